@@ -1,12 +1,17 @@
 // A struct's fields as JSON, both ways from one list:
 //
-//   constexpr auto kPeakFields = [](auto& peak, auto&& field) {
-//     field("gflops", peak.gflops);
-//     field.or_default("threads", peak.threads);
+//   struct Peak {
+//     double gflops = 0;
+//     int threads = 1;
+//
+//     static void fields(auto& peak, auto&& field) {
+//       field("gflops", peak.gflops);
+//       field.or_default("threads", peak.threads);
+//     }
 //   };
-//   void to_json(nlohmann::json& json, const Peak& peak) { write_fields(json, peak, kPeakFields); }
-//   void from_json(const nlohmann::json& json, Peak& peak) { read_fields(json, peak, kPeakFields);
-//   }
+//
+// Where a header is not to know of JSON, or more is to be said than a list can, the list is a
+// lambda, which write_fields() and read_fields() take in a to_json() and a from_json() of its own.
 //
 //   field(key, value)             has to be there; an optional value only where it has one
 //   field.or_default(key, value)  is written always, and stays the struct's default where missing
@@ -17,7 +22,7 @@
 //   field.list(key, values, fields) a list of structs by their fields; list_if_any: where it has
 //   any
 //
-// A list is a lambda, since it is instantiated for a struct that is read and one that is written.
+// A list is a template, since it is instantiated for a struct that is read and one that is written.
 // Integers are read as exact_json.h does: whole and in range, or not at all.
 #pragma once
 
@@ -150,4 +155,19 @@ void read_fields(const nlohmann::json& json, T& value, const Fields& fields) {
   fields(value, FieldReader(json));
 }
 
+template <class T>
+concept HasFields = requires(T& value, FieldReader& field) {
+  T::fields(value, field);
+};
+
 }  // namespace hone
+
+template <hone::HasFields T>
+struct nlohmann::adl_serializer<T, void> {
+  static void to_json(json& to, const T& value) {
+    hone::write_fields(to, value, [](auto& each, auto&& field) { T::fields(each, field); });
+  }
+  static void from_json(const json& from, T& value) {
+    hone::read_fields(from, value, [](auto& each, auto&& field) { T::fields(each, field); });
+  }
+};

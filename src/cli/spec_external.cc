@@ -41,11 +41,12 @@ constexpr char kFlagsFile[] = "compile_flags.txt";
 
 // What the compiler lists for a job that only this command has.
 template <class T>
-Result<std::vector<T>> listed(const Toolchain& toolchain, const char* job, const char* name,
+Result<std::vector<T>> listed(const Toolchain& toolchain,
+                              const provider::jobs::ProgramJob<std::vector<T>>& job,
                               const InputProgram& program, const std::vector<std::string>& flags) {
-  HONE_ASSIGN(const nlohmann::json answer,
-              toolchain.compiler().ask(job, program.path, program.bytes, flags));
-  const auto list = decode_json<std::vector<T>>(answer, name);
+  HONE_ASSIGN(nlohmann::json answer,
+              toolchain.compiler().ask(job.kind, program.path, program.bytes, flags));
+  auto list = job.answered_in({{}, std::move(answer), {}});
   if (!list)
     return failure("what the compile worker says of '{}' {}", program.path, list.error().message);
   return *list;
@@ -201,9 +202,8 @@ CommandResult place(ExternalOptions options) {
   if (!options.json) print_notes_of(program);
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) say("{}\n", note);
-  HONE_ASSIGN(const auto operations, listed<iree::ReplaceableOperation>(
-                                         toolchain, iree::kReplaceableOperations, "operations",
-                                         program, compile_flags(options.toolchain)));
+  HONE_ASSIGN(const auto operations, listed(toolchain, iree::kReplaceableOperations, program,
+                                            compile_flags(options.toolchain)));
   HONE_ASSIGN(const std::vector<PlacedKernel> placed, placed_kernels(kernels, operations, device));
   const std::string spec =
       iree::extern_spec_text(extern_dispatches(placed, *target), target->backend);
@@ -212,8 +212,7 @@ CommandResult place(ExternalOptions options) {
   HONE_ASSIGN(const TemporaryFolder trial, TemporaryFolder::create("hone-spec-"));
   HONE_ASSIGN(const std::vector<std::string> trial_flags,
               write_spec(trial.path(), spec, placed, options));
-  HONE_ASSIGN(const auto launches, listed<iree::ExternLaunch>(toolchain, iree::kExternLaunches,
-                                                              "launches", program, trial_flags));
+  HONE_ASSIGN(const auto launches, listed(toolchain, iree::kExternLaunches, program, trial_flags));
   HONE_TRY(check_launches(placed, launches));
   HONE_ASSIGN(const trial::CompiledModule module,
               toolchain.compiler().compile_program(program.path, program.bytes, trial_flags));

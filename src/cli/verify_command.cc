@@ -104,7 +104,7 @@ Result<std::string> effect_of_spec(const tune::VerifyRequest& request,
                                    const std::vector<std::string>& without,
                                    trial::CompileService& compiler) {
   const auto configured = [&](const std::vector<std::string>& flags) {
-    return compiler.configured(request.program.path, request.bytes, flags);
+    return compiler.configured({request.program.path, request.bytes, flags});
   };
   HONE_ASSIGN(const auto plain, configured(without));
   HONE_ASSIGN(const auto tuned, configured(request.flags));

@@ -12,7 +12,6 @@ namespace hone::cli {
 namespace {
 
 using worker::Message;
-using worker::Outcome;
 
 CommandResult serve_compiles(const std::string& provider, const std::string& installation) {
   HONE_ASSIGN(const auto worker, open_compile_worker(provider, installation));
@@ -26,13 +25,7 @@ CommandResult serve_runs() {
   measure::Runner runner(device_kinds(), libraries());
   return worker::serve_runner(
       ChildProcess::kChildSocket,
-      [&runner](const Message& message) -> Outcome {
-        auto answer = measure::handle(runner, message.kind, message.body, message.blobs);
-        if (!answer)
-          return tl::unexpected(
-              provider::Failure{provider::FailureKind::kLoadError, answer.error().message});
-        return Message{"done", std::move(answer->first), std::move(answer->second)};
-      },
+      [&runner](const Message& message) { return measure::handle(runner, message); },
       [&runner] { return runner.has_lost_its_device(); });
 }
 

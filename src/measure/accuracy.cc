@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 
-#include "base/json_fields.h"
 #include "measure/buffers.h"
 #include "measure/half.h"
 #include "measure/inputs.h"
@@ -153,48 +152,6 @@ Result<int> find_mistake(device::Device& device, device::Kernel& kernel,
     }
   }
   return -1;
-}
-
-constexpr auto kDifferenceFields = [](auto& difference, auto&& field) {
-  field("elements", difference.elements);
-  field("different", difference.different);
-  field.number("largest", difference.largest);
-  field.number("mean", difference.mean);
-  field.number("largest_relative", difference.largest_relative);
-  field.number("largest_ulp", difference.largest_ulp);
-  field("by_ulp", difference.by_ulp);
-};
-
-constexpr auto kAccuracyFields = [](auto& accuracy, auto&& field) {
-  field("binding", accuracy.binding);
-  field("first", accuracy.first);
-  field.number("got", accuracy.got);
-  field.number("expected", accuracy.expected);
-};
-
-void to_json(nlohmann::json& json, const OutputAccuracy& accuracy) {
-  write_fields(json, accuracy, kAccuracyFields);
-  write_fields(json["difference"], accuracy.difference, kDifferenceFields);
-}
-
-void from_json(const nlohmann::json& json, OutputAccuracy& accuracy) {
-  read_fields(json, accuracy, kAccuracyFields);
-  read_fields(json.at("difference"), accuracy.difference, kDifferenceFields);
-}
-
-constexpr auto kBesideFields = [](auto& accuracy, auto&& field) {
-  field("compilers", accuracy.compilers);
-  field("kernel", accuracy.kernel);
-  field("compilers_sums", accuracy.compilers_sums);
-  field("kernel_sums", accuracy.kernel_sums);
-};
-
-void to_json(nlohmann::json& json, const AccuracyBeside& accuracy) {
-  write_fields(json, accuracy, kBesideFields);
-}
-
-void from_json(const nlohmann::json& json, AccuracyBeside& accuracy) {
-  read_fields(json, accuracy, kBesideFields);
 }
 
 }  // namespace hone::measure

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "device/device.h"
 #include "measure/array_difference.h"
@@ -23,18 +23,33 @@ struct OutputAccuracy {
   // The first in memory that differs, if one does: its place in the binding, in elements.
   std::int64_t first = -1;
   double got = 0, expected = 0;  // of it; expected is not rounded
+
+  static void fields(auto& accuracy, auto&& field) {
+    field("binding", accuracy.binding);
+    field("first", accuracy.first);
+    field.number("got", accuracy.got);
+    field.number("expected", accuracy.expected);
+    field("difference", accuracy.difference);
+  }
 };
 
 // A kernel that takes the compiler's place, beside the compiler's own, on equal inputs; by output.
 struct AccuracyBeside {
   std::vector<OutputAccuracy> compilers, kernel;
   std::string compilers_sums = {}, kernel_sums = {};  // Provider::summation()
+
+  static void fields(auto& accuracy, auto&& field) {
+    field("compilers", accuracy.compilers);
+    field("kernel", accuracy.kernel);
+    field("compilers_sums", accuracy.compilers_sums);
+    field("kernel_sums", accuracy.kernel_sums);
+  }
 };
 
-// By kernel the accuracy of each float output, all launched once on the same reals of the usual size
-// (OperandSet::kReals), drawn by `seed`. Input errors of read_statement() and stated_elements(): a
-// dispatch that states nothing, or what is not known in double precision. A failure when a kernel
-// reports an error.
+// By kernel the accuracy of each float output, all launched once on the same reals of the usual
+// size (OperandSet::kReals), drawn by `seed`. Input errors of read_statement() and
+// stated_elements(): a dispatch that states nothing, or what is not known in double precision. A
+// failure when a kernel reports an error.
 Result<std::vector<std::vector<OutputAccuracy>>> accuracies_of(
     device::Device& device, const std::vector<device::Kernel*>& kernels,
     const problem::Dispatch& dispatch, std::uint64_t seed);
@@ -44,10 +59,5 @@ Result<std::vector<std::vector<OutputAccuracy>>> accuracies_of(
 Result<int> find_mistake(device::Device& device, device::Kernel& kernel,
                          const problem::Dispatch& dispatch,
                          const std::vector<provider::Suspicion>& suspicions, std::uint64_t seed);
-
-void to_json(nlohmann::json& json, const OutputAccuracy& accuracy);
-void from_json(const nlohmann::json& json, OutputAccuracy& accuracy);
-void to_json(nlohmann::json& json, const AccuracyBeside& accuracy);
-void from_json(const nlohmann::json& json, AccuracyBeside& accuracy);
 
 }  // namespace hone::measure

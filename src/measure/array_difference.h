@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "problem/npy.h"
 
@@ -26,6 +27,16 @@ struct ArrayDifference {
   // another order fill the first of them, an operand in another layout the last.
   static constexpr std::array<double, 5> kUlpSteps{1, 2, 4, 16, 256};
   std::array<std::int64_t, kUlpSteps.size() + 1> by_ulp = {};
+
+  static void fields(auto& difference, auto&& field) {
+    field("elements", difference.elements);
+    field("different", difference.different);
+    field.number("largest", difference.largest);
+    field.number("mean", difference.mean);
+    field.number("largest_relative", difference.largest_relative);
+    field.number("largest_ulp", difference.largest_ulp);
+    field("by_ulp", difference.by_ulp);
+  }
 };
 
 // `by_ulp` with names: {"1", 120}, {"2", 3}, {"3-4", 0}, ..., {">256", 0}.

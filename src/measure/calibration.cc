@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_fields.h"
 #include "measure/sample_loop.h"
 
 namespace hone::measure {
@@ -44,35 +43,6 @@ Result<Calibration> calibrate(device::Device& device, std::size_t rounds) {
   calibration.b_seconds = std::move(result.handles[1].seconds);
   calibration.disturbed = result.handles[0].disturbed + result.handles[1].disturbed;
   return calibration;
-}
-
-constexpr auto kCalibrationRequestFields = [](auto& request, auto&& field) {
-  field("device", request.device);
-  field("rounds", request.rounds);
-};
-
-void to_json(nlohmann::json& json, const CalibrationRequest& request) {
-  write_fields(json, request, kCalibrationRequestFields);
-}
-
-void from_json(const nlohmann::json& json, CalibrationRequest& request) {
-  read_fields(json, request, kCalibrationRequestFields);
-}
-
-constexpr auto kCalibrationFields = [](auto& calibration, auto&& field) {
-  field("a_seconds", calibration.a_seconds);
-  field("b_seconds", calibration.b_seconds);
-  field("disturbed", calibration.disturbed);
-  field("before", calibration.before);
-  field("after", calibration.after);
-};
-
-void to_json(nlohmann::json& json, const Calibration& calibration) {
-  write_fields(json, calibration, kCalibrationFields);
-}
-
-void from_json(const nlohmann::json& json, Calibration& calibration) {
-  read_fields(json, calibration, kCalibrationFields);
 }
 
 }  // namespace hone::measure

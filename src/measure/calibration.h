@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "device/device.h"
 #include "device/place.h"
@@ -14,6 +14,11 @@ namespace hone::measure {
 struct CalibrationRequest {
   device::Address device;
   std::size_t rounds = 60;
+
+  static void fields(auto& request, auto&& field) {
+    field("device", request.device);
+    field("rounds", request.rounds);
+  }
 };
 
 // Times of one kernel as A and as B, sampled as a comparison would.
@@ -23,14 +28,17 @@ struct Calibration {
   int disturbed = 0;  // samples that somebody else's work fell into; they were taken again
   device::MachineState before;
   device::MachineState after;  // shares are of the time that this took
+
+  static void fields(auto& calibration, auto&& field) {
+    field("a_seconds", calibration.a_seconds);
+    field("b_seconds", calibration.b_seconds);
+    field("disturbed", calibration.disturbed);
+    field("before", calibration.before);
+    field("after", calibration.after);
+  }
 };
 
 // Runs the device's calibration kernel in `rounds` rounds (about half a second for 60).
 Result<Calibration> calibrate(device::Device& device, std::size_t rounds);
-
-void to_json(nlohmann::json& json, const CalibrationRequest& request);
-void from_json(const nlohmann::json& json, CalibrationRequest& request);
-void to_json(nlohmann::json& json, const Calibration& calibration);
-void from_json(const nlohmann::json& json, Calibration& calibration);
 
 }  // namespace hone::measure

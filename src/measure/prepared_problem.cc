@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/hash.h"
 #include "measure/buffers.h"
 #include "measure/runner_jobs.h"
 
@@ -22,13 +21,6 @@ Result<ExpectedOutputs> run_reference_on(device::Device& host, const ProblemRequ
   HONE_ASSIGN(auto kernel, host.load(reference.format, reference.code,
                                      problem::over_bindings(reference.launch, request.dispatch)));
   return run_reference(*kernel, buffers);
-}
-
-// Names a request by all that it says and is given.
-std::string key_of(const ProblemRequest& request) {
-  std::string key = problem_body(request).dump();
-  for (const std::string& blob : problem_blobs(request)) key += content_hash(blob);
-  return key;
 }
 
 }  // namespace
@@ -72,14 +64,14 @@ void ProblemAhead::begin(const ProblemRequest& request, OpenDevice open) {
   std::int64_t bytes = 0;
   for (const problem::Binding& binding : request.dispatch.bindings) bytes += binding.bytes;
   if (kTimes * kShare * bytes > available_memory()) return;
-  key_ = key_of(request);
+  key_ = key_of(jobs::kSetProblem.ask(request));
   prepared_ = std::async(std::launch::async, [request, open = std::move(open)] {
     return prepare_problem(request, open);
   });
 }
 
 std::optional<Result<PreparedProblem>> ProblemAhead::take(const ProblemRequest& request) {
-  if (!prepared_.valid() || key_ != key_of(request)) return std::nullopt;
+  if (!prepared_.valid() || key_ != key_of(jobs::kSetProblem.ask(request))) return std::nullopt;
   return prepared_.get();
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/json_fields.h"
 #include "base/stopwatch.h"
 
 namespace hone::measure {
@@ -46,33 +45,6 @@ Result<Repeated> verify_repeatedly(device::Kernel& kernel, Workload& workload,
     verification.message +=
         fmt::format(" (in launch {} of those compared, right before)", repeated.compared);
   return repeated;
-}
-
-constexpr auto kRepeatRequestFields = [](auto& request, auto&& field) {
-  field("handle", request.handle);
-  field("launches", request.launches);
-  field("max_seconds", request.max_seconds);
-};
-
-void to_json(nlohmann::json& json, const RepeatRequest& request) {
-  write_fields(json, request, kRepeatRequestFields);
-}
-
-void from_json(const nlohmann::json& json, RepeatRequest& request) {
-  read_fields(json, request, kRepeatRequestFields);
-}
-
-constexpr auto kRepeatedFields = [](auto& repeated, auto&& field) {
-  field("compared", repeated.compared);
-  field("verification", repeated.verification);
-};
-
-void to_json(nlohmann::json& json, const Repeated& repeated) {
-  write_fields(json, repeated, kRepeatedFields);
-}
-
-void from_json(const nlohmann::json& json, Repeated& repeated) {
-  read_fields(json, repeated, kRepeatedFields);
 }
 
 }  // namespace hone::measure

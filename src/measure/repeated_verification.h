@@ -2,8 +2,7 @@
 // is not initialised) is found before the kernel ships.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "measure/runner_requests.h"
 #include "measure/workload.h"
@@ -18,11 +17,22 @@ struct RepeatRequest {
   int handle = 0;
   int launches = 1;        // to compare, at most
   double max_seconds = 0;  // begins no further launch after that; the first one always runs
+
+  static void fields(auto& request, auto&& field) {
+    field("handle", request.handle);
+    field("launches", request.launches);
+    field("max_seconds", request.max_seconds);
+  }
 };
 
 struct Repeated {
   int compared = 0;             // launches; when one is wrong it is the last
   Verification verification{};  // right, or of the wrong one; its message names the launch
+
+  static void fields(auto& repeated, auto&& field) {
+    field("compared", repeated.compared);
+    field("verification", repeated.verification);
+  }
 };
 
 // Launches `kernel` on copy 0, by turns on the two sets of operands, inputs and read-write buffers
@@ -32,10 +42,5 @@ struct Repeated {
 // reports an error.
 Result<Repeated> verify_repeatedly(device::Kernel& kernel, Workload& workload,
                                    const RepeatRequest& request);
-
-void to_json(nlohmann::json& json, const RepeatRequest& request);
-void from_json(const nlohmann::json& json, RepeatRequest& request);
-void to_json(nlohmann::json& json, const Repeated& repeated);
-void from_json(const nlohmann::json& json, Repeated& repeated);
 
 }  // namespace hone::measure

@@ -1,44 +1,42 @@
-// The runner's jobs as messages: a kind, a JSON body and blobs in, a JSON body and blobs out.
-// docs: kinds and bodies
-//   set_problem    ProblemRequest; blobs as problem_blobs orders them             -> ProblemReady
-//   expect_problem likewise: made ready while the other one's kernels run         -> {}
-//   load           {"artifact": ArtifactFacts}; blob 0: its code                  -> {"handle": n}
-//   baselines      {}                                          -> {"baselines": [Baseline, ..]}
-//   verify         {"handle": n}                                                  -> Verification
-//   repeat         RepeatRequest                                                  -> Repeated
-//   accuracies     {"handles": [n, ..]}                -> {"kernels": [[OutputAccuracy, ..], ..]}
-//   find_mistake   {"handle": n, "suspicions": [Suspicion, ..]}           -> {"found": its place or -1}
-//   outputs        {}; of the last verify            -> {"bindings": [..]}; their bytes as blobs
-//   measure        MeasureRequest                                                 -> MeasureResult
-//   unload         {"handle": n}                                                  -> {}
-//   calibrate      CalibrationRequest                                             -> Calibration
-//   peak           {}                                                             -> Peak
+// The runner's jobs: what each is called, asks and answers.
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include "base/result.h"
 #include "measure/runner.h"
+#include "provider/message.h"
 
 namespace hone::measure {
 
-using Blobs = std::vector<std::string>;
+using Accuracies = std::vector<std::vector<OutputAccuracy>>;
 
-// Does one job. An input error for an unknown kind or a body that is not as above.
-Result<std::pair<nlohmann::json, Blobs>> handle(Runner& runner, std::string_view kind,
-                                                const nlohmann::json& body, const Blobs& blobs);
+namespace jobs {
 
-// The bytes of a problem: the reference's code where there is one, then each input of
-// `request.inputs` and each of `request.expected`; and the body, which says how many.
-Blobs problem_blobs(const ProblemRequest& request);
-nlohmann::json problem_body(const ProblemRequest& request);
+using provider::Job;
+using provider::kBody;
+using provider::Nothing;
 
-// The body of "load": everything of an artifact but its code.
-nlohmann::json artifact_facts(const provider::Artifact& artifact);
-provider::Artifact artifact_from(const nlohmann::json& facts, std::string code);
+inline constexpr Job<ProblemRequest, ProblemReady> kSetProblem{"set_problem"};
+// Made ready while the other one's kernels run.
+inline constexpr Job<ProblemRequest, Nothing> kExpectProblem{"expect_problem"};
+inline constexpr Job<provider::Artifact, int> kLoad{"load", "artifact", "handle"};
+inline constexpr Job<Nothing, std::vector<Baseline>> kBaselines{"baselines", kBody, "baselines"};
+inline constexpr Job<int, Verification> kVerify{"verify", "handle"};
+inline constexpr Job<RepeatRequest, Repeated> kRepeat{"repeat"};
+inline constexpr Job<std::vector<int>, Accuracies> kAccuracies{"accuracies", "handles", "kernels"};
+// The mistake's place in the list; -1: none of them.
+inline constexpr Job<MistakeRequest, int> kFindMistake{"find_mistake", kBody, "found"};
+// Of the last kVerify.
+inline constexpr Job<Nothing, Outputs> kOutputs{"outputs", kBody, "bindings"};
+inline constexpr Job<MeasureRequest, MeasureResult> kMeasure{"measure"};
+inline constexpr Job<int, Nothing> kUnload{"unload", "handle"};
+inline constexpr Job<CalibrationRequest, Calibration> kCalibrate{"calibrate"};
+inline constexpr Job<Nothing, device::Peak> kPeak{"peak"};
+
+}  // namespace jobs
+
+// Does one job. A load error for an unknown kind or a body that is not as above, and for whatever
+// the runner cannot do.
+provider::Outcome handle(Runner& runner, const Message& message);
 
 }  // namespace hone::measure

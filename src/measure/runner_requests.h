@@ -2,20 +2,26 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "device/machine_state.h"
 #include "device/place.h"
 #include "measure/buffers.h"
 #include "measure/sampling.h"
 #include "measure/verification.h"
 #include "problem/dispatch.h"
-#include "provider/artifact.h"
+#include "provider/message.h"
+#include "provider/suspicion.h"
 
 namespace hone::measure {
+
+using provider::Message;
+
+inline constexpr std::pair<CacheMode, std::string_view> kCacheModes[] = {
+    {CacheMode::kWarm, "warm"}, {CacheMode::kCold, "cold"}};
 
 struct ProblemRequest {
   problem::Dispatch dispatch;  // `source` may be empty
@@ -35,12 +41,29 @@ struct ProblemRequest {
   std::optional<Tolerance> tolerance = {};
   // Kernels are timed and not verified: no reference is made, and none needed.
   bool only_timed = false;
+
+  static void fields(auto& request, auto&& field) {
+    field("dispatch", request.dispatch);
+    field("device", request.device);
+    field("seed", request.seed);
+    field.named("cache", request.cache, kCacheModes);
+    field("last_level_cache", request.last_level_cache);
+    field("reference", request.reference);
+    field("tolerance", request.tolerance);
+    field.when(request.only_timed, "only_timed", request.only_timed);
+  }
 };
 
 struct ProblemReady {
   std::string reference;  // "exact", "given" or "artifact"
   int copies = 1;         // of the buffers that measuring rotates through
   std::string note;       // why they are fewer than a cold cache needs; empty when they are not
+
+  static void fields(auto& ready, auto&& field) {
+    field("reference", ready.reference);
+    field("copies", ready.copies);
+    field("note", ready.note);
+  }
 };
 
 // A vendor library's kernel for the problem's product.
@@ -52,12 +75,25 @@ struct Baseline {
   std::string note;       // how it differs from the dispatch: converted inputs, nothing fused
 
   bool operator==(const Baseline&) const = default;
+
+  static void fields(auto& baseline, auto&& field) {
+    field("handle", baseline.handle);
+    field("provider", baseline.provider);
+    field("library", baseline.library);
+    field("algorithm", baseline.algorithm);
+    field("note", baseline.note);
+  }
 };
 
 // One output of a candidate beside what it must be.
 struct OutputCheck {
   int binding = 0;
   Comparison comparison;
+
+  static void fields(auto& output, auto&& field) {
+    field("binding", output.binding);
+    field("comparison", output.comparison);
+  }
 };
 
 // The check of one candidate's output.
@@ -79,12 +115,40 @@ struct Verification {
   std::vector<int> changed_inputs;   // read-only bindings it wrote to
   std::vector<OutputCheck> outputs;  // each of them, right or wrong
   double busy_seconds = 0;           // of the device meanwhile (Device::busy_seconds)
+
+  static void fields(auto& verification, auto&& field) {
+    field("right", verification.right);
+    field("message", verification.message);
+    field("binding", verification.binding);
+    field("first_bad", verification.first_bad);
+    field.number("expected", verification.expected);
+    field.number("got", verification.got);
+    field("bad_share", verification.bad_share);
+    field.number("largest_error", verification.largest_error);
+    field("wrongly_written", verification.wrongly_written);
+    field("tolerance", verification.tolerance);
+    field.or_default("busy_seconds", verification.busy_seconds);
+    field("broken_guards", verification.broken_guards);
+    field("changed_inputs", verification.changed_inputs);
+    field("outputs", verification.outputs);
+  }
 };
 
 // What a kernel left in the bindings it writes.
 struct Outputs {
   std::vector<int> bindings;
   std::vector<std::string> bytes;  // of the whole buffer, by output
+};
+
+// Which of these mistakes a kernel makes.
+struct MistakeRequest {
+  int handle = 0;
+  std::vector<provider::Suspicion> suspicions;
+
+  static void fields(auto& request, auto&& field) {
+    field("handle", request.handle);
+    field("suspicions", request.suspicions);
+  }
 };
 
 struct MeasureRequest {
@@ -99,6 +163,16 @@ struct MeasureRequest {
   // Seconds that no launch of any of the handles can be shorter than (arithmetic_bound.h): a sample
   // that is shorter is taken again. 0: not known.
   double least_seconds = 0;
+
+  static void fields(auto& request, auto&& field) {
+    field("handles", request.handles);
+    field("protocol", request.protocol);
+    field("other_memory", request.other_memory);
+    field("seed", request.seed);
+    field("least_seconds", request.least_seconds);
+    field("sentinel", request.sentinel);
+    field("best", request.best);
+  }
 };
 
 struct HandleSamples {
@@ -122,24 +196,27 @@ struct MeasureResult {
   double busy_seconds = 0;  // of the device, of these (Device::busy_seconds)
   device::MachineState before;
   device::MachineState after;
+
+  static void fields(auto& result, auto&& field) {
+    field("handles", result.handles);
+    field("rounds", result.rounds);
+    field("seconds", result.seconds);
+    field.or_default("busy_seconds", result.busy_seconds);
+    field("before", result.before);
+    field("after", result.after);
+  }
 };
 
-// Bytes are left out: the reference's code, inputs and expected outputs (runner_jobs.h).
-void to_json(nlohmann::json& json, const ProblemRequest& request);
-void from_json(const nlohmann::json& json, ProblemRequest& request);
-void to_json(nlohmann::json& json, const ProblemReady& ready);
-void from_json(const nlohmann::json& json, ProblemReady& ready);
-void to_json(nlohmann::json& json, const Baseline& baseline);
-void from_json(const nlohmann::json& json, Baseline& baseline);
-void to_json(nlohmann::json& json, const Comparison& comparison);
-void from_json(const nlohmann::json& json, Comparison& comparison);
-void to_json(nlohmann::json& json, const Verification& verification);
-void from_json(const nlohmann::json& json, Verification& verification);
-void to_json(nlohmann::json& json, const MeasureRequest& request);
-void from_json(const nlohmann::json& json, MeasureRequest& request);
+// Bytes are left out, and are blobs: the reference's code where there is one, then each input and
+// each expected output, of which the body says how many.
+void give_blobs(ProblemRequest& request, Message& message);
+Status take_blobs(ProblemRequest& request, Message& message);
+// The list of bindings; their bytes are blobs.
+void to_json(nlohmann::json& json, const Outputs& outputs);
+void from_json(const nlohmann::json& json, Outputs& outputs);
+void give_blobs(Outputs& outputs, Message& message);
+Status take_blobs(Outputs& outputs, Message& message);
 void to_json(nlohmann::json& json, const HandleSamples& samples);
 void from_json(const nlohmann::json& json, HandleSamples& samples);
-void to_json(nlohmann::json& json, const MeasureResult& result);
-void from_json(const nlohmann::json& json, MeasureResult& result);
 
 }  // namespace hone::measure

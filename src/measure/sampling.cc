@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "base/json_fields.h"
 #include "measure/statistics.h"
 
 namespace hone::measure {
@@ -46,27 +45,6 @@ Status check(const Protocol& protocol) {
     return input_error("screen_factor must be 0 (off) or at least 1, got {}",
                        protocol.screen_factor);
   return {};
-}
-
-constexpr auto kProtocolFields = [](auto& protocol, auto&& field) {
-  field.or_default("warm_up_seconds", protocol.warm_up_seconds);
-  field.or_default("max_warm_up_seconds", protocol.max_warm_up_seconds);
-  field.or_default("min_samples", protocol.min_samples);
-  field.or_default("max_samples", protocol.max_samples);
-  field.or_default("max_seconds", protocol.max_seconds);
-  field.or_default("target_width", protocol.target_width);
-  field.or_default("confidence", protocol.confidence);
-  field.or_default("batch_seconds", protocol.batch_seconds);
-  field.or_default("early_stop_factor", protocol.early_stop_factor);
-  field.or_default("screen_factor", protocol.screen_factor);
-};
-
-void to_json(nlohmann::json& json, const Protocol& protocol) {
-  write_fields(json, protocol, kProtocolFields);
-}
-
-void from_json(const nlohmann::json& json, Protocol& protocol) {
-  read_fields(json, protocol, kProtocolFields);
 }
 
 std::size_t batch_size(const Protocol& protocol, double seconds_per_launch) {

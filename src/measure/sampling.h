@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/result.h"
 
 namespace hone::measure {
@@ -32,14 +32,23 @@ struct Protocol {
   double screen_factor = 0;
 
   bool operator==(const Protocol&) const = default;
+
+  static void fields(auto& protocol, auto&& field) {
+    field.or_default("warm_up_seconds", protocol.warm_up_seconds);
+    field.or_default("max_warm_up_seconds", protocol.max_warm_up_seconds);
+    field.or_default("min_samples", protocol.min_samples);
+    field.or_default("max_samples", protocol.max_samples);
+    field.or_default("max_seconds", protocol.max_seconds);
+    field.or_default("target_width", protocol.target_width);
+    field.or_default("confidence", protocol.confidence);
+    field.or_default("batch_seconds", protocol.batch_seconds);
+    field.or_default("early_stop_factor", protocol.early_stop_factor);
+    field.or_default("screen_factor", protocol.screen_factor);
+  }
 };
 
 // Input error that names the first field that is not possible (min above max, negative time, ...).
 Status check(const Protocol& protocol);
-
-void to_json(nlohmann::json& json, const Protocol& protocol);
-// A missing field keeps its default.
-void from_json(const nlohmann::json& json, Protocol& protocol);
 
 // Launches per sample so that one takes at least batch_seconds; at least 1.
 std::size_t batch_size(const Protocol& protocol, double seconds_per_launch);

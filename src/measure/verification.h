@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "measure/inputs.h"
 #include "problem/dispatch.h"
@@ -25,6 +26,12 @@ struct Tolerance {
   double absolute = 0;
   double relative = 0;
   std::string basis = "exact";  // where the numbers come from, in words
+
+  static void fields(auto& tolerance, auto&& field) {
+    field("absolute", tolerance.absolute);
+    field("relative", tolerance.relative);
+    field("basis", tolerance.basis);
+  }
 };
 
 // How far outputs may lie from a reference, by binding (of use for outputs only), on the inputs of
@@ -45,6 +52,19 @@ struct Comparison {
   double worst_error = 0;      // largest |got - expected| over all elements, NaN aside
   double worst_relative = 0;   // largest |got - expected| / |expected| where that is not 0
   std::int64_t nan_count = 0;  // NaN in `got` where the reference has none
+
+  static void fields(auto& comparison, auto&& field) {
+    field("right", comparison.right);
+    field("elements", comparison.elements);
+    field("bad", comparison.bad);
+    field("bad_share", comparison.share);
+    field("first_bad", comparison.first_bad);
+    field.number("expected", comparison.expected);
+    field.number("got", comparison.got);
+    field.number("largest_error", comparison.worst_error);
+    field.number("largest_relative_error", comparison.worst_relative);
+    field("nan_count", comparison.nan_count);
+  }
 };
 
 // Both buffers hold `type`, dense and row-major; bytes beyond it are ignored. Input error when one

@@ -47,7 +47,7 @@ Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
                                                    const ProfileOptions& options,
                                                    const Operation& operation, store::Id dispatch) {
   HONE_ASSIGN(const trial::KernelResult<std::vector<measure::Baseline>> loaded,
-              context.runner.load_baselines());
+              context.runner.ask(measure::jobs::kBaselines));
   if (!loaded) return std::vector<ProfileRow>();  // no library is for it
   trial::KernelRunner runner(context.runner);
   Best best;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "problem/launch.h"
 #include "provider/payload.h"
@@ -55,6 +56,13 @@ struct Artifact {
   // What else the worker said of it, for its provider's other half (ProgramProvider::as_compiled);
   // not stored.
   Payload more = {};
+
+  // All but its code and `more`.
+  static void fields(auto& artifact, auto&& field) {
+    field("format", artifact.format);
+    field("launch", artifact.launch);
+    field("configured", artifact.configured);
+  }
 };
 
 // Names what is executed: code plus grid, block, shared memory and constants, as a content hash.

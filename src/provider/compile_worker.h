@@ -2,24 +2,9 @@
 // Provider (provider.h); what passes between the two are the jobs of jobs.h.
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <string>
-#include <tl/expected.hpp>
-#include <vector>
-
-#include "provider/artifact.h"
+#include "provider/message.h"
 
 namespace hone::provider {
-
-// A job, or the answer to one. On a socket it is a frame (worker/message.h), which limits it.
-struct Message {
-  std::string kind;                // at most 64 bytes
-  nlohmann::json body = nullptr;   // as text at most 64 MiB, nested at most 60 deep
-  std::vector<std::string> blobs;  // bytes as they are; at most 1024, 1 GiB together
-};
-
-// What a job gives: an answer, or how it failed.
-using Outcome = tl::expected<Message, Failure>;
 
 // One is opened in the process that all workers of a session are forked from, and asked in their
 // forks, each of which runs one job and may crash, hang or eat memory (worker/fork_server.h). An

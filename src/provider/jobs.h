@@ -24,47 +24,43 @@
 //     configured      as compile_program                     -> {"dispatches":
 //                                                               [ConfiguredDispatch]}
 //     configured_dispatch {"path", "flags"}, blob: a dispatch's source -> as configured
-//     compile_dispatch {"path", "flags"}, blob: a dispatch's source   -> {}
+//     compile_dispatch {"path", "flags"}, blob: a dispatch's source   -> {}: it is legal
 //     read_spec       {"path", "flags"}, blob: a tuning spec -> {"entries": [SpecFileEntry]},
 //                                                               blob: its marking spec
 //     extract_root    {"path", "flags"}, blob: a dispatch's source (path: its name)
 //                                                            -> {}, blob: the program's text
 //     constraints     {"path", "flags"}, blob: a dispatch's source (path: its name)
 //                                                            -> {"statements": opaque}
-//     link_specs      {"path", "flags"}, blobs: two specs     -> blob: both as one
+//     link_specs      {"path", "flags"}, blobs: two specs     -> blob: both as one, of which the
+//                                                               first comes first; "path" names
+//                                                               the second
 //     canonical       {"attributes": [NamedText::text]}      -> {"attributes": [text]}
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json_fields.h"
+#include "problem/dispatch.h"
+#include "problem/given_size.h"
+#include "provider/message.h"
 #include "provider/payload.h"
 
 namespace hone::provider::jobs {
-
-inline constexpr std::string_view kLoadProgram = "load_program";
-inline constexpr std::string_view kFrontHalf = "front_half";
-inline constexpr std::string_view kCompileProgram = "compile_program";
-inline constexpr std::string_view kCompileProgramInF32 = "compile_program_in_f32";
-inline constexpr std::string_view kConfigured = "configured";
-inline constexpr std::string_view kConfiguredDispatch = "configured_dispatch";
-inline constexpr std::string_view kCompileDispatch = "compile_dispatch";
-inline constexpr std::string_view kReadSpec = "read_spec";
-inline constexpr std::string_view kLinkSpecs = "link_specs";
-inline constexpr std::string_view kExtractRoot = "extract_root";
-inline constexpr std::string_view kConstraints = "constraints";
-inline constexpr std::string_view kRevision = "revision";
-inline constexpr std::string_view kCanonical = "canonical";
-inline constexpr std::string_view kPrepare = "prepare";
-inline constexpr std::string_view kCompile = "compile";
 
 // What a compile of the whole program gave one dispatch.
 struct ConfiguredDispatch {
   std::string name;        // the export's symbol
   Payload payload;         // "attributes" in JSON
   std::vector<int> marks;  // entries of a marking spec that match in it
+
+  static void fields(auto& dispatch, auto&& field) {
+    field("name", dispatch.name);
+    field("attributes", dispatch.payload.json);
+    field("marks", dispatch.marks);
+  }
 };
 
 // An entry of a tuning spec, as the compiler reads it.
@@ -72,11 +68,54 @@ struct SpecFileEntry {
   std::string matcher;
   int line = 0;     // 0: not known
   Payload payload;  // as far as the entry says it; "attributes" in JSON
+
+  static void fields(auto& entry, auto&& field) {
+    field("matcher", entry.matcher);
+    field("line", entry.line);
+    field("attributes", entry.payload.json);
+  }
 };
 
-void to_json(nlohmann::json& json, const SpecFileEntry& entry);
-void from_json(const nlohmann::json& json, SpecFileEntry& entry);
-void to_json(nlohmann::json& json, const ConfiguredDispatch& dispatch);
-void from_json(const nlohmann::json& json, ConfiguredDispatch& dispatch);
+// What a job about a program, a dispatch or a spec is given.
+struct ProgramRequest {
+  std::string path;
+  std::string bytes;  // the first blob
+  std::vector<std::string> flags = {};
+  std::optional<std::string> second = {};  // a further blob
+  std::optional<problem::GivenSizes> given = {};
+  bool front_half = false;
+
+  static void fields(auto& request, auto&& field) {
+    field("path", request.path);
+    field("flags", request.flags);
+    field("given", request.given);
+    field.when(request.front_half, "front_half", request.front_half);
+  }
+};
+// Who is asked reads the blobs where they are: a program may hold its weights.
+void give_blobs(ProgramRequest& request, Message& message);
+
+using Texts = std::vector<std::string>;
+template <class Answer>
+using ProgramJob = Job<ProgramRequest, Answer>;
+
+inline constexpr Job<Nothing, std::string> kRevision{"revision", kBody, "revision"};
+inline constexpr Job<Texts, Texts> kCanonical{"canonical", "attributes", "attributes"};
+inline constexpr ProgramJob<problem::Program> kLoadProgram{"load_program"};
+inline constexpr ProgramJob<std::string> kFrontHalf{"front_half", kBody, kBlob};
+inline constexpr ProgramJob<std::string> kCompileProgram{"compile_program", kBody, kBlob};
+inline constexpr ProgramJob<std::string> kCompileProgramInF32{"compile_program_in_f32", kBody,
+                                                              kBlob};
+inline constexpr ProgramJob<std::vector<ConfiguredDispatch>> kConfigured{"configured", kBody,
+                                                                         "dispatches"};
+inline constexpr ProgramJob<std::vector<ConfiguredDispatch>> kConfiguredDispatch{
+    "configured_dispatch", kBody, "dispatches"};
+inline constexpr ProgramJob<Nothing> kCompileDispatch{"compile_dispatch"};
+inline constexpr ProgramJob<std::vector<SpecFileEntry>> kReadSpec{"read_spec", kBody, "entries"};
+inline constexpr ProgramJob<std::string> kLinkSpecs{"link_specs", kBody, kBlob};
+inline constexpr ProgramJob<std::string> kExtractRoot{"extract_root", kBody, kBlob};
+inline constexpr ProgramJob<nlohmann::json> kConstraints{"constraints", kBody, "statements"};
+inline constexpr std::string_view kPrepare = "prepare";
+inline constexpr std::string_view kCompile = "compile";
 
 }  // namespace hone::provider::jobs

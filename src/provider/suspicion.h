@@ -1,9 +1,9 @@
 // Mistakes that kernels of a provider may make, so that a wrong one can be told what it did.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "base/json_fields.h"
 #include "problem/statement.h"
 
 namespace hone::provider {
@@ -13,9 +13,12 @@ struct Suspicion {
   std::string says;  // "it reads B as N x K"
   problem::Statement statement;
   bool adds_to_output = false;  // it adds to what its output holds before the launch
-};
 
-void to_json(nlohmann::json& json, const Suspicion& suspicion);
-void from_json(const nlohmann::json& json, Suspicion& suspicion);
+  static void fields(auto& suspicion, auto&& field) {
+    field("says", suspicion.says);
+    field("statement", suspicion.statement);
+    field("adds_to_output", suspicion.adds_to_output);
+  }
+};
 
 }  // namespace hone::provider

@@ -106,7 +106,7 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   toolchain.jobs_ = jobs_of(options);
   toolchain.compiler_ = std::make_unique<trial::CompileService>(
       *toolchain.pool_, problem::GivenSizes{std::move(sizes), {}, {}});
-  HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->revision());
+  HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->ask(provider::jobs::kRevision));
   return toolchain;
 }
 

@@ -11,59 +11,39 @@
 namespace hone::trial {
 namespace {
 
-worker::Message program_job(std::string_view kind, const std::string& path,
-                            const std::string& bytes, const std::vector<std::string>& flags) {
-  return {std::string(kind), {{"path", path}, {"flags", flags}}, {bytes}};
-}
-
 // `half`: of the program, null where it is not known.
 worker::Message load_job(const ProgramToCompile& program, const problem::GivenSizes& sizes,
                          const std::shared_ptr<const std::string>& half) {
-  worker::Message job = program_job(jobs::kLoadProgram, program.path, program.bytes, program.flags);
-  job.body["given"] = program.given.value_or(sizes);
-  if (program.front_flags) job.body["front_half"] = true;
-  if (half != nullptr) job.blobs.push_back(*half);
-  return job;
+  return jobs::kLoadProgram.ask({.path = program.path,
+                                 .bytes = program.bytes,
+                                 .flags = program.flags,
+                                 .second = half ? std::optional(*half) : std::nullopt,
+                                 .given = program.given.value_or(sizes),
+                                 .front_half = program.front_flags.has_value()});
 }
 
 worker::Message front_half_job(const ProgramToCompile& program) {
-  return program_job(jobs::kFrontHalf, program.path, program.bytes, *program.front_flags);
+  return jobs::kFrontHalf.ask({program.path, program.bytes, *program.front_flags});
 }
 
-bool is_tried_again(const worker::Outcome& outcome, int tries) {
-  return !outcome &&
-         provider::is_tried_again(provider::Attempt::kProgram, outcome.error().kind, tries);
+worker::Message prepare_job(const std::vector<std::string>& flags, const std::string& assemble_for,
+                            const std::string& source) {
+  return {
+      std::string(jobs::kPrepare), {{"flags", flags}, {"assemble_for", assemble_for}}, {source}};
 }
 
+// What `call` gives in the end, which has given `outcome` once.
 template <class Call>
-Result<worker::Outcome> until_it_is_final(const Call& call) {
-  for (int tries = 1;; ++tries) {
-    Result<worker::Outcome> outcome = call();
-    if (!outcome || !is_tried_again(*outcome, tries)) return outcome;
+Result<worker::Outcome> final_of(Result<worker::Outcome> outcome, const Call& call) {
+  for (int tries = 1; outcome && !*outcome; ++tries) {
+    if (!provider::is_tried_again(provider::Attempt::kProgram, outcome->error().kind, tries)) break;
+    outcome = call();
   }
+  return outcome;
 }
 
-// The answer, or the compiler's words as an error about the user's program.
-Result<worker::Message> accepted(Result<worker::Outcome> outcome) {
-  if (!outcome) return tl::unexpected(std::move(outcome).error());
-  if (*outcome) return std::move(**outcome);
-  const provider::Failure& failed = outcome->error();
-  if (failed.kind == provider::FailureKind::kCompileError) return input_error("{}", failed.message);
-  return failure("{}: {}", provider::name_of(failed.kind), failed.message);
-}
-
-// What is refused here is one dispatch of a program that the compiler has taken: no mistake of the
-// user's, and no reason to leave the other dispatches.
-Status prepared(const worker::Outcome& outcome) {
-  if (outcome) return {};
-  const provider::Failure& failed = outcome.error();
-  if (failed.kind == provider::FailureKind::kCompileError) return failure("{}", failed.message);
-  return failure("{}: {}", provider::name_of(failed.kind), failed.message);
-}
-
-Result<std::string> first_blob(worker::Message& message) {
-  if (message.blobs.empty()) return failure("cannot be read: the code is missing");
-  return std::move(message.blobs.front());
+Result<std::string> first_blob(worker::Message message) {
+  return jobs::kCompileProgram.answered_in(std::move(message));
 }
 
 Result<provider::Artifact> artifact_from(worker::Message message) {
@@ -99,16 +79,25 @@ tl::expected<T, provider::Failure> or_crash(Result<T> answer) {
 
 CompiledModule module_of(worker::Outcome outcome) {
   if (!outcome) return tl::unexpected(std::move(outcome).error());
-  return or_crash(first_blob(*outcome));
-}
-
-template <class T>
-Result<T> understood(Result<T> answer) {
-  if (answer) return answer;
-  return failure("the compile worker's answer {}", answer.error().message);
+  return or_crash(first_blob(*std::move(outcome)));
 }
 
 }  // namespace
+
+Result<worker::Message> CompileService::accepted(Result<worker::Outcome> outcome) {
+  if (!outcome) return tl::unexpected(std::move(outcome).error());
+  if (*outcome) return std::move(**outcome);
+  const provider::Failure& failed = outcome->error();
+  if (failed.kind == provider::FailureKind::kCompileError) return input_error("{}", failed.message);
+  return failure("{}: {}", provider::name_of(failed.kind), failed.message);
+}
+
+// What is refused here is one dispatch of a program that the compiler has taken: no mistake of the
+// user's, and no reason to leave the other dispatches.
+Status CompileService::prepared(const worker::Outcome& outcome) {
+  const auto answer = accepted(outcome);
+  return answer ? Status() : failure("{}", answer.error().message);
+}
 
 worker::WorkerPool& CompileService::limited_pool() {
   pool_.limit_once(most_seconds_ ? most_seconds_() : std::nullopt);
@@ -116,13 +105,8 @@ worker::WorkerPool& CompileService::limited_pool() {
 }
 
 Result<worker::Outcome> CompileService::once(const worker::Message& message) {
-  return until_it_is_final([&] { return limited_pool().once(message); });
-}
-
-Result<std::string> CompileService::revision() {
-  HONE_ASSIGN(const worker::Message answer,
-              accepted(once({std::string(jobs::kRevision), nlohmann::json::object(), {}})));
-  return understood(decode_json<std::string>(answer.body, "revision"));
+  const auto call = [&] { return limited_pool().once(message); };
+  return final_of(call(), call);
 }
 
 Result<problem::Program> CompileService::load_program(const std::string& path,
@@ -150,12 +134,9 @@ Result<std::vector<Result<problem::Program>>> CompileService::load_programs(
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(messages));
   std::vector<Result<problem::Program>> loaded;
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    Result<worker::Message> answer = accepted(std::move(outcomes[i]));
-    loaded.push_back(answer ? understood(decode_json<problem::Program>(answer->body))
-                            : tl::unexpected(answer.error()));
-    if (answer && programs[i].front_flags && !answer->blobs.empty())
-      compiled_.keep(CompiledPrograms::key_of(front_half_job(programs[i])),
-                     std::move(answer->blobs.front()));
+    if (outcomes[i] && programs[i].front_flags && !outcomes[i]->blobs.empty())
+      compiled_.keep(key_of(front_half_job(programs[i])), std::move(outcomes[i]->blobs.front()));
+    loaded.push_back(answer_of(jobs::kLoadProgram, std::move(outcomes[i])));
   }
   return loaded;
 }
@@ -173,9 +154,8 @@ Result<std::vector<worker::Outcome>> CompileService::each_once(
   for (std::size_t i = 0, next = 0; i < messages.size(); ++i) {
     outcomes.push_back(std::move(known[i] ? *known[i] : rest[next]));
     if (!known[i]) ++next;
-    for (int tries = 1; is_tried_again(outcomes.back(), tries); ++tries) {
-      HONE_ASSIGN(outcomes.back(), limited_pool().once(messages[i]));
-    }
+    HONE_ASSIGN(outcomes.back(), final_of(std::move(outcomes.back()),
+                                          [&] { return limited_pool().once(messages[i]); }));
   }
   return outcomes;
 }
@@ -188,7 +168,7 @@ Result<CompiledModule> CompileService::compile_program(const std::string& path,
 }
 
 void CompileService::compile_ahead(const ProgramToCompile& program) {
-  Result<std::vector<Job>> job = jobs_of(jobs::kCompileProgram, {program});
+  Result<std::vector<Job>> job = jobs_of(jobs::kCompileProgram.kind, {program});
   if (job && job->front()) begin_ahead(std::move(*job->front()));
 }
 
@@ -198,12 +178,11 @@ void CompileService::load_ahead(const ProgramToCompile& program) {
 
 std::shared_ptr<const std::string> CompileService::known_half(
     const ProgramToCompile& program) const {
-  return program.front_flags ? compiled_.find(CompiledPrograms::key_of(front_half_job(program)))
-                             : nullptr;
+  return program.front_flags ? compiled_.find(key_of(front_half_job(program))) : nullptr;
 }
 
 void CompileService::compile_in_f32_ahead(const ProgramToCompile& program) {
-  begin_ahead(program_job(jobs::kCompileProgramInF32, program.path, program.bytes, program.flags));
+  begin_ahead(jobs::kCompileProgramInF32.ask({program.path, program.bytes, program.flags}));
 }
 
 void CompileService::begin_ahead(worker::Message job) {
@@ -219,35 +198,35 @@ Result<std::vector<CompileService::Job>> CompileService::jobs_of(
   for (const ProgramToCompile& each : programs) {
     if (!each.front_flags) continue;
     worker::Message job = front_half_job(each);
-    const auto [half, is_new] = halves.try_emplace(CompiledPrograms::key_of(job));
+    const auto [half, is_new] = halves.try_emplace(key_of(job));
     if (is_new) half->second = compiled_.find(half->first);
     if (is_new && *half->second == nullptr) unknown.push_back(std::move(job));
   }
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(unknown));
   for (std::size_t i = 0; i < unknown.size(); ++i) {
-    Half& half = halves.at(CompiledPrograms::key_of(unknown[i]));
+    Half& half = halves.at(key_of(unknown[i]));
     if (!outcomes[i])
       half = tl::unexpected(std::move(outcomes[i]).error());
     else if (!outcomes[i]->blobs.empty())
-      half = compiled_.keep(CompiledPrograms::key_of(unknown[i]),
-                            std::move(outcomes[i]->blobs.front()));
+      half = compiled_.keep(key_of(unknown[i]), std::move(outcomes[i]->blobs.front()));
   }
-  std::vector<Job> jobs;
+  std::vector<Job> made;
   for (const ProgramToCompile& each : programs) {
-    const Half half =
-        each.front_flags ? halves.at(CompiledPrograms::key_of(front_half_job(each))) : Half();
+    const Half half = each.front_flags ? halves.at(key_of(front_half_job(each))) : Half();
     if (!half) {
-      jobs.push_back(tl::unexpected(half.error()));
+      made.push_back(tl::unexpected(half.error()));
       continue;
     }
     // One that is too large to be handed on is made again for each.
     const bool from_half = *half != nullptr;
-    worker::Message& job =
-        jobs.emplace_back(program_job(kind, each.path, from_half ? **half : each.bytes, each.flags))
-            .value();
-    if (from_half) job.body["front_half"] = true;
+    made.push_back(
+        provider::message_of(kind, provider::kBody,
+                             jobs::ProgramRequest{.path = each.path,
+                                                  .bytes = from_half ? **half : each.bytes,
+                                                  .flags = each.flags,
+                                                  .front_half = from_half}));
   }
-  return jobs;
+  return made;
 }
 
 Result<std::optional<worker::Outcome>> CompileService::taken_ahead(const worker::Message& message) {
@@ -264,7 +243,7 @@ Result<std::optional<worker::Outcome>> CompileService::taken_ahead(const worker:
 
 Result<std::vector<CompiledModule>> CompileService::compile_each(
     const std::vector<ProgramToCompile>& programs) {
-  HONE_ASSIGN(std::vector<Job> jobs, jobs_of(jobs::kCompileProgram, programs));
+  HONE_ASSIGN(std::vector<Job> jobs, jobs_of(jobs::kCompileProgram.kind, programs));
   std::vector<CompiledModule> compiled(programs.size());
   std::vector<worker::Message> messages;
   std::vector<std::size_t> places;  // of `messages`
@@ -273,7 +252,7 @@ Result<std::vector<CompiledModule>> CompileService::compile_each(
       compiled[i] = tl::unexpected(std::move(jobs[i]).error());
       continue;
     }
-    if (const auto known = compiled_.find(CompiledPrograms::key_of(*jobs[i]))) {
+    if (const auto known = compiled_.find(key_of(*jobs[i]))) {
       compiled[i] = *known;
       continue;
     }
@@ -291,76 +270,53 @@ Result<std::vector<CompiledModule>> CompileService::compile_each(
 // A spec's file may say something else the next time.
 void CompileService::remember(const ProgramToCompile& program, const worker::Message& job,
                               const CompiledModule& module) {
-  if (module && !program.front_flags) compiled_.keep(CompiledPrograms::key_of(job), *module);
+  if (module && !program.front_flags) compiled_.keep(key_of(job), *module);
 }
 
 Result<CompiledModule> CompileService::compile_program_in_f32(
     const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
-  const worker::Message job = program_job(jobs::kCompileProgramInF32, path, bytes, flags);
+  const worker::Message job = jobs::kCompileProgramInF32.ask({path, bytes, flags});
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once({job}));
   return module_of(std::move(outcomes.front()));
 }
 
 Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(
-    const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
-  return configured({path, bytes, flags});
-}
-
-Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(
     const ProgramToCompile& program) {
-  HONE_ASSIGN(const std::vector<Job> jobs, jobs_of(jobs::kConfigured, {program}));
-  HONE_ASSIGN(const worker::Message answer,
-              accepted(jobs.front() ? once(*jobs.front())
-                                    : worker::Outcome(tl::unexpected(jobs.front().error()))));
-  return understood(decode_json<std::vector<jobs::ConfiguredDispatch>>(answer.body, "dispatches"));
+  HONE_ASSIGN(const std::vector<Job> made, jobs_of(jobs::kConfigured.kind, {program}));
+  const Job& job = made.front();
+  return answer_of(jobs::kConfigured,
+                   job ? once(*job) : worker::Outcome(tl::unexpected(job.error())));
 }
 
 Result<jobs::ConfiguredDispatch> CompileService::configured_dispatch(
     const std::string& name, const std::string& source, const std::vector<std::string>& flags) {
-  HONE_ASSIGN(const worker::Message answer,
-              accepted(once(program_job(jobs::kConfiguredDispatch, name, source, flags))));
-  HONE_ASSIGN(auto dispatches, understood(decode_json<std::vector<jobs::ConfiguredDispatch>>(
-                                   answer.body, "dispatches")));
+  HONE_ASSIGN(auto dispatches, ask(jobs::kConfiguredDispatch, {name, source, flags}));
   if (dispatches.size() != 1)
     return failure("'{}' holds {} dispatches, not one", name, dispatches.size());
   return std::move(dispatches.front());
 }
 
-Status CompileService::compile_dispatch(const std::string& name, const std::string& source,
-                                        const std::vector<std::string>& flags) {
-  HONE_TRY(accepted(once(program_job(jobs::kCompileDispatch, name, source, flags))));
-  return {};
-}
-
 Result<SpecFile> CompileService::read_spec(const std::string& path, const std::string& bytes) {
-  HONE_ASSIGN(worker::Message answer,
-              accepted(once(program_job(jobs::kReadSpec, path, bytes, {}))));
+  HONE_ASSIGN(const worker::Message answer,
+              accepted(once(jobs::kReadSpec.ask({.path = path, .bytes = bytes}))));
   SpecFile spec;
-  HONE_ASSIGN(spec.entries,
-              understood(decode_json<std::vector<jobs::SpecFileEntry>>(answer.body, "entries")));
+  HONE_ASSIGN(spec.entries, understood(jobs::kReadSpec.answered_in(answer)));
   HONE_ASSIGN(spec.marking, understood(first_blob(answer)));
   return spec;
 }
 
-Result<std::string> CompileService::link_specs(const std::string& path, const std::string& first,
-                                               const std::string& second) {
-  worker::Message job = program_job(jobs::kLinkSpecs, path, first, {});
-  job.blobs.push_back(second);
-  HONE_ASSIGN(worker::Message answer, accepted(once(job)));
-  return understood(first_blob(answer));
-}
-
 Result<std::string> CompileService::extract_root(const std::string& name, const std::string& source,
                                                  const std::vector<std::string>& flags) {
-  HONE_ASSIGN(worker::Message answer,
-              accepted(limited_pool().once(program_job(jobs::kExtractRoot, name, source, flags))));
-  return understood(first_blob(answer));
+  return answer_of(jobs::kExtractRoot,
+                   limited_pool().once(jobs::kExtractRoot.ask({name, source, flags})));
 }
 
 Result<nlohmann::json> CompileService::ask(std::string_view job, const std::string& path,
                                            const std::string& bytes,
                                            const std::vector<std::string>& flags) {
-  HONE_ASSIGN(worker::Message answer, accepted(once(program_job(job, path, bytes, flags))));
+  HONE_ASSIGN(worker::Message answer,
+              accepted(once(provider::message_of(job, provider::kBody,
+                                                 jobs::ProgramRequest{path, bytes, flags}))));
   return std::move(answer.body);
 }
 
@@ -369,24 +325,16 @@ Result<std::vector<std::string>> CompileService::stated_constraints(
     const std::vector<std::string>& flags) {
   std::vector<worker::Message> messages;
   for (const problem::Dispatch* const dispatch : dispatches)
-    messages.push_back(program_job(jobs::kConstraints, dispatch->name, dispatch->source, flags));
+    messages.push_back(jobs::kConstraints.ask({dispatch->name, dispatch->source, flags}));
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, limited_pool().once_each(messages));
   std::vector<std::string> stated;
   for (worker::Outcome& outcome : outcomes) {
     stated.emplace_back();
     if (!outcome && outcome.error().kind == provider::FailureKind::kCompileCrash) continue;
-    HONE_ASSIGN(const worker::Message answer, accepted(std::move(outcome)));
-    HONE_ASSIGN(const auto statements,
-                understood(decode_json<nlohmann::json>(answer.body, "statements")));
+    HONE_ASSIGN(const auto statements, answer_of(jobs::kConstraints, std::move(outcome)));
     if (!statements.empty()) stated.back() = statements.dump();
   }
   return stated;
-}
-
-Result<std::vector<std::string>> CompileService::canonical(const std::vector<std::string>& texts) {
-  HONE_ASSIGN(const worker::Message answer,
-              accepted(once({std::string(jobs::kCanonical), {{"attributes", texts}}, {}})));
-  return understood(decode_json<std::vector<std::string>>(answer.body, "attributes"));
 }
 
 Status CompileService::prepare(const DispatchToPrepare& dispatch) {
@@ -397,17 +345,14 @@ Status CompileService::prepare(const DispatchToPrepare& dispatch) {
 Result<std::vector<Status>> CompileService::prepare_each(
     const std::vector<DispatchToPrepare>& dispatches) {
   std::vector<std::pair<std::string, worker::Message>> servers;
-  for (const DispatchToPrepare& each : dispatches) {
-    nlohmann::json body = {{"flags", each.flags}, {"assemble_for", each.assemble_for}};
-    servers.emplace_back(
-        each.key, worker::Message{std::string(jobs::kPrepare), std::move(body), {each.source}});
-  }
+  for (const DispatchToPrepare& each : dispatches)
+    servers.emplace_back(each.key, prepare_job(each.flags, each.assemble_for, each.source));
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.prepare_each(servers));
   std::vector<Status> statuses;
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    for (int tries = 1; is_tried_again(outcomes[i], tries); ++tries) {
-      HONE_ASSIGN(outcomes[i], pool_.prepare(servers[i].first, servers[i].second));
-    }
+    HONE_ASSIGN(outcomes[i], final_of(std::move(outcomes[i]), [&] {
+                  return pool_.prepare(servers[i].first, servers[i].second);
+                }));
     statuses.push_back(prepared(outcomes[i]));
     if (statuses.back())
       stated_[dispatches[i].key] = {dispatches[i].statement, dispatches[i].assemble_for};
@@ -448,12 +393,10 @@ Status CompileService::submit_replacing(const std::string& key, worker::JobId id
   if (maker == replacing_.end() || stated == stated_.end())
     return failure("nobody here compiles what {} made for '{}'", payload.replacing, key);
   if (!maker->prepared.contains(key)) {
-    const worker::Message message{
-        std::string(jobs::kPrepare),
-        {{"flags", maker->flags}, {"assemble_for", stated->second.assemble_for}},
-        {stated->second.statement}};
-    HONE_ASSIGN(const worker::Outcome outcome,
-                until_it_is_final([&] { return maker->pool->prepare(key, message); }));
+    const worker::Message message =
+        prepare_job(maker->flags, stated->second.assemble_for, stated->second.statement);
+    const auto call = [&] { return maker->pool->prepare(key, message); };
+    HONE_ASSIGN(const worker::Outcome outcome, final_of(call(), call));
     HONE_TRY(prepared(outcome));
     maker->prepared.insert(key);
   }

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "problem/dispatch.h"
@@ -82,8 +83,13 @@ class CompileService {
     most_seconds_ = std::move(most_seconds);
   }
 
-  // The compiler's own name for itself.
-  Result<std::string> revision();
+  // Asks for a job that stands alone (provider/jobs.h); what the compiler refuses is an input
+  // error.
+  template <class Request, class Answer>
+  Result<Answer> ask(const provider::Job<Request, Answer>& job,
+                     const std::type_identity_t<Request>& request = {}) {
+    return answer_of(job, once(job.ask(request)));
+  }
   Result<problem::Program> load_program(const std::string& path, const std::string& bytes,
                                         const std::vector<std::string>& flags,
                                         std::optional<problem::GivenSizes> given = {});
@@ -110,22 +116,13 @@ class CompileService {
   // the job.
   Result<CompiledModule> compile_program_in_f32(const std::string& path, const std::string& bytes,
                                                 const std::vector<std::string>& flags);
-  // How each dispatch is configured by a compile with `flags`.
-  Result<std::vector<jobs::ConfiguredDispatch>> configured(const std::string& path,
-                                                           const std::string& bytes,
-                                                           const std::vector<std::string>& flags);
+  // How each dispatch is configured by a compile of the program.
   Result<std::vector<jobs::ConfiguredDispatch>> configured(const ProgramToCompile& program);
   // Returns the compiler's configuration of one dispatch, given its source.
   Result<jobs::ConfiguredDispatch> configured_dispatch(const std::string& name,
                                                        const std::string& source,
                                                        const std::vector<std::string>& flags);
-  // Compiles a dispatch's source to code, which is dropped: whether it is legal under `flags`.
-  Status compile_dispatch(const std::string& name, const std::string& source,
-                          const std::vector<std::string>& flags);
   Result<SpecFile> read_spec(const std::string& path, const std::string& bytes);
-  // Both as one, of which the first comes first (iree::link_specs). `path` names the second.
-  Result<std::string> link_specs(const std::string& path, const std::string& first,
-                                 const std::string& second);
   // The root operation of a dispatch as a program's text (iree::extract_root).
   Result<std::string> extract_root(const std::string& name, const std::string& source,
                                    const std::vector<std::string>& flags);
@@ -138,8 +135,6 @@ class CompileService {
   Result<std::vector<std::string>> stated_constraints(
       const std::vector<const problem::Dispatch*>& dispatches,
       const std::vector<std::string>& flags);
-  // The compiler's own print of each text (provider::NamedText).
-  Result<std::vector<std::string>> canonical(const std::vector<std::string>& texts);
 
   // Makes a server for the candidates of one dispatch. A failure with the compiler's words.
   Status prepare(const DispatchToPrepare& dispatch);
@@ -183,6 +178,20 @@ class CompileService {
   // The pool, whose jobs are limited from here on.
   worker::WorkerPool& limited_pool();
   Result<worker::Outcome> once(const worker::Message& message);
+  // The answer, or the compiler's words as an error about the user's program.
+  static Result<worker::Message> accepted(Result<worker::Outcome> outcome);
+  static Status prepared(const worker::Outcome& outcome);
+  template <class T>
+  static Result<T> understood(Result<T> answer) {
+    if (answer) return answer;
+    return failure("the compile worker's answer {}", answer.error().message);
+  }
+  template <class Request, class Answer>
+  static Result<Answer> answer_of(const provider::Job<Request, Answer>& job,
+                                  Result<worker::Outcome> outcome) {
+    HONE_ASSIGN(worker::Message answer, accepted(std::move(outcome)));
+    return understood(job.answered_in(std::move(answer)));
+  }
   // Each of these jobs once, and once more where the compiler crashes, side by side; what was begun
   // ahead is waited for.
   Result<std::vector<worker::Outcome>> each_once(const std::vector<worker::Message>& messages);

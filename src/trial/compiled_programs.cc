@@ -1,17 +1,8 @@
 #include "trial/compiled_programs.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-
-#include "base/hash.h"
 
 namespace hone::trial {
-
-std::string CompiledPrograms::key_of(const provider::Message& job) {
-  std::string key = job.kind + job.body.dump();
-  for (const std::string& blob : job.blobs) key += content_hash(blob);
-  return key;
-}
 
 std::shared_ptr<const std::string> CompiledPrograms::find(const std::string& key) const {
   const auto found = std::ranges::find(kept_, key, &Kept::key);

@@ -7,8 +7,6 @@
 #include <memory>
 #include <string>
 
-#include "provider/compile_worker.h"
-
 namespace hone::trial {
 
 class CompiledPrograms {
@@ -17,9 +15,7 @@ class CompiledPrograms {
   explicit CompiledPrograms(std::size_t most_bytes = std::size_t{1} << 30)
       : most_bytes_(most_bytes) {}
 
-  // Names a job by all that it says and is given.
-  static std::string key_of(const provider::Message& job);
-  // Null where nothing is kept by that name.
+  // Null where nothing is kept by that name (provider::key_of a job).
   std::shared_ptr<const std::string> find(const std::string& key) const;
   // The oldest are forgotten for it where all together would be too much; what is too large by
   // itself is not kept. Returns the bytes in any case.

@@ -4,25 +4,24 @@
 
 namespace hone::trial {
 
-template <class T>
-Result<KernelResult<T>> KernelRunner::ask(Activity activity,
-                                          const std::function<Result<KernelResult<T>>()>& call) {
-  std::optional<Result<KernelResult<T>>> answer;
+template <class Call>
+std::invoke_result_t<Call> KernelRunner::ask(Activity activity, const Call& call) {
+  std::optional<std::invoke_result_t<Call>> answer;
   around_(activity, [&] { answer.emplace(call()); });
   return std::move(*answer);
 }
 
 // An accident takes the runner along, and with it what else was loaded there: that is loaded again
 // before the second try.
-template <class T>
-Result<KernelResult<T>> KernelRunner::with(const std::vector<RunnerKernel*>& kernels,
-                                           Activity activity,
-                                           const std::function<Result<KernelResult<T>>()>& call) {
+template <class Call>
+std::invoke_result_t<Call> KernelRunner::with(const std::vector<RunnerKernel*>& kernels,
+                                              Activity activity, const Call& call) {
   for (int tries = 1;; ++tries) {
     HONE_ASSIGN(const std::optional<provider::Failure> failed, load(kernels));
-    KernelResult<T> answer = tl::unexpected(failed.value_or(provider::Failure{}));
+    typename std::invoke_result_t<Call>::value_type answer =
+        tl::unexpected(failed.value_or(provider::Failure{}));
     if (!failed) {
-      HONE_ASSIGN(answer, ask<T>(activity, call));
+      HONE_ASSIGN(answer, ask(activity, call));
     }
     if (answer || !provider::is_tried_again(provider::Attempt::kKernel, answer.error().kind, tries))
       return answer;
@@ -54,7 +53,7 @@ Result<std::optional<provider::Failure>> KernelRunner::load(RunnerKernel& kernel
     return Failed(provider::Failure{provider::FailureKind::kLoadError,
                                     "it was lost with the runner that its library was in"});
   HONE_ASSIGN(const KernelResult<int> handle,
-              ask<int>(Activity::kLoad, [&] { return runner_->load(*kernel.code); }));
+              ask(Activity::kLoad, [&] { return runner_->load(*kernel.code); }));
   if (!handle) return Failed(handle.error());
   kernel.handle = *handle;
   kernel.generation = runner_->generation();
@@ -62,32 +61,35 @@ Result<std::optional<provider::Failure>> KernelRunner::load(RunnerKernel& kernel
 }
 
 Result<KernelResult<measure::Verification>> KernelRunner::verify(RunnerKernel& kernel) {
-  return with<measure::Verification>({&kernel}, Activity::kVerify,
-                                     [&] { return runner_->verify(*kernel.handle); });
+  return with({&kernel}, Activity::kVerify,
+              [&] { return runner_->ask(measure::jobs::kVerify, *kernel.handle); });
 }
 
 Result<KernelResult<measure::Repeated>> KernelRunner::compare(RunnerKernel& kernel, int launches,
                                                               double max_seconds) {
-  return with<measure::Repeated>({&kernel}, Activity::kVerify, [&] {
-    return runner_->repeat(
-        {.handle = *kernel.handle, .launches = launches, .max_seconds = max_seconds});
+  return with({&kernel}, Activity::kVerify, [&] {
+    return runner_->ask(
+        measure::jobs::kRepeat,
+        {.handle = *kernel.handle, .launches = launches, .max_seconds = max_seconds}, max_seconds);
   });
 }
 
-Result<KernelResult<RunnerService::Accuracies>> KernelRunner::accuracies(
+Result<KernelResult<measure::Accuracies>> KernelRunner::accuracies(
     const std::vector<RunnerKernel*>& kernels) {
-  return with<RunnerService::Accuracies>(kernels, Activity::kVerify, [&] {
+  return with(kernels, Activity::kVerify, [&] {
     std::vector<int> handles;
     for (const RunnerKernel* kernel : kernels) handles.push_back(*kernel->handle);
-    return runner_->accuracies(handles);
+    return runner_->ask(measure::jobs::kAccuracies, handles);
   });
 }
 
-Result<KernelResult<std::optional<std::size_t>>> KernelRunner::find_mistake(
-    RunnerKernel& kernel, const std::vector<provider::Suspicion>& suspicions) {
-  return with<std::optional<std::size_t>>({&kernel}, Activity::kVerify, [&] {
-    return runner_->find_mistake(*kernel.handle, suspicions);
-  });
+Result<std::string> KernelRunner::find_mistake(RunnerKernel& kernel,
+                                               const std::vector<provider::Suspicion>& suspicions) {
+  HONE_ASSIGN(const KernelResult<int> found, with({&kernel}, Activity::kVerify, [&] {
+                return runner_->ask(measure::jobs::kFindMistake, {*kernel.handle, suspicions});
+              }));
+  const bool is_one = found && *found >= 0 && static_cast<std::size_t>(*found) < suspicions.size();
+  return is_one ? suspicions[static_cast<std::size_t>(*found)].says : "";
 }
 
 Result<KernelResult<measure::MeasureResult>> KernelRunner::measure(
@@ -95,7 +97,7 @@ Result<KernelResult<measure::MeasureResult>> KernelRunner::measure(
     measure::MeasureRequest how) {
   std::vector<RunnerKernel*> all = kernels;
   if (sentinel != nullptr) all.push_back(sentinel);
-  return with<measure::MeasureResult>(all, Activity::kMeasure, [&] {
+  return with(all, Activity::kMeasure, [&] {
     how.handles.clear();
     for (const RunnerKernel* kernel : kernels) how.handles.push_back(*kernel->handle);
     how.sentinel = sentinel != nullptr ? sentinel->handle : std::nullopt;
@@ -104,7 +106,7 @@ Result<KernelResult<measure::MeasureResult>> KernelRunner::measure(
 }
 
 Status KernelRunner::unload(RunnerKernel& kernel) {
-  if (is_loaded(kernel)) HONE_TRY(runner_->unload(*kernel.handle));
+  if (is_loaded(kernel)) HONE_TRY(runner_->ask(measure::jobs::kUnload, *kernel.handle));
   kernel.handle.reset();
   return {};
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "trial/runner_service.h"
@@ -37,11 +38,12 @@ class KernelRunner {
   // Launches it again, as often as there is time for, and compares each time.
   Result<KernelResult<measure::Repeated>> compare(RunnerKernel& kernel, int launches,
                                                   double max_seconds);
-  // RunnerService::accuracies, in the order of the kernels, and find_mistake.
-  Result<KernelResult<RunnerService::Accuracies>> accuracies(
-      const std::vector<RunnerKernel*>& kernels);
-  Result<KernelResult<std::optional<std::size_t>>> find_mistake(
-      RunnerKernel& kernel, const std::vector<provider::Suspicion>& suspicions);
+  // By kernel the accuracy of its float outputs, of a problem whose dispatch has a statement.
+  Result<KernelResult<measure::Accuracies>> accuracies(const std::vector<RunnerKernel*>& kernels);
+  // Says which mistake the kernel makes; empty where it is none of these, or the kernel fails
+  // meanwhile.
+  Result<std::string> find_mistake(RunnerKernel& kernel,
+                                   const std::vector<provider::Suspicion>& suspicions);
   // Interleaved, as `how` says, whose handles are filled in: samples in the order of `kernels`, the
   // sentinel's last. A failure is that of one of them, and does not say of which.
   Result<KernelResult<measure::MeasureResult>> measure(const std::vector<RunnerKernel*>& kernels,
@@ -52,12 +54,11 @@ class KernelRunner {
 
  private:
   static void run_plainly(Activity, const std::function<void()>& call) { call(); }
-  template <class T>
-  Result<KernelResult<T>> ask(Activity activity,
-                              const std::function<Result<KernelResult<T>>()>& call);
-  template <class T>
-  Result<KernelResult<T>> with(const std::vector<RunnerKernel*>& kernels, Activity activity,
-                               const std::function<Result<KernelResult<T>>()>& call);
+  template <class Call>
+  std::invoke_result_t<Call> ask(Activity activity, const Call& call);
+  template <class Call>
+  std::invoke_result_t<Call> with(const std::vector<RunnerKernel*>& kernels, Activity activity,
+                                  const Call& call);
   bool is_loaded(const RunnerKernel& kernel) const;
   // The failure of the first that does not load.
   Result<std::optional<provider::Failure>> load(const std::vector<RunnerKernel*>& kernels);

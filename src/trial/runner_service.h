@@ -1,18 +1,13 @@
 // Running candidates, as the tuner sees it: typed calls to the runner process.
 #pragma once
 
-#include <chrono>
+#include <algorithm>
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
+#include <type_traits>
 
-#include "device/device.h"
-#include "measure/accuracy.h"
-#include "measure/calibration.h"
-#include "measure/repeated_verification.h"
-#include "measure/runner_requests.h"
-#include "provider/artifact.h"
+#include "base/stopwatch.h"
+#include "measure/runner_jobs.h"
 #include "worker/runner_process.h"
 
 namespace hone::trial {
@@ -20,6 +15,29 @@ namespace hone::trial {
 // What a job on the runner gives: an answer, or how the candidate failed.
 template <class T>
 using KernelResult = tl::expected<T, provider::Failure>;
+
+// A candidate may have written over the memory that the runner's answer is made from.
+provider::Failure cannot_be_read(const Error& error);
+
+// Whether an answer is one to what was asked: of as many kernels, of the very handles. The error
+// goes on from "the runner's answer".
+template <class Request, class Answer>
+Status answers(const Request&, const Answer&) {
+  return {};
+}
+Status answers(const std::vector<int>& handles, const measure::Accuracies& kernels);
+Status answers(const measure::MeasureRequest& request, const measure::MeasureResult& result);
+
+// Seconds the device ran kernels, by an answer that says so.
+template <class Answer>
+double busy_seconds_in(const Answer& answer) {
+  if constexpr (requires { answer.busy_seconds; })
+    return answer.busy_seconds;
+  else if constexpr (requires { answer.verification; })
+    return answer.verification.busy_seconds;
+  else
+    return 0;
+}
 
 // For one thread. When a candidate takes the runner down, the next call starts a new one and gives
 // it the problem again; handles of the old one are then gone, which generation() shows.
@@ -42,22 +60,15 @@ class RunnerService {
   // is no error: then that takes its time.
   Status expect_problem(const measure::ProblemRequest& request);
 
+  // Asks for a job on what is loaded; `seconds`: what it takes beyond `kernel_seconds`.
+  template <class Request, class Answer>
+  Result<KernelResult<Answer>> ask(const provider::Job<Request, Answer>& job,
+                                   const std::type_identity_t<Request>& request = {},
+                                   double seconds = 0) {
+    return ask_within(kernel_seconds_ + seconds, job, request);
+  }
   Result<KernelResult<int>> load(const provider::Artifact& artifact);
-  Result<KernelResult<measure::Verification>> verify(int handle);
-  // Compares further launches of it, each as verify() does.
-  Result<KernelResult<measure::Repeated>> repeat(const measure::RepeatRequest& request);
-  // By handle the accuracy of its float outputs, of a problem whose dispatch has a statement.
-  using Accuracies = std::vector<std::vector<measure::OutputAccuracy>>;
-  Result<KernelResult<Accuracies>> accuracies(const std::vector<int>& handles);
-  // The place of the mistake that a kernel makes; none where it is not among them.
-  Result<KernelResult<std::optional<std::size_t>>> find_mistake(
-      int handle, const std::vector<provider::Suspicion>& suspicions);
-  // What the kernel that was verified last left in the bindings it writes.
-  Result<KernelResult<measure::Outputs>> outputs();
   Result<KernelResult<measure::MeasureResult>> measure(const measure::MeasureRequest& request);
-  Status unload(int handle);
-  // What vendors' libraries make of the problem; a failure's message says why there is none.
-  Result<KernelResult<std::vector<measure::Baseline>>> load_baselines();
   // How quiet the device is. To be asked before the problem is set: a problem of another device
   // would have to be set again.
   Result<measure::Calibration> calibrate(const device::Address& device);
@@ -75,10 +86,12 @@ class RunnerService {
   std::uint64_t generation() const { return runner_->generation(); }
 
  private:
-  template <class T>
-  KernelResult<T> count_busy(KernelResult<T> answer, std::chrono::steady_clock::time_point begin);
+  template <class Request, class Answer>
+  Result<KernelResult<Answer>> ask_within(double seconds, const provider::Job<Request, Answer>& job,
+                                          const Request& request);
+  template <class Request, class Answer>
+  Result<Answer> ask_device(const provider::Job<Request, Answer>& job, const Request& request);
   Result<worker::Outcome> call(const worker::Message& message, double seconds);
-  Result<worker::Outcome> ask_device(const worker::Message& message);
   Result<worker::Outcome> send_problem();
 
   std::unique_ptr<worker::RunnerTransport> runner_;
@@ -87,5 +100,20 @@ class RunnerService {
   std::optional<measure::ProblemRequest> problem_;
   std::uint64_t problem_generation_ = 0;  // the runner that has problem_
 };
+
+template <class Request, class Answer>
+Result<KernelResult<Answer>> RunnerService::ask_within(double seconds,
+                                                       const provider::Job<Request, Answer>& job,
+                                                       const Request& request) {
+  const Stopwatch watch;
+  HONE_ASSIGN(worker::Outcome outcome, call(job.ask(request), seconds));
+  if (!outcome) return KernelResult<Answer>(tl::unexpected(std::move(outcome).error()));
+  Result<Answer> answer = job.answered_in(*std::move(outcome));
+  Status understood = answer ? answers(request, *answer) : tl::unexpected(answer.error());
+  if (!understood) return KernelResult<Answer>(tl::unexpected(cannot_be_read(understood.error())));
+  // Whatever the runner says, the device was not busy for longer than the call took.
+  busy_seconds_ += std::clamp(busy_seconds_in(*answer), 0.0, watch.seconds());
+  return KernelResult<Answer>(std::move(*answer));
+}
 
 }  // namespace hone::trial

@@ -5,31 +5,12 @@
 namespace hone::trial {
 
 std::string_view name_of(Activity activity) {
-  switch (activity) {
-    case Activity::kOther:
-      return "search and store";
-    case Activity::kSplit:
-      return "split";
-    case Activity::kCalibrate:
-      return "calibrate";
-    case Activity::kPrepare:
-      return "prepare";
-    case Activity::kWait:
-      return "wait for compiles";
-    case Activity::kLoad:
-      return "load";
-    case Activity::kVerify:
-      return "verify";
-    case Activity::kMeasure:
-      return "measure";
-    case Activity::kFinalists:
-      return "finalists";
-    case Activity::kBaselines:
-      return "baselines";
-    case Activity::kProgram:
-      break;
-  }
-  return "program";
+  // In their order.
+  static constexpr std::array<std::string_view, kActivities> kNames = {
+      "search and store",  "split",     "calibrate", "prepare",
+      "wait for compiles", "load",      "verify",    "measure",
+      "finalists",         "baselines", "program"};
+  return kNames[static_cast<std::size_t>(activity)];
 }
 
 Activity TimeBudget::enter(Activity activity) {

@@ -252,16 +252,11 @@ Status TrialRunner::verify(KernelRunner& runner, Trial& trial, RunnerKernel& ker
   HONE_ASSIGN(const KernelResult<measure::Verification> verified, runner.verify(kernel));
   if (!verified) return fail(trial, verified.error(), watch.seconds());
   measure::Verification verification = *verified;
-  // That nothing explains it, or the kernel fails meanwhile, is no failure of more than the
-  // candidate.
-  if (!verification.right && trial.suspicions) {
-    const std::vector<provider::Suspicion> suspicions = trial.suspicions();
-    KernelResult<std::optional<std::size_t>> found;
-    if (!suspicions.empty()) {
-      HONE_ASSIGN(found, runner.find_mistake(kernel, suspicions));
+  if (!verification.right && trial.suspicions)
+    if (const auto suspicions = trial.suspicions(); !suspicions.empty()) {
+      HONE_ASSIGN(const std::string mistake, runner.find_mistake(kernel, suspicions));
+      if (!mistake.empty()) verification.message += "; " + mistake;
     }
-    if (found && *found) verification.message += "; " + suspicions[**found].says;
-  }
   HONE_TRY(record_verification(trial.identity, verification));
   if (verification.right) {
     trial.state = State::kVerified;

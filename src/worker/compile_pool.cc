@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/decode_json.h"
 #include "worker/job_process.h"
 
 namespace hone::worker {
@@ -22,15 +23,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::set<std::uint64_t> numbers_in(const Message& message, const char* name) {
-  std::set<std::uint64_t> numbers;
-  const auto list = message.body.find(name);
-  if (list != message.body.end() && list->is_array())
-    for (const nlohmann::json& number : *list)
-      if (number.is_number_unsigned()) numbers.insert(number.get<std::uint64_t>());
-  return numbers;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<CompilePool>> CompilePool::start(CompilePoolOptions options) {
@@ -40,15 +32,8 @@ Result<std::unique_ptr<CompilePool>> CompilePool::start(CompilePoolOptions optio
 }
 
 Status CompilePool::start_zygote() {
-  auto session = WorkerProcess::start({"compile worker",
-                                       options_.command,
-                                       {},
-                                       options_.temporary,
-                                       options_.start_seconds,
-                                       options_.run.output_bytes,
-                                       options_.stop_fd});
-  if (!session) return tl::unexpected(std::move(session).error());
-  zygote_.emplace(std::move(*session));
+  HONE_ASSIGN(WorkerProcess session, WorkerProcess::start("compile worker", options_));
+  zygote_.emplace(std::move(session));
   send(to_message(TreeSettings{static_cast<std::uint64_t>(std::max(options_.jobs, 1)),
                                options_.once, options_.prepare, options_.run}));
   return {};
@@ -149,9 +134,8 @@ Result<std::optional<Finished>> CompilePool::next_finished(double seconds) {
 
 std::size_t CompilePool::outstanding() const {
   return finished_.size() +
-         static_cast<std::size_t>(std::count_if(jobs_.begin(), jobs_.end(), [](const auto& entry) {
-           return entry.second.kind == Kind::kRun;
-         }));
+         static_cast<std::size_t>(std::ranges::count_if(
+             jobs_, [](const auto& entry) { return entry.second.kind == Kind::kRun; }));
 }
 
 Status CompilePool::cancel_all() {
@@ -227,7 +211,8 @@ void CompilePool::take_loss(const Message& message) {
   if (server == servers_.end()) return;
   ++restarts_;
   ++server->second.idle_deaths;
-  for (const Sequence sequence : numbers_in(message, "started"))
+  const auto started = decode_json<std::set<Sequence>>(message.body, "started");
+  for (const Sequence sequence : started.value_or(std::set<Sequence>()))
     if (const auto job = jobs_.find(sequence); job != jobs_.end()) {
       server->second.idle_deaths = 0;
       lose(sequence, job->second, why);
@@ -367,7 +352,7 @@ void CompilePool::break_server(const std::string& key, const Failure& failure) {
 }
 
 bool CompilePool::zygote_hangs() const {
-  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
+  return std::ranges::any_of(jobs_, [&](const auto& entry) {
     const Job& job = entry.second;
     const double limit = limit_of(job);
     return job.started && limit > 0 && seconds_since(*job.started) > limit + kZygoteGraceSeconds;

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,18 +17,14 @@
 
 namespace hone::worker {
 
-struct CompilePoolOptions {
-  // Starts a process that calls serve_zygote(ChildProcess::kChildSocket, ...).
-  std::vector<std::string> command;
+// Its command starts a process that calls serve_zygote().
+struct CompilePoolOptions : WorkerOptions {
   int jobs = 1;  // candidates and once-jobs that run at the same time
   // The limits of a first try. A job that passes its time, or is killed from outside, is run once
   // more with twice the time before that is what became of it.
   JobLimits once;
   JobLimits prepare;
   JobLimits run;
-  double start_seconds = 60;        // for the zygote to say hello (it may load a compiler)
-  std::filesystem::path temporary;  // where the session's folder is made; empty: the system's
-  int stop_fd = -1;                 // once it is readable every waiting call returns kInterrupted
 };
 
 // A zygote or prepared server that dies is started and prepared again; a candidate that was running

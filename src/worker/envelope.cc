@@ -2,26 +2,10 @@
 
 #include <utility>
 
+#include "base/decode_json.h"
+
 namespace hone::worker {
 namespace {
-
-nlohmann::json to_json(const JobLimits& limits) {
-  return {{"seconds", limits.seconds},
-          {"memory_bytes", limits.memory_bytes},
-          {"output_bytes", limits.output_bytes}};
-}
-
-bool read_limits(const nlohmann::json& body, const char* name, JobLimits& limits) {
-  const auto found = body.find(name);
-  if (found == body.end() || !found->is_object()) return false;
-  const nlohmann::json seconds = found->value("seconds", nlohmann::json());
-  const nlohmann::json memory = found->value("memory_bytes", nlohmann::json());
-  const nlohmann::json output = found->value("output_bytes", nlohmann::json());
-  if (!seconds.is_number() || !memory.is_number_unsigned() || !output.is_number_unsigned())
-    return false;
-  limits = {seconds.get<double>(), memory.get<std::uint64_t>(), output.get<std::size_t>()};
-  return true;
-}
 
 const nlohmann::json* field(const Message& message, const char* name) {
   if (!message.body.is_object()) return nullptr;
@@ -77,24 +61,13 @@ double seconds_field(const Message& message) {
 }
 
 Message to_message(const TreeSettings& settings) {
-  return {"configure",
-          {{"jobs", settings.jobs},
-           {"once", to_json(settings.once)},
-           {"prepare", to_json(settings.prepare)},
-           {"run", to_json(settings.run)}},
-          {}};
+  return {"configure", settings, {}};
 }
 
 std::optional<TreeSettings> settings_from(const Message& message) {
-  TreeSettings settings;
-  const auto jobs = number_field(message, "jobs");
-  if (message.kind != "configure" || !jobs || *jobs == 0 ||
-      !read_limits(message.body, "once", settings.once) ||
-      !read_limits(message.body, "prepare", settings.prepare) ||
-      !read_limits(message.body, "run", settings.run))
-    return std::nullopt;
-  settings.jobs = *jobs;
-  return settings;
+  const auto settings = decode_json<TreeSettings>(message.body);
+  if (message.kind != "configure" || !settings || settings->jobs == 0) return std::nullopt;
+  return *settings;
 }
 
 }  // namespace hone::worker

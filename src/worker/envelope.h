@@ -34,6 +34,13 @@ struct TreeSettings {
   JobLimits once;
   JobLimits prepare;
   JobLimits run;
+
+  static void fields(auto& settings, auto&& field) {
+    field("jobs", settings.jobs);
+    field("once", settings.once);
+    field("prepare", settings.prepare);
+    field("run", settings.run);
+  }
 };
 Message to_message(const TreeSettings& settings);  // of kind "configure"
 std::optional<TreeSettings> settings_from(const Message& message);

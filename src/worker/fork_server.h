@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/json_fields.h"
 #include "worker/message.h"
 
 namespace hone::worker {
@@ -20,6 +21,12 @@ struct JobLimits {
   double seconds = 60;                                  // wall time; 0: none
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // resident, the job and all it started
   std::size_t output_bytes = std::size_t{64} << 10;     // kept of its stdout and stderr
+
+  static void fields(auto& limits, auto&& field) {
+    field("seconds", limits.seconds);
+    field("memory_bytes", limits.memory_bytes);
+    field("output_bytes", limits.output_bytes);
+  }
 };
 
 // What the processes do. Each handler runs alone in a freshly forked process whose TMPDIR is its

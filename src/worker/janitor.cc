@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/process_tree.h"
+#include "base/say.h"
 #include "base/spawn.h"
 #include "worker/fork_server.h"
 
@@ -106,6 +107,21 @@ Status start_janitor(int socket, const SessionFolder& folder) {
   kill_processes_started_with(fmt::format("{}={}", kFolderVariable, folder.path().string()));
   remove_folder(folder.path());
   ::_exit(0);
+}
+
+tl::expected<SessionFolder, int> begin_worker(int socket) {
+  constexpr int kNoFolder = 2, kNoJanitor = 3;
+  auto folder = SessionFolder::claim();
+  if (!folder) {
+    say("{}\n", folder.error().message);
+    return tl::unexpected(kNoFolder);
+  }
+  ::signal(SIGPIPE, SIG_IGN);
+  if (const Status watched = start_janitor(socket, *folder); !watched) {
+    say("{}\n", watched.error().message);
+    return tl::unexpected(kNoJanitor);
+  }
+  return *std::move(folder);
 }
 
 }  // namespace hone::worker

@@ -15,4 +15,8 @@ namespace hone::worker {
 // thread.
 Status start_janitor(int socket, const SessionFolder& folder);
 
+// The first steps of a worker: it claims its folder, has janitors, and is not ended by words that
+// no tuner reads any more. Where it cannot: the exit code, after the reason was said.
+tl::expected<SessionFolder, int> begin_worker(int socket);
+
 }  // namespace hone::worker

@@ -16,7 +16,6 @@
 #include "base/process_tree.h"
 #include "base/spawn.h"
 #include "base/text.h"
-#include "worker/envelope.h"
 #include "worker/session_folder.h"
 
 namespace hone::worker {
@@ -122,9 +121,7 @@ std::optional<Failure> JobProcess::passed_limit() {
   if (limits_.memory_bytes == 0 || now < next_look_) return std::nullopt;
   next_look_ = now + kLookInterval;
   if (resident_bytes_of_job(pid_) <= limits_.memory_bytes) return std::nullopt;
-  return Failure{FailureKind::kCompileMemory,
-                 fmt::format("more than {:.2f} GiB of memory",
-                             static_cast<double>(limits_.memory_bytes) / (1 << 30))};
+  return Failure{FailureKind::kCompileMemory, more_memory_than(limits_.memory_bytes)};
 }
 
 Failure JobProcess::how_it_died() const {
@@ -155,39 +152,25 @@ void JobProcess::end() {
   remove_folder(folder_);
 }
 
-JobLimits of_second_try(JobLimits limits) {
-  limits.seconds *= 2;
+std::string more_memory_than(std::uint64_t bytes) {
+  return fmt::format("more than {:.2f} GiB of memory", static_cast<double>(bytes) / (1 << 30));
+}
+
+JobLimits of_try(JobLimits limits, bool is_second) {
+  if (is_second) limits.seconds *= 2;
   return limits;
 }
 
 double seconds_of_both_tries(const JobLimits& limits) {
-  return limits.seconds + of_second_try(limits).seconds;
-}
-
-std::optional<Outcome> take_outcome(JobProcess& job) {
-  Event event = job.look();
-  if (!event.message && !event.failure) return std::nullopt;
-  Outcome outcome = event.failure ? Outcome(tl::unexpected(std::move(*event.failure)))
-                                  : outcome_from(std::move(*event.message));
-  if (!outcome) outcome = tl::unexpected(job.with_last_words(std::move(outcome.error())));
-  job.end();
-  return outcome;
-}
-
-void send_report(Connection& connection, std::uint64_t id, double seconds, Outcome outcome) {
-  const Status sent = connection.send(to_report(id, seconds, std::move(outcome)));
-  if (!sent)
-    (void)connection.send(to_report(
-        id, seconds, tl::unexpected(Failure{FailureKind::kCompileError, sent.error().message})));
+  return limits.seconds + of_try(limits, true).seconds;
 }
 
 bool end_orphans(const std::vector<pid_t>& known) {
+  const auto is_known = [&](pid_t pid) { return std::ranges::count(known, pid) > 0; };
   bool left = false;
   for (const pid_t child : children_of(::getpid())) {
-    if (std::find(known.begin(), known.end(), child) != known.end()) continue;
-    const pid_t group = process_group_of(child);
-    const bool of_a_running_job = std::find(known.begin(), known.end(), group) != known.end();
-    if (!of_a_running_job) kill_tree(child), ::kill(child, SIGKILL);
+    if (is_known(child)) continue;
+    if (!is_known(process_group_of(child))) kill_tree(child), ::kill(child, SIGKILL);
     left = ::waitpid(child, nullptr, WNOHANG) != child || left;
   }
   return left;

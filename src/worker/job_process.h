@@ -74,17 +74,14 @@ inline bool is_tried_again(const Outcome& outcome, bool is_second_try) {
                                               is_second_try ? 2 : 1);
 }
 
-// Limits of the second try: twice the time.
-JobLimits of_second_try(JobLimits limits);
+// What a failure says of a process that took more than its limit.
+std::string more_memory_than(std::uint64_t bytes);
+
+// Limits of one of a job's two tries: the second has twice the time.
+JobLimits of_try(JobLimits limits, bool is_second);
 
 // The longest that both tries of a job may take; 0: no limit.
 double seconds_of_both_tries(const JobLimits& limits);
-
-// The outcome of a child that serves one job, once it is there; the child has then been ended.
-std::optional<Outcome> take_outcome(JobProcess& job);
-
-// Sends "done" or "failed" for job `id`; what is too large to send becomes "failed".
-void send_report(Connection& connection, std::uint64_t id, double seconds, Outcome outcome);
 
 // Kills and reaps the children of this process that are not among `known` and not in the process
 // group of one of them: what jobs left behind and this subreaper inherited. Returns whether any

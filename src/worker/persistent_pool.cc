@@ -46,18 +46,14 @@ struct PersistentPool::State {
     return started;
   }
 
-  bool any_running() const {
-    return std::any_of(workers.begin(), workers.end(),
-                       [](const PersistentWorker& worker) { return worker.is_busy(); });
-  }
+  bool any_running() const { return std::ranges::any_of(workers, &PersistentWorker::is_busy); }
 
   Status hand_out() {
     HONE_TRY(wait_for_starts());
     for (PersistentWorker& worker : workers) {
       if (worker.is_busy()) continue;
-      const auto next = std::find_if(waiting.begin(), waiting.end(), [this](const auto& job) {
-        return !works_in_flight.contains(job.work);
-      });
+      const auto next = std::ranges::find_if(
+          waiting, [this](const auto& job) { return !works_in_flight.contains(job.work); });
       if (next == waiting.end()) return {};
       if (!next->work.empty() && !works_done.contains(next->work))
         works_in_flight[next->work] = next->id;
@@ -70,8 +66,8 @@ struct PersistentPool::State {
 
   // What was refused is refused as fast again; what passed a limit would cost a worker each time.
   void finish_work(const Finished& done) {
-    const auto work = std::find_if(works_in_flight.begin(), works_in_flight.end(),
-                                   [&](const auto& each) { return each.second == done.id; });
+    const auto work =
+        std::ranges::find(works_in_flight, done.id, [](const auto& each) { return each.second; });
     if (work == works_in_flight.end()) return;
     if (!done.outcome && passed_a_limit(done.outcome.error()))
       give_up(work->first, done.outcome.error());
@@ -112,9 +108,8 @@ struct PersistentPool::State {
   }
 
   std::optional<Finished> take(bool own) {
-    const auto found = std::find_if(finished.begin(), finished.end(), [own](const Finished& each) {
-      return (each.id == kOwnJob) == own;
-    });
+    const auto found = std::ranges::find_if(
+        finished, [own](const Finished& each) { return (each.id == kOwnJob) == own; });
     if (found == finished.end()) return std::nullopt;
     Finished taken = std::move(*found);
     finished.erase(found);

@@ -2,32 +2,25 @@
 // in a Python process.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "base/process.h"
 #include "worker/fork_server.h"
 #include "worker/worker_pool.h"
+#include "worker/worker_process.h"
 
 namespace hone::worker {
 
-struct PersistentPoolOptions {
-  // Starts a process that says hello on ChildProcess::kChildSocket and then answers each message
-  // with one message, as serve_runner does.
-  std::vector<std::string> command;
-  std::vector<EnvironmentChange> environment;
+// Their command starts a process that answers each message with one message, as serve_runner()
+// does.
+struct PersistentPoolOptions : WorkerOptions {
   int workers = 1;
   JobLimits limits;  // of one job
   // Jobs of one name ask for the same work, whose result their processes share: until the first has
   // finished the others are not begun, for they would only wait for it; where it takes too long or
   // too much memory they fail as it did. Without a function, or a name, all differ.
   std::function<std::string(const Message&)> same_work;
-  double start_seconds = 60;        // for a worker to say hello
-  std::filesystem::path temporary;  // where the workers' folders are made; empty: the system's
-  int stop_fd = -1;                 // once it is readable every waiting call returns kInterrupted
 };
 
 // One job at a time per worker. A job that kills its worker (kCompileCrash), takes too long

@@ -26,11 +26,8 @@ Status PersistentWorker::start() {
   if (session_ && !session_->is_gone()) return {};
   session_.reset();
   key_.clear();
-  auto session = WorkerProcess::start({"compile worker", options_->command, options_->environment,
-                                       options_->temporary, options_->start_seconds,
-                                       options_->limits.output_bytes, options_->stop_fd});
-  if (!session) return tl::unexpected(std::move(session).error());
-  session_.emplace(std::move(*session));
+  HONE_ASSIGN(WorkerProcess session, WorkerProcess::start("compile worker", *options_));
+  session_.emplace(std::move(session));
   ++restarts_;
   return {};
 }
@@ -72,17 +69,10 @@ std::optional<Finished> PersistentWorker::finish(Outcome outcome) {
 }
 
 std::optional<Finished> PersistentWorker::die(FailureKind kind, std::string why) {
-  session_->end(/*seconds=*/0);
-  const std::string words = session_->last_words();
-  if (why.empty()) {
-    why = words;
-    kind = provider::died_of(session_->process().exit_signal(), kind, FailureKind::kCompileKilled);
-  } else if (const auto line = words.find('\n'); line != std::string::npos) {
-    why += words.substr(line);  // before it: the SIGKILL that was hone's own
-  }
+  Failure failure = session_->fail(kind, std::move(why), FailureKind::kCompileKilled);
   session_.reset();
   key_.clear();
-  return finish(tl::unexpected(Failure{kind, std::move(why)}));
+  return finish(tl::unexpected(std::move(failure)));
 }
 
 std::optional<Finished> PersistentWorker::look() {
@@ -100,7 +90,7 @@ std::optional<Finished> PersistentWorker::look() {
     return die(FailureKind::kCompileError, outcome.error().message);
   }
   if (gone) return die(FailureKind::kCompileCrash, "");
-  const JobLimits limits = job_->is_second_try ? of_second_try(options_->limits) : options_->limits;
+  const JobLimits limits = of_try(options_->limits, job_->is_second_try);
   if (limits.seconds > 0 && seconds() > limits.seconds)
     return die(FailureKind::kCompileTimeout,
                fmt::format("no answer after {}", format_duration(limits.seconds)));
@@ -108,9 +98,7 @@ std::optional<Finished> PersistentWorker::look() {
   if (limits.memory_bytes > 0 && now >= next_look_) {
     next_look_ = now + kMemoryLook;
     if (memory_of(session_->process().pid()) > limits.memory_bytes)
-      return die(FailureKind::kCompileMemory,
-                 fmt::format("more than {:.2f} GiB of memory",
-                             static_cast<double>(limits.memory_bytes) / (1 << 30)));
+      return die(FailureKind::kCompileMemory, more_memory_than(limits.memory_bytes));
   }
   return std::nullopt;
 }

@@ -2,30 +2,23 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
-#include "base/process.h"
 #include "worker/runner_transport.h"
+#include "worker/worker_process.h"
 
 namespace hone::worker {
 
 // The kind of a message that serve_runner answers itself, with nothing.
 inline constexpr std::string_view kPing = "ping";
 
-struct RunnerOptions {
-  // Starts a process that calls serve_runner(ChildProcess::kChildSocket, ...).
-  std::vector<std::string> command;
-  std::vector<EnvironmentChange> environment;
+// Its command starts a process that calls serve_runner().
+struct RunnerOptions : WorkerOptions {
   std::uint64_t memory_bytes = 0;  // resident, watched while a call waits; 0: none
-  double start_seconds = 60;       // for the runner to say hello
-  std::size_t output_bytes = std::size_t{64} << 10;  // kept of its stdout and stderr per call
-  std::filesystem::path temporary;  // where its TMPDIR is made; empty: the system's
-  int stop_fd = -1;                 // once it is readable a waiting call returns kInterrupted
 };
 
 // For one thread. The runner outlives a call, so that buffers and libraries stay loaded; a crash, a
@@ -33,22 +26,24 @@ struct RunnerOptions {
 class RunnerProcess final : public RunnerTransport {
  public:
   // Starts no process yet: the first call does.
-  explicit RunnerProcess(RunnerOptions options);
-  RunnerProcess(RunnerProcess&&) noexcept;
-  RunnerProcess& operator=(RunnerProcess&&) noexcept;
-  ~RunnerProcess() override;  // ends the runner and what it started, removes its folder
+  explicit RunnerProcess(RunnerOptions options) : options_(std::move(options)) {}
+  // With it the runner ends, and what it started; its folder is removed.
 
   Status start() override;
   Status ensure_ready() override;
   Result<Outcome> call(const Message& message, double seconds) override;
-  std::uint64_t generation() const override;
+  std::uint64_t generation() const override { return generation_; }
 
-  pid_t pid() const;  // -1 when none lives
-  void stop();        // ends the runner; the next call starts a new one
+  pid_t pid() { return worker_ ? worker_->process().pid() : -1; }  // -1 when none lives
+  void stop() { worker_.reset(); }  // ends the runner; the next call starts a new one
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  // How a call failed that the runner did not outlive; it is then gone with all it started.
+  Outcome lost(provider::FailureKind kind, std::string why);
+
+  RunnerOptions options_;
+  std::optional<WorkerProcess> worker_;
+  std::uint64_t generation_ = 0;
 };
 
 using RunnerHandler = std::function<Outcome(const Message&)>;

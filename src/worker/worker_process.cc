@@ -10,45 +10,48 @@
 #include "worker/session_folder.h"
 
 namespace hone::worker {
+namespace {
 
-Result<WorkerProcess> WorkerProcess::start(const WorkerCommand& command) {
-  std::filesystem::path folder = new_session_folder(command.temporary);
+// Kept of what a worker prints.
+constexpr std::size_t kWordsBytes = std::size_t{64} << 10;
+
+}  // namespace
+
+Result<WorkerProcess> WorkerProcess::start(std::string_view what, const WorkerOptions& options) {
+  std::filesystem::path folder = new_session_folder(options.temporary);
   remove_abandoned_folders(folder.parent_path());
-  Command run{command.arguments, command.environment, {}};
+  Command run{options.command, options.environment, {}};
   run.environment.emplace_back(kFolderVariable, folder.string());
   HONE_ASSIGN(ChildProcess process, ChildProcess::start(run));
-  WorkerProcess worker(command, std::move(folder), std::move(process));
+  WorkerProcess worker(std::move(folder), std::move(process));
   const auto begin = std::chrono::steady_clock::now();
   while (true) {
     auto message = worker.connection_.next();
     if (message && *message && (*message)->kind == "hello") return worker;
-    if (is_readable(command.stop_fd)) return interrupted();
+    if (is_readable(options.stop_fd)) return interrupted();
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
-    const bool late = waited.count() > command.start_seconds;
+    const bool late = waited.count() > options.start_seconds;
     if (!message || *message || worker.is_gone() || late) break;
-    worker.wait(command.start_seconds - waited.count(), command.stop_fd);
+    worker.wait(options.start_seconds - waited.count(), options.stop_fd);
   }
   const bool gone = worker.is_gone();
   worker.end(gone ? 1 : 0);
   if (!gone)
-    return environment_error("the {} '{}' did not say hello in {}: {}", command.what,
-                             fmt::join(command.arguments, " "),
-                             format_duration(command.start_seconds), worker.last_words());
-  return environment_error("the {} '{}' did not start: {}", command.what,
-                           fmt::join(command.arguments, " "), worker.last_words());
+    return environment_error("the {} '{}' did not say hello in {}: {}", what,
+                             fmt::join(options.command, " "),
+                             format_duration(options.start_seconds), worker.last_words());
+  return environment_error("the {} '{}' did not start: {}", what, fmt::join(options.command, " "),
+                           worker.last_words());
 }
 
-WorkerProcess::WorkerProcess(const WorkerCommand& command, std::filesystem::path folder,
-                             ChildProcess process)
-    : output_bytes_(command.output_bytes),
-      folder_(std::move(folder)),
+WorkerProcess::WorkerProcess(std::filesystem::path folder, ChildProcess process)
+    : folder_(std::move(folder)),
       process_(std::move(process)),
       connection_(process_.take_socket()),
-      words_(command.output_bytes) {}
+      words_(kWordsBytes) {}
 
 WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
-    : output_bytes_(other.output_bytes_),
-      folder_(std::exchange(other.folder_, {})),
+    : folder_(std::exchange(other.folder_, {})),
       process_(std::move(other.process_)),
       connection_(std::move(other.connection_)),
       words_(std::move(other.words_)),
@@ -94,6 +97,16 @@ void WorkerProcess::end(double seconds) {
   folder_.clear();
 }
 
+provider::Failure WorkerProcess::fail(provider::FailureKind kind, std::string why,
+                                      provider::FailureKind killed) {
+  end(/*seconds=*/0);
+  const std::string words = last_words();
+  if (why.empty()) return {provider::died_of(process_.exit_signal(), kind, killed), words};
+  // Its first line is the SIGKILL that was hone's own.
+  if (const auto line = words.find('\n'); line != std::string::npos) why += words.substr(line);
+  return {kind, std::move(why)};
+}
+
 std::string WorkerProcess::last_words() const {
   std::string words = words_.text();
   while (!words.empty() && (words.back() == '\n' || words.back() == '\0')) words.pop_back();
@@ -102,7 +115,7 @@ std::string WorkerProcess::last_words() const {
 
 void WorkerProcess::forget_words() {
   read_words();
-  words_ = Capture(output_bytes_);
+  words_ = Capture(kWordsBytes);
 }
 
 void WorkerProcess::read_words() {

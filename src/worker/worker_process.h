@@ -12,21 +12,21 @@
 
 namespace hone::worker {
 
-struct WorkerCommand {
-  std::string_view what;  // "compile worker", for messages
-  std::vector<std::string> arguments;
+// How a worker is started, whatever it does.
+struct WorkerOptions {
+  // Starts a process that says hello on ChildProcess::kChildSocket and then serves there.
+  std::vector<std::string> command;
   std::vector<EnvironmentChange> environment;
+  double start_seconds = 60;        // it has to say hello in; it may load a compiler
   std::filesystem::path temporary;  // where its folder is made; empty: the system's
-  double start_seconds;             // it has to say hello in
-  std::size_t output_bytes;         // kept of what it prints
-  int stop_fd;
+  int stop_fd = -1;                 // once it is readable every waiting call returns kInterrupted
 };
 
 class WorkerProcess {
  public:
-  // Starts the worker and waits for its "hello". An environment error with its words when it does
-  // not come, kInterrupted when `stop_fd` becomes readable.
-  static Result<WorkerProcess> start(const WorkerCommand& command);
+  // Starts the worker, which messages call `what`, and waits for its "hello". An environment error
+  // with its words when it does not come, kInterrupted when `stop_fd` becomes readable.
+  static Result<WorkerProcess> start(std::string_view what, const WorkerOptions& options);
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&&) = delete;
   ~WorkerProcess();  // end(5)
@@ -45,15 +45,18 @@ class WorkerProcess {
   // with everything it started, and removes its folder.
   void end(double seconds);
 
+  // Ends it at once. Says how it failed, with its last words: for `why` or, where that is empty, as
+  // it died, which is `killed` where somebody else ended it.
+  provider::Failure fail(provider::FailureKind kind, std::string why, provider::FailureKind killed);
+
   // "SIGSEGV" or "exit code 3" and, on lines of their own, what it printed. After end().
   std::string last_words() const;
   void forget_words();
 
  private:
-  WorkerProcess(const WorkerCommand& command, std::filesystem::path folder, ChildProcess process);
+  WorkerProcess(std::filesystem::path folder, ChildProcess process);
   void read_words();
 
-  std::size_t output_bytes_;
   std::filesystem::path folder_;  // empty once it has ended
   ChildProcess process_;
   Connection connection_;

@@ -54,8 +54,8 @@ class ExternalProof : public HoneCommand {
     ASSERT_TRUE(pool) << pool.error().message;
     pool_ = std::move(*pool);
     compiler_.emplace(*pool_);
-    const auto answer =
-        compiler_->ask(iree::kReplaceableOperations, "p.mlir", kProduct, compile_flags(options_));
+    const auto answer = compiler_->ask(iree::kReplaceableOperations.kind, "p.mlir", kProduct,
+                                       compile_flags(options_));
     ASSERT_TRUE(answer) << answer.error().message;
     const auto listed = decode_json<std::vector<iree::ReplaceableOperation>>(*answer, "operations");
     ASSERT_TRUE(listed && listed->size() == 1);

@@ -30,8 +30,7 @@ class GpuFaultsTest : public testing::Test {
       request.cache = measure::CacheMode::kCold;
       request.last_level_cache = std::int64_t{1} << 40;  // the buffers take an eighth of the memory
     }
-    const Outcome ready =
-        call({"set_problem", measure::problem_body(request), measure::problem_blobs(request)});
+    const Outcome ready = call(measure::jobs::kSetProblem.ask(request));
     ASSERT_TRUE(ready) << ready.error().message;
     generation_ = runner_.generation();
   }
@@ -39,8 +38,7 @@ class GpuFaultsTest : public testing::Test {
   provider::Failure failure_of(const provider::Artifact& artifact, double seconds = 120) {
     EXPECT_TRUE(runner_.ensure_ready());
     if (runner_.generation() != generation_) set_problem();
-    const Outcome loaded =
-        call({"load", {{"artifact", measure::artifact_facts(artifact)}}, {artifact.code}});
+    const Outcome loaded = call(measure::jobs::kLoad.ask(artifact));
     if (!loaded) return loaded.error();
     const Outcome verified = call({"verify", {{"handle", loaded->body.at("handle")}}, {}}, seconds);
     if (verified) {

@@ -45,7 +45,7 @@ class MadeUpProvider : public testing::Test {
     // However busy the machine is, the budget is so many looks at the clock.
     context.clock = [seconds = 0.0]() mutable { return seconds += 0.1; };
     store::Build build;
-    HONE_ASSIGN(build.compiler, compiler.revision());
+    HONE_ASSIGN(build.compiler, compiler.ask(provider::jobs::kRevision));
     build.flags = "[]";
     build.target = "{}";
     HONE_ASSIGN(context.baseline.build, store_.intern(build));

@@ -124,13 +124,13 @@ TEST_F(AccuracyTest, IsAskedByJobs) {
   const int handle = load(
       "for (int j = 0; j < 8; ++j) { float s = 0; for (int k = 0; k < 8; ++k)"
       " s += a[i * 8 + k] * b[j * 8 + k]; c[i * 8 + j] = s; }");
-  const auto found = measure::handle(runner_, "find_mistake",
-                                     {{"handle", handle}, {"suspicions", suspicions()}}, {});
+  const auto found = measure::handle(
+      runner_, {"find_mistake", {{"handle", handle}, {"suspicions", suspicions()}}, {}});
   ASSERT_TRUE(found) << found.error().message;
-  EXPECT_EQ(found->first.at("found"), 0);
-  const auto told = measure::handle(runner_, "accuracies", {{"handles", {handle, handle}}}, {});
+  EXPECT_EQ(found->body.at("found"), 0);
+  const auto told = measure::handle(runner_, {"accuracies", {{"handles", {handle, handle}}}, {}});
   ASSERT_TRUE(told) << told.error().message;
-  const auto kernels = told->first.at("kernels").get<std::vector<std::vector<OutputAccuracy>>>();
+  const auto kernels = told->body.at("kernels").get<std::vector<std::vector<OutputAccuracy>>>();
   ASSERT_EQ(kernels.size(), 2u);
   const std::vector<OutputAccuracy>& outputs = kernels[1];
   ASSERT_EQ(outputs.size(), 1u);

@@ -40,10 +40,10 @@ class RunnerTest : public testing::Test {
     return verification.value_or(Verification{});
   }
 
-  nlohmann::json handle_job(std::string_view kind, const nlohmann::json& body) {
-    const auto answer = measure::handle(runner_, kind, body, {});
+  nlohmann::json handle_job(const std::string& kind, const nlohmann::json& body) {
+    const auto answer = measure::handle(runner_, {kind, body, {}});
     EXPECT_TRUE(answer) << answer.error().message;
-    return answer ? answer->first : nlohmann::json();
+    return answer ? answer->body : nlohmann::json();
   }
 
   Runner runner_ = cpu_runner();
@@ -164,7 +164,7 @@ TEST_F(RunnerTest, WhatIsOnlyTimedNeedsNoReferenceAndIsNotVerified) {
   dispatch.fused = {"fill", "elementwise(arith.addf)"};
   ProblemRequest request = problem_request(dispatch);
   request.only_timed = true;
-  ASSERT_TRUE(handle(runner_, "set_problem", problem_body(request), problem_blobs(request)));
+  ASSERT_TRUE(handle(runner_, jobs::kSetProblem.ask(request)));
   const int handle = runner_.load(matmul_8()).value();
   const auto measured =
       runner_.measure({.handles = {handle}, .sentinel = {}, .protocol = quick(), .best = {}});
@@ -268,27 +268,26 @@ TEST_F(RunnerTest, StaleHandlesAndMissingProblemsAreErrors) {
 TEST_F(RunnerTest, JobsCarryTheSameAsMessages) {
   ProblemRequest request = problem_request(matmul(8, 8, 8));
   request.reference = matmul_8();
-  const auto ready = handle(runner_, "set_problem", request, {request.reference->code});
+  const auto ready = handle(runner_, {"set_problem", request, {request.reference->code}});
   ASSERT_TRUE(ready) << ready.error().message;
-  EXPECT_EQ(ready->first.at("reference"), "exact");
+  EXPECT_EQ(ready->body.at("reference"), "exact");
   const provider::Artifact artifact = matmul_8();
-  const auto loaded =
-      handle(runner_, "load", {{"artifact", artifact_facts(artifact)}}, {artifact.code});
+  const auto loaded = handle(runner_, {"load", {{"artifact", artifact}}, {artifact.code}});
   ASSERT_TRUE(loaded) << loaded.error().message;
-  const auto verified = handle(runner_, "verify", loaded->first, {});
+  const auto verified = handle(runner_, {"verify", loaded->body, {}});
   ASSERT_TRUE(verified);
-  EXPECT_TRUE(verified->first.get<Verification>().right);
+  EXPECT_TRUE(verified->body.get<Verification>().right);
   MeasureRequest measure;
-  measure.handles = {loaded->first.at("handle").get<int>()};
+  measure.handles = {loaded->body.at("handle").get<int>()};
   measure.protocol = quick();
-  const auto measured = handle(runner_, "measure", measure, {});
+  const auto measured = handle(runner_, {"measure", measure, {}});
   ASSERT_TRUE(measured) << measured.error().message;
-  EXPECT_THAT(measured->first.get<MeasureResult>().handles, SizeIs(1));
-  EXPECT_TRUE(handle(runner_, "unload", loaded->first, {}));
-  EXPECT_THAT(handle(runner_, "tango", {}, {}).error().message, HasSubstr("no job 'tango'"));
-  EXPECT_THAT(handle(runner_, "verify", {{"hand", 1}}, {}).error().message,
+  EXPECT_THAT(measured->body.get<MeasureResult>().handles, SizeIs(1));
+  EXPECT_TRUE(handle(runner_, {"unload", loaded->body, {}}));
+  EXPECT_THAT(handle(runner_, {"tango", {}, {}}).error().message, HasSubstr("no job 'tango'"));
+  EXPECT_THAT(handle(runner_, {"verify", {{"hand", 1}}, {}}).error().message,
               HasSubstr("body of the job 'verify'"));
-  EXPECT_FALSE(handle(runner_, "load", {{"artifact", artifact_facts(artifact)}}, {}));
+  EXPECT_FALSE(handle(runner_, {"load", {{"artifact", artifact}}, {}}));
 }
 
 TEST(VerificationTest, NanAndInfinitySurviveJson) {

@@ -11,13 +11,7 @@ namespace hone::test {
 inline int serve_runner(measure::Runner& runner) {
   return worker::serve_runner(
       ChildProcess::kChildSocket,
-      [&runner](const worker::Message& message) -> worker::Outcome {
-        auto answer = measure::handle(runner, message.kind, message.body, message.blobs);
-        if (!answer)
-          return tl::unexpected(
-              provider::Failure{provider::FailureKind::kLoadError, answer.error().message});
-        return worker::Message{"done", std::move(answer->first), std::move(answer->second)};
-      },
+      [&runner](const worker::Message& message) { return measure::handle(runner, message); },
       [&runner] { return runner.has_lost_its_device(); });
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "provider/message.h"
+
 namespace hone::trial {
 namespace {
 
@@ -10,17 +12,17 @@ TEST(CompiledPrograms, JobsDifferByAllThatTheySay) {
   job.kind = "compile_program";
   job.body = {{"flags", {"--a"}}};
   job.blobs = {"module @m {}"};
-  const std::string key = CompiledPrograms::key_of(job);
-  EXPECT_EQ(CompiledPrograms::key_of(job), key);
+  const std::string key = provider::key_of(job);
+  EXPECT_EQ(provider::key_of(job), key);
   provider::Message other = job;
   other.kind = "load_program";
-  EXPECT_NE(CompiledPrograms::key_of(other), key);
+  EXPECT_NE(provider::key_of(other), key);
   other = job;
   other.body["flags"].push_back("--b");
-  EXPECT_NE(CompiledPrograms::key_of(other), key);
+  EXPECT_NE(provider::key_of(other), key);
   other = job;
   other.blobs[0] = "module @n {}";
-  EXPECT_NE(CompiledPrograms::key_of(other), key);
+  EXPECT_NE(provider::key_of(other), key);
 }
 
 TEST(CompiledPrograms, TheOldestAreForgottenWhereAllAreTooMuch) {

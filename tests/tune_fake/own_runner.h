@@ -27,16 +27,12 @@ class OwnRunner final : public worker::RunnerTransport {
 
   Result<worker::Outcome> call(const worker::Message& message, double) override {
     HONE_TRY(start());
-    auto answer = measure::handle(*runner_, message.kind, message.body, message.blobs);
-    if (answer)
-      return worker::Outcome(
-          worker::Message{"done", std::move(answer->first), std::move(answer->second)});
-    provider::FailureKind kind = provider::FailureKind::kLoadError;
-    if (runner_->has_lost_its_device()) {
+    worker::Outcome answer = measure::handle(*runner_, message);
+    if (!answer && runner_->has_lost_its_device()) {
       runner_.reset();
-      kind = provider::FailureKind::kKernelCrash;
+      answer.error().kind = provider::FailureKind::kKernelCrash;
     }
-    return worker::Outcome(tl::unexpected(provider::Failure{kind, answer.error().message}));
+    return answer;
   }
 
  private:

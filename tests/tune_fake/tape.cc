@@ -80,7 +80,7 @@ Status Tape::save(const std::filesystem::path& file) const {
 }
 
 const Tape::Entry* Tape::whole_program(const nlohmann::json& job, std::span<const Entry> entries) {
-  if (job.at("kind") != provider::jobs::kCompileProgram) return nullptr;
+  if (job.at("kind") != provider::jobs::kCompileProgram.kind) return nullptr;
   const auto found = std::ranges::find(entries, job, &Entry::job);
   return found == entries.end() ? nullptr : &*found;
 }

@@ -5,16 +5,13 @@
 
 #include "provider/iree/compiler/library.h"
 #include "provider/iree/gpu/constraint_reader.h"
-#include "provider/iree/program/extern_launches.h"
 #include "provider/iree/program/extract_root.h"
 #include "provider/iree/program/prepared_dispatch.h"
 #include "provider/iree/program/program.h"
 #include "provider/iree/program/program_in_f32.h"
-#include "provider/iree/program/replaceable_operations.h"
 #include "provider/iree/spec/linking.h"
 #include "provider/iree/spec/reader.h"
 #include "provider/iree/whole_program.h"
-#include "provider/jobs.h"
 
 namespace hone::iree {
 namespace {
@@ -31,30 +28,28 @@ Outcome done(nlohmann::json body, std::vector<std::string> blobs = {}) {
   return Message{"done", std::move(body), std::move(blobs)};
 }
 
-// The answer to a job that gives one text and nothing else.
-Outcome one_blob(Result<std::string> text) {
-  if (!text) return refused(text.error());
-  return done(nlohmann::json::object(), {std::move(*text)});
+template <class Job, class Done>
+Outcome answered(const Job& job, Done done) {
+  Result<Message> answer = job.answer_with(std::move(done));
+  return answer ? Outcome(*std::move(answer)) : refused(answer.error());
 }
 
-// None where it is too large for a message (provider::Message), or there is none.
-std::vector<std::string> blobs_of_half(std::string half) {
-  constexpr std::size_t kMost = std::size_t{1} << 30;
-  if (half.empty() || half.size() > kMost) return {};
-  std::vector<std::string> blobs;
-  blobs.push_back(std::move(half));
-  return blobs;
+// Not where there is none, or it is too large for a message (provider::Message).
+bool is_handed_on(const std::string& half) {
+  return !half.empty() && half.size() <= std::size_t{1} << 30;
 }
 
-Outcome half_of(Result<std::string> half) {
-  if (!half) return refused(half.error());
-  return done(nlohmann::json::object(), blobs_of_half(std::move(*half)));
-}
-
-template <class T>
-Outcome listed(const char* name, const Result<std::vector<T>>& list) {
-  if (!list) return refused(list.error());
-  return done({{name, *list}});
+Result<std::vector<jobs::ConfiguredDispatch>> configured(const Library& library,
+                                                         const std::string& path,
+                                                         const std::string& bytes,
+                                                         const std::vector<std::string>& flags,
+                                                         ModuleKind kind) {
+  HONE_ASSIGN(const std::vector<ConfiguredDispatch> configured,
+              configured_dispatches(library, path, bytes, flags, kind));
+  std::vector<jobs::ConfiguredDispatch> dispatches;
+  for (const ConfiguredDispatch& dispatch : configured)
+    dispatches.push_back({dispatch.name, payload_of(dispatch.attributes), dispatch.marks});
+  return dispatches;
 }
 
 class IreeWorker : public provider::CompileWorker {
@@ -64,49 +59,35 @@ class IreeWorker : public provider::CompileWorker {
   }
 
   Outcome once(const Message& job) override {
-    if (job.kind == jobs::kRevision) return done({{"revision", library_.revision()}});
-    if (job.kind == jobs::kCanonical) return canonical(job);
-    const auto path = job.body.at("path").get<std::string>();
-    const auto flags = job.body.at("flags").get<std::vector<std::string>>();
+    if (job.kind == jobs::kRevision) return jobs::kRevision.answer(library_.revision());
+    if (job.kind == jobs::kCanonical) return answered(jobs::kCanonical, canonical(job));
+    const auto request = job.body.get<jobs::ProgramRequest>();
     const std::string& bytes = job.blobs.at(0);
-    const bool front_half = job.body.value("front_half", false);
-    const ModuleKind kind = front_half ? ModuleKind::kFrontHalf : ModuleKind::kProgram;
-    if (job.kind == jobs::kLoadProgram) {
-      const bool is_known = job.blobs.size() > 1;
-      std::string half = is_known ? job.blobs[1] : std::string();
-      const auto program = iree::load_program(library_, path, bytes, flags,
-                                              job.body.at("given").get<problem::GivenSizes>(),
-                                              front_half ? &half : nullptr);
-      if (!program) return refused(program.error());
-      return done(*program, is_known ? std::vector<std::string>() : blobs_of_half(std::move(half)));
-    }
-    if (job.kind == jobs::kFrontHalf)
-      return half_of(iree::front_half(library_, path, bytes, flags));
-    if (job.kind == jobs::kCompileProgram)
-      return one_blob(iree::compile_program(library_, path, bytes, flags, kind));
-    if (job.kind == jobs::kCompileProgramInF32)
-      return one_blob(iree::compile_program_in_f32(library_, path, bytes, flags));
-    if (job.kind == kReplaceableOperations)
-      return listed("operations", replaceable_operations(library_, path, bytes, flags));
-    if (job.kind == kExternLaunches)
-      return listed("launches", extern_launches(library_, path, bytes, flags));
-    if (job.kind == jobs::kExtractRoot)
-      return one_blob(iree::extract_root(library_, path, bytes, flags));
-    if (job.kind == jobs::kConstraints) {
-      const auto stated = iree::stated_constraints(library_, path, bytes, flags);
-      return stated ? done({{"statements", *stated}}) : refused(stated.error());
-    }
-    if (job.kind == jobs::kReadSpec) return read_spec(path, bytes);
-    if (job.kind == jobs::kLinkSpecs)
-      return one_blob(iree::link_specs(library_, path, bytes, job.blobs.at(1)));
-    if (job.kind == jobs::kCompileDispatch) {
-      const Status compiled = iree::compile_dispatch(library_, path, bytes, flags);
-      return compiled ? done(nlohmann::json::object()) : refused(compiled.error());
-    }
-    if (job.kind == jobs::kConfigured) return configured(path, bytes, flags, kind);
-    if (job.kind == jobs::kConfiguredDispatch)
-      return configured(path, bytes, flags, ModuleKind::kDispatch);
-    return refused({ErrorKind::kInput, "unknown job '" + job.kind + "'"});
+    const ModuleKind kind = request.front_half ? ModuleKind::kFrontHalf : ModuleKind::kProgram;
+    if (job.kind == jobs::kLoadProgram) return load_program(request, job.blobs);
+    if (job.kind == jobs::kReadSpec) return read_spec(request.path, bytes);
+    Outcome outcome = refused({ErrorKind::kInput, "unknown job '" + job.kind + "'"});
+    const auto serve = [&](const auto& served, const auto& does, const auto&... more) {
+      if (job.kind == served)
+        outcome = answered(served, does(library_, request.path, bytes, request.flags, more...));
+    };
+    serve(jobs::kFrontHalf, iree::front_half);
+    if (job.kind == jobs::kFrontHalf && outcome && !is_handed_on(outcome->blobs[0]))
+      outcome->blobs.clear();
+    serve(jobs::kCompileProgram, iree::compile_program, kind);
+    serve(jobs::kCompileProgramInF32, iree::compile_program_in_f32);
+    serve(jobs::kCompileDispatch, iree::compile_dispatch);
+    serve(jobs::kConfigured, configured, kind);
+    serve(jobs::kConfiguredDispatch, configured, ModuleKind::kDispatch);
+    serve(jobs::kExtractRoot, iree::extract_root);
+    serve(jobs::kConstraints, iree::stated_constraints);
+    serve(jobs::kLinkSpecs,
+          [&](const Library& library, const auto& path, const auto& first, auto&) {
+            return iree::link_specs(library, path, first, job.blobs.at(1));
+          });
+    serve(kReplaceableOperations, replaceable_operations);
+    serve(kExternLaunches, extern_launches);
+    return outcome;
   }
 
   Outcome prepare(const Message& job) override {
@@ -124,9 +105,7 @@ class IreeWorker : public provider::CompileWorker {
     auto artifact = prepared_->compile(attributes, &stages);
     if (!artifact) return tl::unexpected(std::move(artifact).error());
     nlohmann::json answer = std::move(artifact->more.json);
-    answer["format"] = artifact->format;
-    answer["launch"] = artifact->launch;
-    answer["configured"] = artifact->configured;
+    answer.update(nlohmann::json(*artifact));
     answer["stages"] = {{"configure", stages.configure},
                         {"translate", stages.translate},
                         {"serialize", stages.serialize}};
@@ -134,14 +113,17 @@ class IreeWorker : public provider::CompileWorker {
   }
 
  private:
-  Outcome configured(const std::string& path, const std::string& bytes,
-                     const std::vector<std::string>& flags, ModuleKind kind) const {
-    const auto configured = configured_dispatches(library_, path, bytes, flags, kind);
-    if (!configured) return refused(configured.error());
-    std::vector<jobs::ConfiguredDispatch> dispatches;
-    for (const ConfiguredDispatch& dispatch : *configured)
-      dispatches.push_back({dispatch.name, payload_of(dispatch.attributes), dispatch.marks});
-    return done({{"dispatches", dispatches}});
+  Outcome load_program(const jobs::ProgramRequest& request,
+                       const std::vector<std::string>& blobs) const {
+    const bool is_known = blobs.size() > 1;
+    std::string half = is_known ? blobs[1] : std::string();
+    const auto program =
+        iree::load_program(library_, request.path, blobs[0], request.flags, request.given.value(),
+                           request.front_half ? &half : nullptr);
+    if (!program) return refused(program.error());
+    Message answer = jobs::kLoadProgram.answer(*program);
+    if (!is_known && is_handed_on(half)) answer.blobs.push_back(std::move(half));
+    return answer;
   }
 
   Outcome read_spec(const std::string& path, const std::string& bytes) const {
@@ -154,14 +136,12 @@ class IreeWorker : public provider::CompileWorker {
     return done({{"entries", entries}}, {spec->marking});
   }
 
-  Outcome canonical(const Message& job) const {
-    std::vector<std::string> attributes;
-    for (const auto& text : job.body.at("attributes")) {
-      auto canonical = canonical_attribute(library_, text.get<std::string>());
-      if (!canonical) return refused(canonical.error());
-      attributes.push_back(std::move(*canonical));
+  Result<jobs::Texts> canonical(const Message& job) const {
+    HONE_ASSIGN(jobs::Texts texts, jobs::kCanonical.asked_in(job));
+    for (std::string& text : texts) {
+      HONE_ASSIGN(text, canonical_attribute(library_, text));
     }
-    return done({{"attributes", attributes}});
+    return texts;
   }
 
   Library library_;

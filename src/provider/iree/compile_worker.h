@@ -10,11 +10,16 @@
 
 #include "base/result.h"
 #include "provider/compile_worker.h"
+#include "provider/iree/program/extern_launches.h"
+#include "provider/iree/program/replaceable_operations.h"
+#include "provider/jobs.h"
 
 namespace hone::iree {
 
-inline constexpr char kReplaceableOperations[] = "replaceable_operations";
-inline constexpr char kExternLaunches[] = "extern_launches";
+inline constexpr provider::jobs::ProgramJob<std::vector<ReplaceableOperation>>
+    kReplaceableOperations{"replaceable_operations", provider::kBody, "operations"};
+inline constexpr provider::jobs::ProgramJob<std::vector<ExternLaunch>> kExternLaunches{
+    "extern_launches", provider::kBody, "launches"};
 
 // Opens the compiler of `installation`, as find_installation() takes it. Errors of it and of
 // Library::open.

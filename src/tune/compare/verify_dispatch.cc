@@ -35,7 +35,8 @@ class DispatchVerification {
     HONE_ASSIGN(const trial::KernelResult<measure::Verification> verification,
                 trial::KernelRunner(runner_).verify(kernel));
     if (!verification) return failed(verification.error());
-    HONE_ASSIGN(trial::KernelResult<measure::Outputs> outputs, runner_.outputs());
+    HONE_ASSIGN(trial::KernelResult<measure::Outputs> outputs,
+                runner_.ask(measure::jobs::kOutputs));
     if (!outputs) return failed(outputs.error());
     return verdict_of(*verification, std::move(*outputs));
   }

@@ -203,7 +203,7 @@ Result<std::string> measure_baselines(Context& context, DispatchBench& bench,
   };
   if (!has_time()) return no_time;
   HONE_ASSIGN(const trial::KernelResult<std::vector<measure::Baseline>> loaded,
-              context.runner.load_baselines());
+              context.runner.ask(measure::jobs::kBaselines));
   if (!loaded) return loaded.error().message;
   const std::uint64_t generation = context.runner.generation();
   std::string why_not;

@@ -89,7 +89,7 @@ class ShippedPair {
   // Nothing where an element of the dispatch is not known in double precision, or a kernel fails:
   // whether the winner is right was told before.
   Result<std::optional<measure::AccuracyBeside>> accuracy(const problem::Dispatch& dispatch) {
-    HONE_ASSIGN(trial::KernelResult<trial::RunnerService::Accuracies> told,
+    HONE_ASSIGN(trial::KernelResult<measure::Accuracies> told,
                 runner_.accuracies({&kernels_[0].kernel, &kernels_[1].kernel}));
     if (told) {
       measure::AccuracyBeside beside{std::move((*told)[0]), std::move((*told)[1])};

@@ -264,8 +264,9 @@ class Proof {
   Result<std::string> linked(std::string text) const {
     if (context_.state->starter_spec.empty()) return text;
     if (text.empty()) return context_.state->starter_spec;
-    return context_.compiler.link_specs(context_.options.starter_spec.string(), text,
-                                        context_.state->starter_spec);
+    return context_.compiler.ask(
+        provider::jobs::kLinkSpecs,
+        {context_.options.starter_spec.string(), text, {}, context_.state->starter_spec});
   }
 
   Result<ProgramBuild> spec_build(const std::vector<VerifiedEntry>& entries,
@@ -407,9 +408,9 @@ class Proof {
       build.without_spec =
           Build{.label = joined_label(set.name, context_.baseline.extra_flags.name),
                 .flags = build.flags};
-    const VettingRequest request{program_.path, bytes_,
-                                 joined(context_.options.flags, build.flags), folder_, nullptr,
-                                 given_};
+    const VettingRequest request{
+        program_.path, bytes_,  joined(context_.options.flags, build.flags),
+        folder_,       nullptr, given_};
     // Under other flags the program's executables have other names.
     std::vector<VerifiedEntry> configured = entries_;
     std::erase_if(configured, replaces);
@@ -420,7 +421,7 @@ class Proof {
     HONE_ASSIGN(build.spec, linked(std::move(vetted->spec)));
     if (context_.state->starter_spec.empty()) build.compiled = std::move(vetted->module);
     specs_[build.id()] = {.entries = std::move(vetted->entries),
-                               .left_out = std::move(vetted->left_out)};
+                          .left_out = std::move(vetted->left_out)};
     return builds_->add(std::move(build));
   }
 

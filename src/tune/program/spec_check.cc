@@ -71,7 +71,7 @@ class SpecCheck {
     const std::filesystem::path file = folder.path() / "marking_spec.mlir";
     HONE_TRY(write_file_atomically(file, spec.marking));
     HONE_ASSIGN(const auto marked,
-                compiler_.configured(request_.program_path, request_.program_bytes, with(file)));
+                compiler_.configured({request_.program_path, request_.program_bytes, with(file)}));
     std::map<std::string, std::vector<int>> matched;
     for (const provider::jobs::ConfiguredDispatch& dispatch : marked)
       matched[dispatch.name] = dispatch.marks;
@@ -85,8 +85,9 @@ class SpecCheck {
     if (!got && !is_refusal(got.error())) return tl::unexpected(got.error());
     std::string refusal = got ? "" : got.error().message;
     if (got) {
-      const Status compiled = compiler_.compile_dispatch(dispatch.name, dispatch.source, flags);
-      if (!compiled && !is_refusal(compiled.error())) return compiled;
+      const auto compiled =
+          compiler_.ask(provider::jobs::kCompileDispatch, {dispatch.name, dispatch.source, flags});
+      if (!compiled && !is_refusal(compiled.error())) return tl::unexpected(compiled.error());
       if (!compiled) refusal = compiled.error().message;
     }
     for (const int mark : matching) {

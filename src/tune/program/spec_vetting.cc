@@ -84,7 +84,7 @@ class Vetting {
     }
     for (const VerifiedEntry& entry : entries_) {
       HONE_ASSIGN(const std::vector<std::string> texts, texts_of(*entry.tuned->payload));
-      HONE_ASSIGN(wanted_[entry.tuned], context_.compiler.canonical(texts));
+      HONE_ASSIGN(wanted_[entry.tuned], context_.compiler.ask(provider::jobs::kCanonical, texts));
     }
     HONE_ASSIGN(const auto configured, context_.compiler.configured(program_with(request_.flags)));
     for (const provider::jobs::ConfiguredDispatch& each : configured) {
@@ -251,8 +251,8 @@ class Vetting {
   Result<bool> refuses_to_compile(const Dispatch& dispatch, std::size_t count) {
     if (std::find(changed_.begin(), changed_.end(), &dispatch) == changed_.end()) return false;
     HONE_ASSIGN(const std::vector<std::string> flags, with(count));
-    const Status compiled =
-        context_.compiler.compile_dispatch(dispatch.name, dispatch.source, flags);
+    const auto compiled = context_.compiler.ask(provider::jobs::kCompileDispatch,
+                                                {dispatch.name, dispatch.source, flags});
     if (!compiled && !is_refusal(compiled.error())) return tl::unexpected(compiled.error());
     return !compiled.has_value();
   }

@@ -1,0 +1,133 @@
+// What the tuner and its workers say to each other, and jobs as types: one description says what is
+// asked and what is answered, for who asks and for who does it.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <type_traits>
+#include <vector>
+
+#include "base/decode_json.h"
+#include "provider/artifact.h"
+
+namespace hone::provider {
+
+// A job, or the answer to one. On a socket it is a frame (worker/message.h), which limits it.
+struct Message {
+  std::string kind;                // at most 64 bytes
+  nlohmann::json body = nullptr;   // as text at most 64 MiB, nested at most 60 deep
+  std::vector<std::string> blobs;  // bytes as they are; at most 1024, 1 GiB together
+};
+
+// What a job gives: an answer, or how it failed.
+using Outcome = tl::expected<Message, Failure>;
+
+// Names a job by all that it says and is given.
+std::string key_of(const Message& job);
+
+// Of a job that asks or answers nothing.
+struct Nothing {};
+inline void to_json(nlohmann::json& json, const Nothing&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, Nothing&) {}
+
+// What of a value travels beside its JSON: overloaded for types that have bytes. An error of
+// take_blobs() goes on from the name of the message.
+template <class T>
+void give_blobs(T&, Message&) {}
+template <class T>
+Status take_blobs(T&, Message&) {
+  return {};
+}
+void give_blobs(Artifact& artifact, Message& message);
+Status take_blobs(Artifact& artifact, Message& message);
+
+// Where in a message a value is, if not in the field of a name: it is the body, or a text that is
+// the first blob.
+inline constexpr const char kBody[] = "", kBlob[] = "blob";
+
+template <class T>
+Message message_of(std::string_view kind, std::string_view place, T value) {
+  Message message{std::string(kind), nlohmann::json::object(), {}};
+  if constexpr (std::is_same_v<T, std::string>)
+    if (place == kBlob) {
+      message.blobs.push_back(std::move(value));
+      return message;
+    }
+  (place == kBody ? message.body : message.body[std::string(place)]) = value;
+  give_blobs(value, message);
+  return message;
+}
+
+// A job by its kind; the types of what is asked and answered, which are JSON; and their places.
+template <class Request, class Answer>
+struct Job {
+  const char* kind;
+  const char* asked = kBody;
+  const char* answered = kBody;
+
+  Message ask(Request request) const { return message_of(kind, asked, std::move(request)); }
+  Message answer(Answer answer) const { return message_of("done", answered, std::move(answer)); }
+
+  // The answer of what has done it: a Result of something that is an Answer, or a Status.
+  template <class Done>
+  Result<Message> answer_with(Done done) const {
+    if (!done) return tl::unexpected(std::move(done).error());
+    if constexpr (std::is_same_v<Answer, Nothing>)
+      return answer({});
+    else
+      return answer(*std::move(done));
+  }
+
+  // Throws what nlohmann's get<T>() throws.
+  Result<Request> asked_in(Message message) const {
+    auto request = (*asked == '\0' ? message.body : message.body.at(asked)).template get<Request>();
+    HONE_TRY(take_blobs(request, message));
+    return request;
+  }
+  // A failure that goes on from the name of what answered, which may say anything.
+  Result<Answer> answered_in(Message message) const {
+    if constexpr (std::is_same_v<Answer, std::string>)
+      if (answered == std::string_view(kBlob)) {
+        if (message.blobs.empty()) return failure("cannot be read: the code is missing");
+        return std::move(message.blobs.front());
+      }
+    HONE_ASSIGN(Answer answer, *answered == '\0' ? decode_json<Answer>(message.body)
+                                                 : decode_json<Answer>(message.body, answered));
+    HONE_TRY(take_blobs(answer, message));
+    return answer;
+  }
+
+  friend bool operator==(std::string_view kind, const Job& job) { return kind == job.kind; }
+};
+
+// A job beside the function of `Worker` that does it, or one that is called with it: a list of
+// these is all that a worker can be asked.
+template <class Worker>
+struct ServedJob {
+  template <class Request, class Answer, class Does>
+  ServedJob(const Job<Request, Answer>& job, Does does)
+      : kind(job.kind), answer([job, does](Worker& worker, const Message& message) {
+          return answer_to(job, does, worker, message);
+        }) {}
+
+  std::string_view kind;
+  std::function<Result<Message>(Worker& worker, const Message& message)> answer;
+
+ private:
+  template <class Request, class Answer, class Does>
+  static Result<Message> answer_to(const Job<Request, Answer>& job, const Does& does,
+                                   Worker& worker, const Message& message) {
+    HONE_ASSIGN(const Request request, job.asked_in(message));
+    if constexpr (std::is_invocable_v<Does, Worker&>)
+      return job.answer_with(std::invoke(does, worker));
+    else
+      return job.answer_with(std::invoke(does, worker, request));
+  }
+};
+
+}  // namespace hone::provider
