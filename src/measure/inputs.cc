@@ -237,7 +237,7 @@ ValueRange range_of(const InputValues& values, ElementType type) {
 
 void fill_input(std::span<std::byte> bytes, ElementType type, const InputValues& values,
                 std::uint64_t seed) {
-  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const auto size = problem::element_bytes(type);
   const std::size_t count = bytes.size() / size;
   const Generator generator(values, type, seed);
   in_parts(count, [&](std::size_t begin, std::size_t end) {

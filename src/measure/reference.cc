@@ -122,7 +122,7 @@ struct Grid {
 };
 
 Grid grid_of(std::span<const std::byte> bytes, ElementType type) {
-  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const auto size = problem::element_bytes(type);
   const std::vector<Grid> parts =
       in_parts(bytes.size() / size, [&](std::size_t begin, std::size_t end) {
         Grid grid;
@@ -174,7 +174,7 @@ double magnitude(T value) {
 template <class T>
 Packed<T> pack(std::span<const std::byte> bytes, ElementType type, std::size_t base,
                const Offsets& lines, const Offsets& depth, std::size_t width) {
-  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const auto size = problem::element_bytes(type);
   const std::size_t panels = (lines.size() + width - 1) / width;
   Packed<T> packed;
   packed.values.resize(panels * depth.size() * width);
@@ -203,7 +203,7 @@ struct Matrices {
 template <class T>
 void store_sum(const Matrices& matrices, std::size_t offset, T sum) {
   const std::size_t at =
-      offset * static_cast<std::size_t>(problem::byte_size(matrices.output_type));
+      offset * problem::element_bytes(matrices.output_type);
   std::byte* to = matrices.output.data() + at;
   if constexpr (std::is_integral_v<T>) {
     if (!matrices.initial.empty())

@@ -18,8 +18,8 @@ std::vector<std::byte> finish_output(const Dispatch& dispatch, const ExactBindin
   if (!bindings.bias && !bindings.narrows) return sums;
   const Operand& root = dispatch.root.operands.back();
   const problem::TensorType& type = dispatch.bindings[bindings.output].type;
-  const auto from = static_cast<std::size_t>(problem::byte_size(root.type.element));
-  const auto to = static_cast<std::size_t>(problem::byte_size(type.element));
+  const auto from = problem::element_bytes(root.type.element);
+  const auto to = problem::element_bytes(type.element);
   // Elements from one index of the n loop to the next, and how many there are.
   std::size_t stride = 1, extent = 1;
   for (std::size_t d = root.loops.size(); d-- > 0;) {
@@ -33,7 +33,7 @@ std::vector<std::byte> finish_output(const Dispatch& dispatch, const ExactBindin
   std::vector<double> added(bindings.bias ? extent : 0);
   if (bindings.bias) {
     const ElementType element = dispatch.bindings[*bindings.bias].type.element;
-    const auto size = static_cast<std::size_t>(problem::byte_size(element));
+    const auto size = problem::element_bytes(element);
     for (std::size_t n = 0; n < extent; ++n)
       added[n] = load_element(bias.data() + n * size, element);
   }
@@ -52,7 +52,7 @@ std::vector<std::byte> initial_output(const Dispatch& dispatch, std::span<const 
   const Operand& output = dispatch.root.operands.back();
   if (dispatch.fused.empty()) return {before.begin(), before.end()};
   if (dispatch.fill_value == 0) return {};
-  const auto size = static_cast<std::size_t>(problem::byte_size(output.type.element));
+  const auto size = problem::element_bytes(output.type.element);
   std::vector<std::byte> filled(static_cast<std::size_t>(problem::element_count(output.type)) *
                                 size);
   for (std::size_t at = 0; at < filled.size(); at += size)

@@ -12,7 +12,7 @@ std::size_t elements_of(const problem::Binding& binding) {
 }
 
 std::size_t dense_bytes(const problem::Binding& binding) {
-  return elements_of(binding) * static_cast<std::size_t>(problem::byte_size(binding.type.element));
+  return elements_of(binding) * problem::element_bytes(binding.type.element);
 }
 
 // Adds a sentence to the verification and calls it wrong.
