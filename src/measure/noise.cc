@@ -72,8 +72,7 @@ class Judgement {
 
   void find(std::string finding, std::string advice) {
     findings_.push_back(std::move(finding));
-    if (std::find(advice_.begin(), advice_.end(), advice) == advice_.end())
-      advice_.push_back(std::move(advice));
+    if (std::ranges::count(advice_, advice) == 0) advice_.push_back(std::move(advice));
   }
 
   const device::MachineState& before_;

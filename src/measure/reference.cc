@@ -41,7 +41,7 @@ struct Plan {
 };
 
 bool walks(const Operand& operand, int loop) {
-  return std::find(operand.loops.begin(), operand.loops.end(), loop) != operand.loops.end();
+  return std::ranges::count(operand.loops, loop) > 0;
 }
 
 // Elements from one value of the loop to the next; 0 when the operand is not walked by it.
@@ -93,7 +93,7 @@ Status check_operand(const Operation& operation, const Operand& operand, const c
   return {};
 }
 
-Result<Plan> plan_of(const Operation& operation) {
+Plan plan_of(const Operation& operation) {
   const Operand &lhs = operation.operands[0], &rhs = operation.operands[1],
                 &out = operation.operands[2];
   std::vector<int> batch, m, n, k;
@@ -119,6 +119,12 @@ struct Grid {
   int exponent = std::numeric_limits<int>::max();  // max: all values are zero
   double largest = 0;
   bool finite = true;
+
+  void add(const Grid& more) {
+    exponent = std::min(exponent, more.exponent);
+    largest = std::max(largest, more.largest);
+    finite = finite && more.finite;
+  }
 };
 
 Grid grid_of(std::span<const std::byte> bytes, ElementType type) {
@@ -133,17 +139,12 @@ Grid grid_of(std::span<const std::byte> bytes, ElementType type) {
             grid.finite = false;
             continue;
           }
-          grid.exponent = std::min(grid.exponent, lowest_digit(value));
-          grid.largest = std::max(grid.largest, std::abs(value));
+          grid.add({lowest_digit(value), std::abs(value)});
         }
         return grid;
       });
   Grid grid;
-  for (const Grid& part : parts) {
-    grid.exponent = std::min(grid.exponent, part.exponent);
-    grid.largest = std::max(grid.largest, part.largest);
-    grid.finite = grid.finite && part.finite;
-  }
+  for (const Grid& part : parts) grid.add(part);
   return grid;
 }
 
@@ -202,8 +203,7 @@ struct Matrices {
 
 template <class T>
 void store_sum(const Matrices& matrices, std::size_t offset, T sum) {
-  const std::size_t at =
-      offset * problem::element_bytes(matrices.output_type);
+  const std::size_t at = offset * problem::element_bytes(matrices.output_type);
   std::byte* to = matrices.output.data() + at;
   if constexpr (std::is_integral_v<T>) {
     if (!matrices.initial.empty())
@@ -217,16 +217,33 @@ void store_sum(const Matrices& matrices, std::size_t offset, T sum) {
   }
 }
 
+// Both operands of a batch, packed.
 template <class T>
-void multiply_rows(const Plan& plan, std::size_t batch, const Packed<T>& a, const Packed<T>& b,
+struct PackedPair {
+  PackedPair(const Plan& plan, const Matrices& matrices, std::size_t batch)
+      : a(pack<T>(matrices.lhs, matrices.lhs_type, plan.lhs.batch[batch], plan.lhs.outer,
+                  plan.lhs.inner, Panel<T>::kRows)),
+        b(pack<T>(matrices.rhs, matrices.rhs_type, plan.rhs.batch[batch], plan.rhs.inner,
+                  plan.rhs.outer, Panel<T>::kColumns)) {}
+
+  // On sum |a||b|.
+  double bound(double largest_lhs, double largest_rhs) const {
+    return std::min(a.largest_sum * largest_rhs, b.largest_sum * largest_lhs);
+  }
+
+  Packed<T> a, b;
+};
+
+template <class T>
+void multiply_rows(const Plan& plan, std::size_t batch, const PackedPair<T>& packed,
                    std::size_t begin, std::size_t end, const Matrices& matrices) {
   constexpr std::size_t kRows = Panel<T>::kRows, kColumns = Panel<T>::kColumns;
   T tile[kRows * kColumns];
   for (std::size_t block = begin; block < end; block += kRowBlock)
     for (std::size_t n = 0; n < plan.columns(); n += kColumns)
       for (std::size_t m = block; m < std::min(end, block + kRowBlock); m += kRows) {
-        multiply_panels(a.values.data() + m * plan.depth(), b.values.data() + n * plan.depth(),
-                        plan.depth(), tile);
+        multiply_panels(packed.a.values.data() + m * plan.depth(),
+                        packed.b.values.data() + n * plan.depth(), plan.depth(), tile);
         for (std::size_t i = 0; i < std::min(kRows, plan.rows() - m); ++i)
           for (std::size_t j = 0; j < std::min(kColumns, plan.columns() - n); ++j)
             store_sum(matrices,
@@ -244,13 +261,9 @@ double multiply_batches(const Plan& plan, const Matrices& matrices, double large
   std::vector<double> bounds(workers, 0);
   const auto run = [&](std::size_t worker) {
     for (std::size_t batch = worker; batch < plan.batches(); batch += workers) {
-      const auto a = pack<T>(matrices.lhs, matrices.lhs_type, plan.lhs.batch[batch], plan.lhs.outer,
-                             plan.lhs.inner, Panel<T>::kRows);
-      const auto b = pack<T>(matrices.rhs, matrices.rhs_type, plan.rhs.batch[batch], plan.rhs.inner,
-                             plan.rhs.outer, Panel<T>::kColumns);
-      bounds[worker] = std::max(bounds[worker],
-                                std::min(a.largest_sum * largest_rhs, b.largest_sum * largest_lhs));
-      multiply_rows(plan, batch, a, b, 0, plan.rows(), matrices);
+      const PackedPair<T> packed(plan, matrices, batch);
+      bounds[worker] = std::max(bounds[worker], packed.bound(largest_lhs, largest_rhs));
+      multiply_rows(plan, batch, packed, 0, plan.rows(), matrices);
     }
   };
   std::vector<std::thread> pool;
@@ -268,11 +281,8 @@ double multiply(const Plan& plan, const Matrices& matrices, double largest_lhs, 
     return multiply_batches<T>(plan, matrices, largest_lhs, largest_rhs, threads);
   double bound = 0;
   for (std::size_t batch = 0; batch < plan.batches(); ++batch) {
-    const auto a = pack<T>(matrices.lhs, matrices.lhs_type, plan.lhs.batch[batch], plan.lhs.outer,
-                           plan.lhs.inner, Panel<T>::kRows);
-    const auto b = pack<T>(matrices.rhs, matrices.rhs_type, plan.rhs.batch[batch], plan.rhs.inner,
-                           plan.rhs.outer, Panel<T>::kColumns);
-    bound = std::max(bound, std::min(a.largest_sum * largest_rhs, b.largest_sum * largest_lhs));
+    const PackedPair<T> packed(plan, matrices, batch);
+    bound = std::max(bound, packed.bound(largest_lhs, largest_rhs));
 
     const std::size_t blocks = (plan.rows() + kRowBlock - 1) / kRowBlock;
     const std::size_t workers =
@@ -280,10 +290,10 @@ double multiply(const Plan& plan, const Matrices& matrices, double largest_lhs, 
     std::vector<std::thread> pool;
     for (std::size_t w = 1; w < workers; ++w)
       pool.emplace_back([&, w] {
-        multiply_rows(plan, batch, a, b, blocks * w / workers * kRowBlock,
+        multiply_rows(plan, batch, packed, blocks * w / workers * kRowBlock,
                       std::min(plan.rows(), blocks * (w + 1) / workers * kRowBlock), matrices);
       });
-    multiply_rows(plan, batch, a, b, 0, std::min(plan.rows(), blocks / workers * kRowBlock),
+    multiply_rows(plan, batch, packed, 0, std::min(plan.rows(), blocks / workers * kRowBlock),
                   matrices);
     for (std::thread& worker : pool) worker.join();
   }
@@ -324,7 +334,7 @@ Result<ExactContraction> exact_contraction(const Operation& operation,
   HONE_TRY(
       check_operand(operation, out, "output", initial.empty() ? output_bytes : initial.size()));
 
-  HONE_ASSIGN(const Plan plan, plan_of(operation));
+  const Plan plan = plan_of(operation);
   ExactContraction result;
   result.output.resize(output_bytes);
   const Matrices matrices{lhs,
