@@ -1,6 +1,7 @@
 #include "provider/triton/gemm_space.h"
 
 #include "provider/triton/gemm_rules.h"
+#include "space/configuration.h"
 
 namespace hone::triton {
 namespace {
@@ -68,15 +69,10 @@ Result<space::Space> gemm_space(const Gemm& gemm, const GemmDevice& device) {
 
 std::map<std::string, std::int64_t> worker_knobs(const Gemm& gemm, const space::Space& space,
                                                  const space::Configuration& configuration) {
-  std::map<std::string, std::int64_t> knobs;
-  for (std::size_t i = 0; i < space.knobs().size(); ++i)
-    knobs[space.knobs()[i].name] = configuration.values[i];
+  std::map<std::string, std::int64_t> knobs = space::values_by_name(space, configuration);
   if (!knobs.contains("STRUCTURE")) {
     const auto split_k = knobs.find("SPLIT_K");
-    const bool splits = split_k != knobs.end() && split_k->second > 1;
-    knobs["STRUCTURE"] = !splits                       ? kBlocked
-                         : gemm.c == accumulator(gemm) ? kSplitKAtomic
-                                                       : kSplitKTwoPasses;
+    knobs["STRUCTURE"] = plain_structure(gemm, split_k == knobs.end() ? 1 : split_k->second);
   }
   return knobs;
 }
