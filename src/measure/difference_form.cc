@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -168,23 +169,10 @@ class Difference {
 }  // namespace
 
 std::string_view name_of(DifferenceKind kind) {
-  switch (kind) {
-    case DifferenceKind::kNaN:
-      return "NaN";
-    case DifferenceKind::kPart:
-      return "part";
-    case DifferenceKind::kShift:
-      return "shift";
-    case DifferenceKind::kFactor:
-      return "factor";
-    case DifferenceKind::kTerm:
-      return "term";
-    case DifferenceKind::kRounding:
-      return "rounding";
-    case DifferenceKind::kNone:
-      break;
-  }
-  return "none";
+  // In the order of the enumeration.
+  constexpr std::array<std::string_view, 7> kNames = {"NaN",  "part",     "shift", "factor",
+                                                      "term", "rounding", "none"};
+  return kNames.at(static_cast<std::size_t>(kind));
 }
 
 Result<DifferenceForm> form_of_difference(const problem::Array& got, const problem::Array& expected,

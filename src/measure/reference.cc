@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <thread>
 
 #include "measure/half.h"
 #include "measure/parts.h"
-#include "measure/reference_kernel.h"
 
 namespace hone::measure {
 namespace {
@@ -21,6 +21,41 @@ using problem::Operation;
 
 // Rows of A that stay in the second-level cache while all of B passes by.
 constexpr std::size_t kRowBlock = 64;
+
+// The innermost part: C = A x B on packed panels. Explicit vectors, because the loops must be fast
+// in unoptimised test builds too; sixteen bytes, because every x86-64 and AArch64 machine has
+// registers of that size.
+template <class T>
+struct Panel {
+  using Lane [[gnu::vector_size(16)]] = T;
+  static constexpr std::size_t kLaneWidth = 16 / sizeof(T);
+  static constexpr std::size_t kRows = 4;                  // rows of A in one panel
+  static constexpr std::size_t kColumns = 2 * kLaneWidth;  // columns of B in one panel
+};
+
+// tile[row][column] = sum over k of a[k][row] * b[k][column]; a holds kRows, b kColumns values for
+// each k.
+template <class T>
+void multiply_panels(const T* a, const T* b, std::size_t depth, T* tile) {
+  using Lane = typename Panel<T>::Lane;
+  constexpr std::size_t kWidth = Panel<T>::kLaneWidth;
+  Lane c00{}, c01{}, c10{}, c11{}, c20{}, c21{}, c30{}, c31{};
+  for (std::size_t k = 0; k < depth; ++k, a += 4, b += 2 * kWidth) {
+    Lane b0, b1;
+    std::memcpy(&b0, b, sizeof b0);
+    std::memcpy(&b1, b + kWidth, sizeof b1);
+    c00 += a[0] * b0;
+    c01 += a[0] * b1;
+    c10 += a[1] * b0;
+    c11 += a[1] * b1;
+    c20 += a[2] * b0;
+    c21 += a[2] * b1;
+    c30 += a[3] * b0;
+    c31 += a[3] * b1;
+  }
+  const Lane lanes[] = {c00, c01, c10, c11, c20, c21, c30, c31};
+  std::memcpy(tile, lanes, sizeof lanes);
+}
 
 // Element offsets of one operand for every value of a group of loops, the last loop innermost.
 using Offsets = std::vector<std::size_t>;
@@ -367,6 +402,57 @@ Result<ExactContraction> exact_contraction(const Operation& operation,
   // Integer arithmetic modulo 2^bits gives one value in any order.
   result.exact = integers || (finite && holds(matrices.output_type, result.absolute_sum, unit));
   return result;
+}
+
+bool has_exact_reference(const Dispatch& dispatch) {
+  return exact_bindings(dispatch).has_value();
+}
+
+std::vector<std::byte> finish_output(const Dispatch& dispatch, const ExactBindings& bindings,
+                                     std::vector<std::byte> sums, std::span<const std::byte> bias) {
+  if (!bindings.bias && !bindings.narrows) return sums;
+  const Operand& root = dispatch.root.operands.back();
+  const problem::TensorType& type = dispatch.bindings[bindings.output].type;
+  const auto from = problem::element_bytes(root.type.element);
+  const auto to = problem::element_bytes(type.element);
+  // Elements from one index of the n loop to the next, and how many there are.
+  std::size_t stride = 1, extent = 1;
+  for (std::size_t d = root.loops.size(); d-- > 0;) {
+    extent = static_cast<std::size_t>(root.type.shape[d]);
+    const auto loop = static_cast<std::size_t>(root.loops[d]);
+    if (dispatch.root.loops[loop].role == problem::LoopRole::kN) break;
+    stride *= extent;
+  }
+  const std::size_t count = sums.size() / from;
+  std::vector<std::byte> output(count * to);
+  std::vector<double> added(bindings.bias ? extent : 0);
+  if (bindings.bias) {
+    const ElementType element = dispatch.bindings[*bindings.bias].type.element;
+    const auto size = problem::element_bytes(element);
+    for (std::size_t n = 0; n < extent; ++n)
+      added[n] = load_element(bias.data() + n * size, element);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    double value = load_element(sums.data() + i * from, root.type.element);
+    if (bindings.bias) {
+      store_element(sums.data() + i * from, root.type.element, value + added[i / stride % extent]);
+      value = load_element(sums.data() + i * from, root.type.element);
+    }
+    store_element(output.data() + i * to, type.element, value);
+  }
+  return output;
+}
+
+std::vector<std::byte> initial_output(const Dispatch& dispatch, std::span<const std::byte> before) {
+  const Operand& output = dispatch.root.operands.back();
+  if (dispatch.fused.empty()) return {before.begin(), before.end()};
+  if (dispatch.fill_value == 0) return {};
+  const auto size = problem::element_bytes(output.type.element);
+  std::vector<std::byte> filled(static_cast<std::size_t>(problem::element_count(output.type)) *
+                                size);
+  for (std::size_t at = 0; at < filled.size(); at += size)
+    store_element(filled.data() + at, output.type.element, dispatch.fill_value);
+  return filled;
 }
 
 }  // namespace hone::measure

@@ -21,24 +21,6 @@ void add_fault(Verification& verification, const std::string& message) {
   verification.message += (verification.message.empty() ? "" : "; ") + message;
 }
 
-}  // namespace
-
-void check_guards(const Buffers& buffers, int variant, Verification& verification) {
-  for (const BrokenGuard& guard : buffers.broken_guards(0)) {
-    auto& broken = verification.broken_guards;
-    if (!broken.empty() && broken.back() == guard.binding) continue;
-    broken.push_back(guard.binding);
-    add_fault(verification,
-              fmt::format("writes outside of binding {}, at byte {} of {}", guard.binding,
-                          guard.offset, buffers.contents(0, guard.binding).size()));
-  }
-  verification.changed_inputs = buffers.changed_inputs(0, variant);
-  for (const int binding : verification.changed_inputs)
-    add_fault(verification, fmt::format("writes to binding {}, which is read-only", binding));
-}
-
-namespace {
-
 // The first comparison that fails is the one that is shown.
 void add_comparison(const Comparison& comparison, std::size_t binding, const std::string& message,
                     Verification& verification) {
@@ -81,22 +63,6 @@ Status compare_outputs(const Workload& workload, int variant, Verification& veri
   return {};
 }
 
-}  // namespace
-
-Status add_all_written(Buffers& buffers, int variant, std::vector<std::vector<bool>>& written) {
-  HONE_TRY(buffers.fetch(0));
-  written.resize(buffers.bindings().size());
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    const problem::Binding& binding = buffers.bindings()[i];
-    if (binding.access != problem::Access::kWriteOnly) continue;
-    const auto bytes = buffers.contents(0, static_cast<int>(i));
-    add_written(bytes, binding.type.element, variant, written[i]);
-  }
-  return {};
-}
-
-namespace {
-
 // What a run that the device has found right has written. No float in it is NaN, as poison is: all
 // of such an output, which `entire` counts. Of other types every bit is as expected.
 void add_proved(const Workload& workload, int variant, std::vector<std::vector<bool>>& written,
@@ -116,6 +82,32 @@ void add_proved(const Workload& workload, int variant, std::vector<std::vector<b
 }
 
 }  // namespace
+
+void check_guards(const Buffers& buffers, int variant, Verification& verification) {
+  for (const BrokenGuard& guard : buffers.broken_guards(0)) {
+    auto& broken = verification.broken_guards;
+    if (!broken.empty() && broken.back() == guard.binding) continue;
+    broken.push_back(guard.binding);
+    add_fault(verification,
+              fmt::format("writes outside of binding {}, at byte {} of {}", guard.binding,
+                          guard.offset, buffers.contents(0, guard.binding).size()));
+  }
+  verification.changed_inputs = buffers.changed_inputs(0, variant);
+  for (const int binding : verification.changed_inputs)
+    add_fault(verification, fmt::format("writes to binding {}, which is read-only", binding));
+}
+
+Status add_all_written(Buffers& buffers, int variant, std::vector<std::vector<bool>>& written) {
+  HONE_TRY(buffers.fetch(0));
+  written.resize(buffers.bindings().size());
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const problem::Binding& binding = buffers.bindings()[i];
+    if (binding.access != problem::Access::kWriteOnly) continue;
+    const auto bytes = buffers.contents(0, static_cast<int>(i));
+    add_written(bytes, binding.type.element, variant, written[i]);
+  }
+  return {};
+}
 
 Status compare_launch(const Workload& workload, int variant, Verification& verification) {
   if (verification.right) check_guards(workload.buffers, variant, verification);

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <sstream>
 
-#include "device/cpu/raw_clock.h"
 #include "device/cpu/system_files.h"
+#include "device/raw_clock.h"
 
 namespace hone::device::cpu {
 namespace {
