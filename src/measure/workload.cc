@@ -1,6 +1,7 @@
 #include "measure/workload.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "measure/inputs.h"
 
@@ -42,10 +43,8 @@ void note_output(const Comparison& comparison, std::size_t binding, Verification
   const auto known = std::ranges::find(outputs, static_cast<int>(binding), &OutputCheck::binding);
   if (known == outputs.end())
     outputs.push_back({static_cast<int>(binding), comparison});
-  else if (comparison.bad > known->comparison.bad)
-    known->comparison = comparison;
-  else if (comparison.bad == known->comparison.bad &&
-           comparison.worst_error > known->comparison.worst_error)
+  else if (std::pair(comparison.bad, comparison.worst_error) >
+           std::pair(known->comparison.bad, known->comparison.worst_error))
     known->comparison = comparison;
 }
 
