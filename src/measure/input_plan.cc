@@ -405,11 +405,11 @@ class Planner {
 
   // Sums of one term of a full significand each; false where more than one binding makes a term.
   bool sparse_terms() {
-    const std::set<int> bindings = sources_of(root_->operands.front());
+    const std::set<std::size_t> bindings = sources_of(root_->operands.front());
     if (!vanishes(root_->operands.front()) || bindings.size() != 1 || dispatch_.fill_value != 0 ||
-        reads_its_output(dispatch_) || binding_of(0) != *bindings.begin())
+        reads_its_output(dispatch_) || binding_of(0) != static_cast<int>(*bindings.begin()))
       return false;
-    const auto binding = static_cast<std::size_t>(binding_of(0));
+    const std::size_t binding = *bindings.begin();
     InputValues values{Kind::kSparse, 1, 0, 1, 1};
     values.axes = axes_of(binding, 0, -1);
     if (values.axes.empty() || walks_windows(0)) return false;
@@ -447,16 +447,15 @@ class Planner {
           std::ranges::count(root.operands[1].loops, loop) > 0)
         split = loop;
     for (const int operand : {0, 1}) {
-      const int binding = operand == 0 ? first : second;
+      const auto binding = static_cast<std::size_t>(operand == 0 ? first : second);
       InputValues values{Kind::kSparse, 1, 0, 1, 1};
-      values.axes = axes_of(static_cast<std::size_t>(binding), operand, split);
+      values.axes = axes_of(binding, operand, split);
       if (values.axes.empty()) return false;
-      const int held =
-          significand_digits(dispatch_.bindings[static_cast<std::size_t>(binding)].type.element);
+      const int held = significand_digits(dispatch_.bindings[binding].type.element);
       values.digits =
           dispatch_.operand_digits > 0 ? std::min(held, dispatch_.operand_digits) : held;
       values.second_factor = operand == 1;
-      plan_.bindings[static_cast<std::size_t>(binding)] = std::move(values);
+      plan_.bindings[binding] = std::move(values);
     }
     sums_of_one_term(
         "each sum has one product that is not zero, of a full significand and a power of 2");
@@ -468,7 +467,7 @@ class Planner {
     const int digits = significand_digits(accumulation);
     const Sum sum{polynomial_.degree, static_cast<double>(plan_.terms) * polynomial_.coefficients};
     const double fill = std::isfinite(dispatch_.fill_value) ? dispatch_.fill_value : 0;
-    const std::set<int> added = added_to_sums();
+    const std::set<std::size_t> added = added_to_sums();
     const int room = digits - digits_behind_point(fill) - (added.empty() ? 0 : 1);
     // Small integers keep the tolerance below what a missing fill makes, when sums are rounded
     // after all.
@@ -486,7 +485,7 @@ class Planner {
     plan_.typical_sum = std::ldexp(deviation, -scale);
     plan_.absolute_sum = std::ldexp(sum.likely_bound(values), -scale);
     if (dispatch_.fill_value != 0) add_fill(scale, digits);
-    for (const int binding : added) add_whole_numbers(static_cast<std::size_t>(binding), scale);
+    for (const std::size_t binding : added) add_whole_numbers(binding, scale);
 
     int root_inputs = 0;
     for (std::size_t i = 0; i < dispatch_.bindings.size(); ++i) {
@@ -512,17 +511,18 @@ class Planner {
   // Fused inputs that are added to the root's sums, a bias say. A compiler may let the sums begin
   // with them instead (MLIR's CanonicalizeContractAdd, vector dialect): what is then summed up must
   // be exact too.
-  std::set<int> added_to_sums() const {
+  std::set<std::size_t> added_to_sums() const {
     const auto root = static_cast<int>(root_ - computation_.values.data());
-    std::set<int> bindings;
+    std::set<std::size_t> bindings;
     for (const Value& value : computation_.values) {
       if (value.kind != Value::Kind::kOperation || value.operation != "arith.addf" ||
           value.operands.size() != 2)
         continue;
       for (const std::size_t sum : {std::size_t{0}, std::size_t{1}}) {
-        const int binding = source_of(value.operands[1 - sum]);
-        if (computation_.tensor_of(value.operands[sum]) == root && binding >= 0 &&
-            dispatch_.bindings[static_cast<std::size_t>(binding)].use == BindingUse::kFusedInput)
+        const int source = source_of(value.operands[1 - sum]);
+        const auto binding = static_cast<std::size_t>(source);
+        if (computation_.tensor_of(value.operands[sum]) == root && source >= 0 &&
+            dispatch_.bindings[binding].use == BindingUse::kFusedInput)
           bindings.insert(binding);
       }
     }
@@ -553,15 +553,16 @@ class Planner {
   }
 
   // Bindings that a value is computed from.
-  std::set<int> sources_of(int index) const {
-    std::set<int> bindings;
+  std::set<std::size_t> sources_of(int index) const {
+    std::set<std::size_t> bindings;
     // Operands come before what uses them: from the value down, each is looked at once.
     std::vector<bool> used(computation_.values.size(), false);
     used[static_cast<std::size_t>(index)] = true;
     for (int i = index; i >= 0; --i) {
       if (!used[static_cast<std::size_t>(i)]) continue;
       const Value& value = computation_.at(i);
-      if (value.kind == Value::Kind::kInput && value.binding >= 0) bindings.insert(value.binding);
+      if (value.kind == Value::Kind::kInput && value.binding >= 0)
+        bindings.insert(static_cast<std::size_t>(value.binding));
       for (const int operand : value.operands) used[static_cast<std::size_t>(operand)] = true;
     }
     return bindings;
@@ -577,10 +578,8 @@ class Planner {
   }
 
   bool suit(const OutOfDomain& demand) {
-    const std::set<int> bindings = sources_of(demand.value);
     bool changed = false;
-    for (const int binding : bindings) {
-      const auto i = static_cast<std::size_t>(binding);
+    for (const std::size_t i : sources_of(demand.value)) {
       if (i >= plan_.bindings.size() || !problem::is_float(dispatch_.bindings[i].type.element))
         continue;
       InputValues& values = plan_.bindings[i];
