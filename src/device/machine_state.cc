@@ -56,8 +56,7 @@ void add_gpus(MachineState& state, const MachineState& more) {
     if (other && (!value || is_better(*other, *value))) value = other;
   };
   for (const GpuState& seen : more.gpus) {
-    const auto same = std::find_if(state.gpus.begin(), state.gpus.end(),
-                                   [&](const GpuState& gpu) { return gpu.gpu == seen.gpu; });
+    const auto same = std::ranges::find(state.gpus, seen.gpu, &GpuState::gpu);
     if (same == state.gpus.end()) {
       state.gpus.push_back(seen);
       continue;
@@ -68,9 +67,7 @@ void add_gpus(MachineState& state, const MachineState& more) {
     keep(same->watts, seen.watts, std::greater<>());
     keep(same->celsius, seen.celsius, std::greater<>());
     for (const std::string& reason : seen.throttled)
-      if (std::find(same->throttled.begin(), same->throttled.end(), reason) ==
-          same->throttled.end())
-        same->throttled.push_back(reason);
+      if (std::ranges::count(same->throttled, reason) == 0) same->throttled.push_back(reason);
   }
 }
 

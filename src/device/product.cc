@@ -72,7 +72,7 @@ Status match(const Operation& operation, std::string layout, std::string_view wa
              bool& reversed) {
   reversed = false;
   if (layout.size() < 2 || layout == wanted) return {};
-  std::reverse(layout.begin(), layout.end());
+  std::ranges::reverse(layout);
   if (layout != wanted)
     return input_error("a library cannot take the layouts of {}", problem::describe(operation));
   reversed = true;

@@ -59,7 +59,7 @@ class SingleLaunch {
 
   // The kernel's own value of one of them, as it lies in memory.
   std::span<const std::byte> got(const StatedElements& of, std::size_t element) const {
-    const auto size = static_cast<std::size_t>(problem::byte_size(of.type));
+    const auto size = problem::element_bytes(of.type);
     return buffers_.contents(0, of.binding)
         .subspan(static_cast<std::size_t>(of.places[element]) * size, size);
   }
@@ -70,7 +70,7 @@ class SingleLaunch {
 };
 
 Result<OutputAccuracy> accuracy_of(const SingleLaunch& launch, const StatedElements& stated) {
-  const auto size = static_cast<std::size_t>(problem::byte_size(stated.type));
+  const auto size = problem::element_bytes(stated.type);
   problem::Array got{{stated.type, {static_cast<std::int64_t>(stated.values.size())}}, {}};
   problem::Array expected = got;
   OutputAccuracy accuracy{.binding = stated.binding};

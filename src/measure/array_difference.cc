@@ -13,7 +13,7 @@ namespace {
 
 // The place of a floating-point number among all of its type, so that neighbours differ by one.
 double place_of(const std::byte* element, problem::ElementType type) {
-  const auto bytes = static_cast<std::size_t>(problem::byte_size(type));
+  const auto bytes = problem::element_bytes(type);
   std::uint64_t bits = 0;
   std::memcpy(&bits, element, bytes);
   const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
@@ -28,7 +28,7 @@ Result<ArrayDifference> difference_of(const problem::Array& got, const problem::
     return input_error("{} cannot be compared with {}", problem::to_string(got.type),
                        problem::to_string(expected.type));
   const problem::ElementType type = got.type.element;
-  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const auto size = problem::element_bytes(type);
   ArrayDifference difference;
   double sum = 0;
   for (std::size_t at = 0; at + size <= got.bytes.size(); at += size) {

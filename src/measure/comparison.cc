@@ -49,7 +49,7 @@ std::vector<double> sorted_walsh_averages(std::span<const double> differences) {
   for (std::size_t i = 0; i < differences.size(); ++i)
     for (std::size_t j = i; j < differences.size(); ++j)
       averages.push_back((differences[i] + differences[j]) / 2);
-  std::sort(averages.begin(), averages.end());
+  std::ranges::sort(averages);
   return averages;
 }
 
@@ -81,8 +81,8 @@ SignedRank signed_rank(std::span<const double> differences, double alpha) {
   result.estimate = quantile(averages, 0.5);
 
   // Averages of exactly zero (clocks with coarse ticks) count against either direction: safe.
-  const auto first_not_negative = std::lower_bound(averages.begin(), averages.end(), 0.0);
-  const auto first_positive = std::upper_bound(averages.begin(), averages.end(), 0.0);
+  const auto first_not_negative = std::ranges::lower_bound(averages, 0.0);
+  const auto first_positive = std::ranges::upper_bound(averages, 0.0);
   const auto not_positive = static_cast<std::size_t>(first_positive - averages.begin());
   const auto not_negative = static_cast<std::size_t>(averages.end() - first_not_negative);
   result.p_positive = null.at_most(not_positive);
@@ -100,7 +100,7 @@ SignedRank signed_rank(std::span<const double> differences, double alpha) {
 double p_positive(std::span<const double> differences) {
   if (differences.empty()) return 1;
   std::vector<double> sorted(differences.begin(), differences.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   // Walsh averages that are not positive: for each difference those from it upwards, in order,
   // whose sum with it is not.
   std::size_t not_positive = 0, end = sorted.size();

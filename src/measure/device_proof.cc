@@ -13,7 +13,7 @@ Result<DeviceProof> DeviceProof::create(device::Device& device, const Buffers& b
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto& [bytes, written] = expected[i];
     if (bytes.empty()) continue;
-    if (std::find(written.begin(), written.end(), false) != written.end()) return DeviceProof();
+    if (std::ranges::count(written, false) > 0) return DeviceProof();
     const problem::TensorType type = type_of(buffers.bindings()[i], bytes.size());
     const std::int64_t needed = problem::element_count(type) * problem::byte_size(type.element);
     if (static_cast<std::int64_t>(bytes.size()) < needed) return DeviceProof();

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -37,8 +38,7 @@ class Difference {
     std::int64_t stride = 1;
     for (auto extent = shape.rbegin(); extent != shape.rend(); stride *= *extent++)
       axes_.insert(axes_.begin(), Axis{*extent, stride});
-    for (std::size_t i = 0; i < got_.size(); ++i)
-      squared_difference_ += (got_[i] - expected_[i]) * (got_[i] - expected_[i]);
+    squared_difference_ = squares_of([&](std::size_t i) { return got_[i] - expected_[i]; });
   }
 
   DifferenceForm form() const {
@@ -116,18 +116,11 @@ class Difference {
 
   // Least squares give it.
   std::optional<double> factor() const {
-    const double squares =
-        std::inner_product(expected_.begin(), expected_.end(), expected_.begin(), 0.0);
-    const double products =
-        std::inner_product(expected_.begin(), expected_.end(), got_.begin(), 0.0);
+    const double squares = expected_times(expected_);
     if (squares == 0) return std::nullopt;
-    const double factor = products / squares;
-    double left = 0;
-    for (std::size_t i = 0; i < got_.size(); ++i) {
-      const double error = got_[i] - factor * expected_[i];
-      left += error * error;
-    }
-    if (!is_explained(left)) return std::nullopt;
+    const double factor = expected_times(got_) / squares;
+    if (!is_explained(squares_of([&](std::size_t i) { return got_[i] - factor * expected_[i]; })))
+      return std::nullopt;
     return factor;
   }
 
@@ -139,18 +132,27 @@ class Difference {
       return static_cast<std::size_t>(axis.index(static_cast<std::int64_t>(i)));
     };
     for (std::size_t i = 0; i < got_.size(); ++i) mean[at(i)] += (got_[i] - expected_[i]) / others;
-    double left = 0;
-    for (std::size_t i = 0; i < got_.size(); ++i) {
-      const double error = got_[i] - expected_[i] - mean[at(i)];
-      left += error * error;
-    }
-    return is_explained(left);
+    return is_explained(
+        squares_of([&](std::size_t i) { return got_[i] - expected_[i] - mean[at(i)]; }));
   }
 
   double agreeing_digits() const {
-    const double squares =
-        std::inner_product(expected_.begin(), expected_.end(), expected_.begin(), 0.0);
-    return 0.5 * std::log2(squares / squared_difference_);
+    return 0.5 * std::log2(expected_times(expected_) / squared_difference_);
+  }
+
+  double expected_times(const std::vector<double>& values) const {
+    return std::inner_product(expected_.begin(), expected_.end(), values.begin(), 0.0);
+  }
+
+  // Of what `error_of(i)` says of each element.
+  template <class ErrorOf>
+  double squares_of(const ErrorOf& error_of) const {
+    double squares = 0;
+    for (std::size_t i = 0; i < got_.size(); ++i) {
+      const double error = error_of(i);
+      squares += error * error;
+    }
+    return squares;
   }
 
   // Whether a form that leaves this sum of squares is the difference's.
@@ -167,23 +169,10 @@ class Difference {
 }  // namespace
 
 std::string_view name_of(DifferenceKind kind) {
-  switch (kind) {
-    case DifferenceKind::kNaN:
-      return "NaN";
-    case DifferenceKind::kPart:
-      return "part";
-    case DifferenceKind::kShift:
-      return "shift";
-    case DifferenceKind::kFactor:
-      return "factor";
-    case DifferenceKind::kTerm:
-      return "term";
-    case DifferenceKind::kRounding:
-      return "rounding";
-    case DifferenceKind::kNone:
-      break;
-  }
-  return "none";
+  // In the order of the enumeration.
+  constexpr std::array<std::string_view, 7> kNames = {"NaN",  "part",     "shift", "factor",
+                                                      "term", "rounding", "none"};
+  return kNames.at(static_cast<std::size_t>(kind));
 }
 
 Result<DifferenceForm> form_of_difference(const problem::Array& got, const problem::Array& expected,

@@ -15,7 +15,7 @@ using problem::BindingUse;
 
 // What the finite elements have in common.
 ValueRange range_of_contents(std::span<const std::byte> bytes, problem::ElementType type) {
-  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const auto size = problem::element_bytes(type);
   ValueRange range;
   std::size_t count = 0;
   int grid = std::numeric_limits<int>::max();

@@ -54,7 +54,7 @@ bool is_8_bit_float(ElementType type) {
 }
 
 bool all_root_inputs_are_integers(const Dispatch& dispatch) {
-  return std::all_of(dispatch.bindings.begin(), dispatch.bindings.end(), [](const Binding& b) {
+  return std::ranges::all_of(dispatch.bindings, [](const Binding& b) {
     return b.use != BindingUse::kRootInput || !problem::is_float(b.type.element);
   });
 }
@@ -70,7 +70,7 @@ int wanted_magnitude(const Dispatch& dispatch) {
 }
 
 bool reads_its_output(const Dispatch& dispatch) {
-  return std::any_of(dispatch.bindings.begin(), dispatch.bindings.end(), [](const Binding& b) {
+  return std::ranges::any_of(dispatch.bindings, [](const Binding& b) {
     return b.use == BindingUse::kOutput && b.access == Access::kReadWrite;
   });
 }
@@ -109,7 +109,7 @@ int unit_scale(const Sum& sum, const InputValues& values) {
 
 bool narrows_to_f16(const Dispatch& dispatch, ElementType accumulation) {
   return accumulation != ElementType::kF16 &&
-         std::any_of(dispatch.bindings.begin(), dispatch.bindings.end(), [](const Binding& b) {
+         std::ranges::any_of(dispatch.bindings, [](const Binding& b) {
            return b.use == BindingUse::kOutput && b.type.element == ElementType::kF16;
          });
 }
@@ -211,9 +211,8 @@ class Planner {
 
   // Small integers would all look alike when nothing but whole numbers is computed.
   void large_integers() {
-    const bool floats =
-        std::any_of(computation_.values.begin(), computation_.values.end(),
-                    [](const Value& value) { return problem::is_float(value.type); });
+    const bool floats = std::ranges::any_of(
+        computation_.values, [](const Value& value) { return problem::is_float(value.type); });
     if (floats) return;
     for_root_inputs([&](std::size_t i) {
       plan_.bindings[i].kind = Kind::kIntegers;
@@ -234,7 +233,7 @@ class Planner {
       if (query < 0) continue;
       double scale = 1;
       if (value.operands.size() > 3) {
-        const Value& given = computation_.values[static_cast<std::size_t>(value.operands[3])];
+        const Value& given = computation_.at(value.operands[3]);
         if (given.kind == Value::Kind::kConstant && given.constant != 0)
           scale = std::abs(given.constant);
       }
@@ -260,7 +259,7 @@ class Planner {
   // The binding that a value is an element of; -1 where something is computed on the way.
   int source_of(int value) const {
     for (;;) {
-      const Value& each = computation_.values[static_cast<std::size_t>(value)];
+      const Value& each = computation_.at(value);
       if (each.kind == Value::Kind::kInput) return each.binding;
       const bool converts = each.kind == Value::Kind::kOperation && each.operands.size() == 1 &&
                             (each.operation == "arith.extf" || each.operation == "arith.truncf");
@@ -273,7 +272,7 @@ class Planner {
   Polynomial polynomial_of(int index) {
     const auto known = polynomials_.find(index);
     if (known != polynomials_.end()) return known->second;
-    return polynomials_[index] = made_of(computation_.values[static_cast<std::size_t>(index)]);
+    return polynomials_[index] = made_of(computation_.at(index));
   }
 
   Polynomial made_of(const Value& value) {
@@ -291,7 +290,7 @@ class Planner {
       case Value::Kind::kOneOf: {
         Polynomial most{0, 0};
         for (std::size_t i = 0; i < value.operands.size(); ++i) {
-          const Value& each = computation_.values[static_cast<std::size_t>(value.operands[i])];
+          const Value& each = computation_.at(value.operands[i]);
           if (each.kind == Value::Kind::kConstant && each.constant == 0) continue;  // padding
           const Polynomial one = operand(i);
           if (one.degree == 0) return kNone;
@@ -346,6 +345,11 @@ class Planner {
     return axes;
   }
 
+  // Whether an index of the operand is no loop's alone.
+  bool walks_windows(std::size_t operand) const {
+    return std::ranges::count(dispatch_.root.operands[operand].loops, -1) > 0;
+  }
+
   int binding_of(std::size_t operand) const {
     if (operand >= dispatch_.root_bindings.size()) {
       const auto known = bindings_of_operands(dispatch_);
@@ -362,8 +366,7 @@ class Planner {
       InputValues& values = plan_.bindings[static_cast<std::size_t>(binding)];
       values.axes = axes_of(static_cast<std::size_t>(binding), static_cast<int>(operand), -1);
       // Windows overlap: what stands out in one need not in the next.
-      const auto& loops = dispatch_.root.operands[operand].loops;
-      if (std::find(loops.begin(), loops.end(), -1) != loops.end()) values.axes.clear();
+      if (walks_windows(operand)) values.axes.clear();
     }
     for_root_inputs([&](std::size_t i) {
       InputValues& values = plan_.bindings[i];
@@ -381,8 +384,7 @@ class Planner {
   bool vanishes(int index) {
     const auto known = vanishing_.find(index);
     if (known != vanishing_.end()) return known->second;
-    return vanishing_[index] =
-               is_zero_of_zeros(computation_.values[static_cast<std::size_t>(index)]);
+    return vanishing_[index] = is_zero_of_zeros(computation_.at(index));
   }
 
   bool is_zero_of_zeros(const Value& value) {
@@ -398,30 +400,32 @@ class Planner {
     constexpr std::array<std::string_view, 7> kOdd = {"arith.divf", "arith.extf",  "arith.truncf",
                                                       "arith.negf", "arith.extsi", "math.absf",
                                                       "math.sqrt"};
-    return std::find(kOdd.begin(), kOdd.end(), name) != kOdd.end() && operand(0);
+    return std::ranges::count(kOdd, name) > 0 && operand(0);
   }
 
   // Sums of one term of a full significand each; false where more than one binding makes a term.
   bool sparse_terms() {
-    const std::set<int> bindings = sources_of(root_->operands.front());
+    const std::set<std::size_t> bindings = sources_of(root_->operands.front());
     if (!vanishes(root_->operands.front()) || bindings.size() != 1 || dispatch_.fill_value != 0 ||
-        reads_its_output(dispatch_) || binding_of(0) != *bindings.begin())
+        reads_its_output(dispatch_) || binding_of(0) != static_cast<int>(*bindings.begin()))
       return false;
-    const auto binding = static_cast<std::size_t>(binding_of(0));
+    const std::size_t binding = *bindings.begin();
     InputValues values{Kind::kSparse, 1, 0, 1, 1};
     values.axes = axes_of(binding, 0, -1);
-    const bool overlaps = std::count(dispatch_.root.operands[0].loops.begin(),
-                                     dispatch_.root.operands[0].loops.end(), -1) > 0;
-    if (values.axes.empty() || overlaps) return false;
+    if (values.axes.empty() || walks_windows(0)) return false;
     values.digits = significand_digits(dispatch_.bindings[binding].type.element);
     values.alone = true;
     plan_.bindings[binding] = std::move(values);
+    sums_of_one_term("each sum has one term that is not zero, of a full significand");
+    return true;
+  }
+
+  void sums_of_one_term(std::string basis) {
     plan_.single_products = true;
     plan_.exact = true;
     plan_.absolute_sum = 4;
     plan_.typical_sum = 2;
-    plan_.basis = "each sum has one term that is not zero, of a full significand";
-    return true;
+    plan_.basis = std::move(basis);
   }
 
   // Sums of single products of full significands; false where the root is none of two inputs.
@@ -440,26 +444,21 @@ class Planner {
     for (const int loop : root.operands[0].loops)
       if (loop >= 0 && root.loops[static_cast<std::size_t>(loop)].reduction &&
           root.loops[static_cast<std::size_t>(loop)].size > 1 &&
-          std::count(root.operands[1].loops.begin(), root.operands[1].loops.end(), loop) > 0)
+          std::ranges::count(root.operands[1].loops, loop) > 0)
         split = loop;
     for (const int operand : {0, 1}) {
-      const int binding = operand == 0 ? first : second;
+      const auto binding = static_cast<std::size_t>(operand == 0 ? first : second);
       InputValues values{Kind::kSparse, 1, 0, 1, 1};
-      values.axes = axes_of(static_cast<std::size_t>(binding), operand, split);
+      values.axes = axes_of(binding, operand, split);
       if (values.axes.empty()) return false;
-      const int held =
-          significand_digits(dispatch_.bindings[static_cast<std::size_t>(binding)].type.element);
+      const int held = significand_digits(dispatch_.bindings[binding].type.element);
       values.digits =
           dispatch_.operand_digits > 0 ? std::min(held, dispatch_.operand_digits) : held;
       values.second_factor = operand == 1;
-      plan_.bindings[static_cast<std::size_t>(binding)] = std::move(values);
+      plan_.bindings[binding] = std::move(values);
     }
-    plan_.single_products = true;
-    plan_.exact = true;
-    plan_.absolute_sum = 4;
-    plan_.typical_sum = 2;
-    plan_.basis =
-        "each sum has one product that is not zero, of a full significand and a power of 2";
+    sums_of_one_term(
+        "each sum has one product that is not zero, of a full significand and a power of 2");
     return true;
   }
 
@@ -468,7 +467,7 @@ class Planner {
     const int digits = significand_digits(accumulation);
     const Sum sum{polynomial_.degree, static_cast<double>(plan_.terms) * polynomial_.coefficients};
     const double fill = std::isfinite(dispatch_.fill_value) ? dispatch_.fill_value : 0;
-    const std::set<int> added = added_to_sums();
+    const std::set<std::size_t> added = added_to_sums();
     const int room = digits - digits_behind_point(fill) - (added.empty() ? 0 : 1);
     // Small integers keep the tolerance below what a missing fill makes, when sums are rounded
     // after all.
@@ -486,7 +485,7 @@ class Planner {
     plan_.typical_sum = std::ldexp(deviation, -scale);
     plan_.absolute_sum = std::ldexp(sum.likely_bound(values), -scale);
     if (dispatch_.fill_value != 0) add_fill(scale, digits);
-    for (const int binding : added) add_whole_numbers(static_cast<std::size_t>(binding), scale);
+    for (const std::size_t binding : added) add_whole_numbers(binding, scale);
 
     int root_inputs = 0;
     for (std::size_t i = 0; i < dispatch_.bindings.size(); ++i) {
@@ -512,28 +511,22 @@ class Planner {
   // Fused inputs that are added to the root's sums, a bias say. A compiler may let the sums begin
   // with them instead (MLIR's CanonicalizeContractAdd, vector dialect): what is then summed up must
   // be exact too.
-  std::set<int> added_to_sums() const {
+  std::set<std::size_t> added_to_sums() const {
     const auto root = static_cast<int>(root_ - computation_.values.data());
-    std::set<int> bindings;
+    std::set<std::size_t> bindings;
     for (const Value& value : computation_.values) {
       if (value.kind != Value::Kind::kOperation || value.operation != "arith.addf" ||
           value.operands.size() != 2)
         continue;
       for (const std::size_t sum : {std::size_t{0}, std::size_t{1}}) {
-        const int binding = source_of(value.operands[1 - sum]);
-        if (element_of(value.operands[sum]) == root && binding >= 0 &&
-            dispatch_.bindings[static_cast<std::size_t>(binding)].use == BindingUse::kFusedInput)
+        const int source = source_of(value.operands[1 - sum]);
+        const auto binding = static_cast<std::size_t>(source);
+        if (computation_.tensor_of(value.operands[sum]) == root && source >= 0 &&
+            dispatch_.bindings[binding].use == BindingUse::kFusedInput)
           bindings.insert(binding);
       }
     }
     return bindings;
-  }
-
-  // The tensor that a value is an element of.
-  int element_of(int value) const {
-    while (computation_.values[static_cast<std::size_t>(value)].kind == Value::Kind::kElement)
-      value = computation_.values[static_cast<std::size_t>(value)].operands.at(0);
-    return value;
   }
 
   // On the grid of the sums and as large as they are, as far as the type holds it.
@@ -560,15 +553,16 @@ class Planner {
   }
 
   // Bindings that a value is computed from.
-  std::set<int> sources_of(int index) const {
-    std::set<int> bindings;
+  std::set<std::size_t> sources_of(int index) const {
+    std::set<std::size_t> bindings;
     // Operands come before what uses them: from the value down, each is looked at once.
     std::vector<bool> used(computation_.values.size(), false);
     used[static_cast<std::size_t>(index)] = true;
     for (int i = index; i >= 0; --i) {
       if (!used[static_cast<std::size_t>(i)]) continue;
-      const Value& value = computation_.values[static_cast<std::size_t>(i)];
-      if (value.kind == Value::Kind::kInput && value.binding >= 0) bindings.insert(value.binding);
+      const Value& value = computation_.at(i);
+      if (value.kind == Value::Kind::kInput && value.binding >= 0)
+        bindings.insert(static_cast<std::size_t>(value.binding));
       for (const int operand : value.operands) used[static_cast<std::size_t>(operand)] = true;
     }
     return bindings;
@@ -584,10 +578,8 @@ class Planner {
   }
 
   bool suit(const OutOfDomain& demand) {
-    const std::set<int> bindings = sources_of(demand.value);
     bool changed = false;
-    for (const int binding : bindings) {
-      const auto i = static_cast<std::size_t>(binding);
+    for (const std::size_t i : sources_of(demand.value)) {
       if (i >= plan_.bindings.size() || !problem::is_float(dispatch_.bindings[i].type.element))
         continue;
       InputValues& values = plan_.bindings[i];

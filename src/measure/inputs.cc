@@ -42,28 +42,21 @@ struct PlaceInRow {
 class Axes {
  public:
   explicit Axes(const std::vector<InputAxis>& axes) : axes_(axes) {
-    for (const InputAxis& axis : axes_) {
-      if (axis.reduced)
-        elements_ *= static_cast<std::uint64_t>(std::max<std::int64_t>(1, axis.extent));
-      splits_ |= axis.splits && axis.extent > 1;
-    }
+    for (const InputAxis& axis : axes_) splits_ |= splits(axis);
   }
-
-  std::uint64_t elements() const { return elements_; }
-  bool splits() const { return splits_; }
 
   PlaceInRow place(std::size_t index) const {
     PlaceInRow place;
     place.splits = splits_;
     std::uint64_t row_stride = 1, element_stride = 1, rest = index;
     for (std::size_t d = axes_.size(); d-- > 0;) {
-      const auto extent = static_cast<std::uint64_t>(std::max<std::int64_t>(1, axes_[d].extent));
+      const std::uint64_t extent = extent_of(axes_[d]);
       const std::uint64_t at = rest % extent;
       rest /= extent;
       std::uint64_t& stride = axes_[d].reduced ? element_stride : row_stride;
       (axes_[d].reduced ? place.element : place.row) += at * stride;
       stride *= extent;
-      if (axes_[d].splits && extent > 1) place.odd = at % 2 == 1;
+      if (splits(axes_[d])) place.odd = at % 2 == 1;
     }
     place.row += rest * row_stride;
     return place;
@@ -75,8 +68,8 @@ class Axes {
     std::uint64_t chosen = 0, stride = 1;
     for (std::size_t d = axes_.size(); d-- > 0;) {
       if (!axes_[d].reduced) continue;
-      const auto extent = static_cast<std::uint64_t>(std::max<std::int64_t>(1, axes_[d].extent));
-      const bool half = axes_[d].splits && extent > 1;
+      const std::uint64_t extent = extent_of(axes_[d]);
+      const bool half = splits(axes_[d]);
       const std::uint64_t choices = !half ? extent : odd ? extent / 2 : (extent + 1) / 2;
       const std::uint64_t at = draw % choices;
       draw /= choices;
@@ -87,8 +80,12 @@ class Axes {
   }
 
  private:
+  static std::uint64_t extent_of(const InputAxis& axis) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(1, axis.extent));
+  }
+  static bool splits(const InputAxis& axis) { return axis.splits && axis.extent > 1; }
+
   const std::vector<InputAxis>& axes_;
-  std::uint64_t elements_ = 1;
   bool splits_ = false;
 };
 
@@ -184,17 +181,13 @@ std::uint64_t binding_seed(std::uint64_t run_seed, std::size_t binding) {
 ValueRange range_of(const InputValues& values, ElementType type) {
   const bool is_float = problem::is_float(type);
   const int digits = significand_digits(type);
+  const auto limit = static_cast<double>(values.limit);
   ValueRange range;
   switch (values.kind) {
     case InputValues::Kind::kGiven:
       return values.given;
     case InputValues::Kind::kIndices:
-      return {0,
-              static_cast<double>(values.limit),
-              0,
-              static_cast<double>(values.limit) / 2.0,
-              static_cast<double>(values.limit) * 0.6,
-              0};
+      return {0, limit, 0, limit / 2.0, limit * 0.6, 0};
     case InputValues::Kind::kIntegers: {
       const double unit = std::ldexp(1.0, values.exponent), m = values.magnitude;
       range.high = m * unit;
@@ -237,7 +230,7 @@ ValueRange range_of(const InputValues& values, ElementType type) {
 
 void fill_input(std::span<std::byte> bytes, ElementType type, const InputValues& values,
                 std::uint64_t seed) {
-  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const auto size = problem::element_bytes(type);
   const std::size_t count = bytes.size() / size;
   const Generator generator(values, type, seed);
   in_parts(count, [&](std::size_t begin, std::size_t end) {

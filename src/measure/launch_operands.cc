@@ -47,7 +47,7 @@ Result<Buffers::Contents> contents_of(const problem::Dispatch& dispatch, const I
 
 // Among the elements of the binding's tensor that the reference writes: all, where it does not say.
 std::size_t count_not_finite(const problem::Binding& binding, const Expected& expected) {
-  const auto size = static_cast<std::size_t>(problem::byte_size(binding.type.element));
+  const auto size = problem::element_bytes(binding.type.element);
   const std::size_t elements =
       expected.written.empty() ? expected.bytes.size() / size
                                : std::min(expected.bytes.size() / size, expected.written.size());
@@ -74,7 +74,7 @@ std::vector<Expected> expect_output(const problem::Dispatch& dispatch, std::size
   const problem::Binding& output = dispatch.bindings[binding];
   const auto whole = static_cast<std::size_t>(std::max<std::int64_t>(0, output.bytes));
   if (output.access == problem::Access::kWriteOnly) {
-    const auto size = static_cast<std::size_t>(problem::byte_size(output.type.element));
+    const auto size = problem::element_bytes(output.type.element);
     expected[binding].written.assign(whole / size, false);
     std::fill_n(expected[binding].written.begin(),
                 static_cast<std::size_t>(problem::element_count(output.type)), true);

@@ -23,8 +23,8 @@ double percent(double share) {
 
 class Judgement {
  public:
-  Judgement(const device::MachineState& before, const device::MachineState& after)
-      : before_(before), state_(after) {}
+  Judgement(const Calibration& calibration, Noise& noise)
+      : before_(calibration.before), state_(calibration.after), noise_(noise) {}
 
   void look_at(const device::CoreState& core) {
     if (!core.governor.empty() && core.governor != "performance")
@@ -57,11 +57,6 @@ class Judgement {
     return state_.background.value_or(0) > kMostBackground || stolen_ > kMostStolen;
   }
 
-  void write_to(Noise& noise) const {
-    noise.findings = findings_;
-    noise.advice = advice_;
-  }
-
  private:
   long throttles_of(const device::CoreState& core) const {
     for (const device::CoreState& before : before_.cores)
@@ -71,15 +66,13 @@ class Judgement {
   }
 
   void find(std::string finding, std::string advice) {
-    findings_.push_back(std::move(finding));
-    if (std::find(advice_.begin(), advice_.end(), advice) == advice_.end())
-      advice_.push_back(std::move(advice));
+    noise_.findings.push_back(std::move(finding));
+    if (std::ranges::count(noise_.advice, advice) == 0) noise_.advice.push_back(std::move(advice));
   }
 
   const device::MachineState& before_;
   const device::MachineState& state_;
-  std::vector<std::string> findings_;
-  std::vector<std::string> advice_;
+  Noise& noise_;
   double stolen_ = 0;
 };
 
@@ -109,10 +102,9 @@ Noise judge_noise(const Calibration& calibration, const NoiseOptions& options) {
           ? smallest_difference(half_width(*itself) * widening, options.comparison)
           : std::numeric_limits<double>::infinity();
 
-  Judgement judgement(calibration.before, calibration.after);
+  Judgement judgement(calibration, noise);
   for (const device::CoreState& core : calibration.after.cores) judgement.look_at(core);
   judgement.look_at_processes();
-  judgement.write_to(noise);
   noise.too_noisy = noise.smallest_difference > options.wanted || judgement.load_may_hide();
   if (noise.too_noisy && noise.findings.empty())
     noise.advice.push_back(

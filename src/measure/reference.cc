@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <thread>
 
 #include "measure/half.h"
 #include "measure/parts.h"
-#include "measure/reference_kernel.h"
 
 namespace hone::measure {
 namespace {
@@ -21,6 +21,41 @@ using problem::Operation;
 
 // Rows of A that stay in the second-level cache while all of B passes by.
 constexpr std::size_t kRowBlock = 64;
+
+// The innermost part: C = A x B on packed panels. Explicit vectors, because the loops must be fast
+// in unoptimised test builds too; sixteen bytes, because every x86-64 and AArch64 machine has
+// registers of that size.
+template <class T>
+struct Panel {
+  using Lane [[gnu::vector_size(16)]] = T;
+  static constexpr std::size_t kLaneWidth = 16 / sizeof(T);
+  static constexpr std::size_t kRows = 4;                  // rows of A in one panel
+  static constexpr std::size_t kColumns = 2 * kLaneWidth;  // columns of B in one panel
+};
+
+// tile[row][column] = sum over k of a[k][row] * b[k][column]; a holds kRows, b kColumns values for
+// each k.
+template <class T>
+void multiply_panels(const T* a, const T* b, std::size_t depth, T* tile) {
+  using Lane = typename Panel<T>::Lane;
+  constexpr std::size_t kWidth = Panel<T>::kLaneWidth;
+  Lane c00{}, c01{}, c10{}, c11{}, c20{}, c21{}, c30{}, c31{};
+  for (std::size_t k = 0; k < depth; ++k, a += 4, b += 2 * kWidth) {
+    Lane b0, b1;
+    std::memcpy(&b0, b, sizeof b0);
+    std::memcpy(&b1, b + kWidth, sizeof b1);
+    c00 += a[0] * b0;
+    c01 += a[0] * b1;
+    c10 += a[1] * b0;
+    c11 += a[1] * b1;
+    c20 += a[2] * b0;
+    c21 += a[2] * b1;
+    c30 += a[3] * b0;
+    c31 += a[3] * b1;
+  }
+  const Lane lanes[] = {c00, c01, c10, c11, c20, c21, c30, c31};
+  std::memcpy(tile, lanes, sizeof lanes);
+}
 
 // Element offsets of one operand for every value of a group of loops, the last loop innermost.
 using Offsets = std::vector<std::size_t>;
@@ -41,7 +76,7 @@ struct Plan {
 };
 
 bool walks(const Operand& operand, int loop) {
-  return std::find(operand.loops.begin(), operand.loops.end(), loop) != operand.loops.end();
+  return std::ranges::count(operand.loops, loop) > 0;
 }
 
 // Elements from one value of the loop to the next; 0 when the operand is not walked by it.
@@ -93,7 +128,7 @@ Status check_operand(const Operation& operation, const Operand& operand, const c
   return {};
 }
 
-Result<Plan> plan_of(const Operation& operation) {
+Plan plan_of(const Operation& operation) {
   const Operand &lhs = operation.operands[0], &rhs = operation.operands[1],
                 &out = operation.operands[2];
   std::vector<int> batch, m, n, k;
@@ -119,10 +154,16 @@ struct Grid {
   int exponent = std::numeric_limits<int>::max();  // max: all values are zero
   double largest = 0;
   bool finite = true;
+
+  void add(const Grid& more) {
+    exponent = std::min(exponent, more.exponent);
+    largest = std::max(largest, more.largest);
+    finite = finite && more.finite;
+  }
 };
 
 Grid grid_of(std::span<const std::byte> bytes, ElementType type) {
-  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const auto size = problem::element_bytes(type);
   const std::vector<Grid> parts =
       in_parts(bytes.size() / size, [&](std::size_t begin, std::size_t end) {
         Grid grid;
@@ -133,17 +174,12 @@ Grid grid_of(std::span<const std::byte> bytes, ElementType type) {
             grid.finite = false;
             continue;
           }
-          grid.exponent = std::min(grid.exponent, lowest_digit(value));
-          grid.largest = std::max(grid.largest, std::abs(value));
+          grid.add({lowest_digit(value), std::abs(value)});
         }
         return grid;
       });
   Grid grid;
-  for (const Grid& part : parts) {
-    grid.exponent = std::min(grid.exponent, part.exponent);
-    grid.largest = std::max(grid.largest, part.largest);
-    grid.finite = grid.finite && part.finite;
-  }
+  for (const Grid& part : parts) grid.add(part);
   return grid;
 }
 
@@ -174,7 +210,7 @@ double magnitude(T value) {
 template <class T>
 Packed<T> pack(std::span<const std::byte> bytes, ElementType type, std::size_t base,
                const Offsets& lines, const Offsets& depth, std::size_t width) {
-  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const auto size = problem::element_bytes(type);
   const std::size_t panels = (lines.size() + width - 1) / width;
   Packed<T> packed;
   packed.values.resize(panels * depth.size() * width);
@@ -202,8 +238,7 @@ struct Matrices {
 
 template <class T>
 void store_sum(const Matrices& matrices, std::size_t offset, T sum) {
-  const std::size_t at =
-      offset * static_cast<std::size_t>(problem::byte_size(matrices.output_type));
+  const std::size_t at = offset * problem::element_bytes(matrices.output_type);
   std::byte* to = matrices.output.data() + at;
   if constexpr (std::is_integral_v<T>) {
     if (!matrices.initial.empty())
@@ -217,16 +252,33 @@ void store_sum(const Matrices& matrices, std::size_t offset, T sum) {
   }
 }
 
+// Both operands of a batch, packed.
 template <class T>
-void multiply_rows(const Plan& plan, std::size_t batch, const Packed<T>& a, const Packed<T>& b,
+struct PackedPair {
+  PackedPair(const Plan& plan, const Matrices& matrices, std::size_t batch)
+      : a(pack<T>(matrices.lhs, matrices.lhs_type, plan.lhs.batch[batch], plan.lhs.outer,
+                  plan.lhs.inner, Panel<T>::kRows)),
+        b(pack<T>(matrices.rhs, matrices.rhs_type, plan.rhs.batch[batch], plan.rhs.inner,
+                  plan.rhs.outer, Panel<T>::kColumns)) {}
+
+  // On sum |a||b|.
+  double bound(double largest_lhs, double largest_rhs) const {
+    return std::min(a.largest_sum * largest_rhs, b.largest_sum * largest_lhs);
+  }
+
+  Packed<T> a, b;
+};
+
+template <class T>
+void multiply_rows(const Plan& plan, std::size_t batch, const PackedPair<T>& packed,
                    std::size_t begin, std::size_t end, const Matrices& matrices) {
   constexpr std::size_t kRows = Panel<T>::kRows, kColumns = Panel<T>::kColumns;
   T tile[kRows * kColumns];
   for (std::size_t block = begin; block < end; block += kRowBlock)
     for (std::size_t n = 0; n < plan.columns(); n += kColumns)
       for (std::size_t m = block; m < std::min(end, block + kRowBlock); m += kRows) {
-        multiply_panels(a.values.data() + m * plan.depth(), b.values.data() + n * plan.depth(),
-                        plan.depth(), tile);
+        multiply_panels(packed.a.values.data() + m * plan.depth(),
+                        packed.b.values.data() + n * plan.depth(), plan.depth(), tile);
         for (std::size_t i = 0; i < std::min(kRows, plan.rows() - m); ++i)
           for (std::size_t j = 0; j < std::min(kColumns, plan.columns() - n); ++j)
             store_sum(matrices,
@@ -244,13 +296,9 @@ double multiply_batches(const Plan& plan, const Matrices& matrices, double large
   std::vector<double> bounds(workers, 0);
   const auto run = [&](std::size_t worker) {
     for (std::size_t batch = worker; batch < plan.batches(); batch += workers) {
-      const auto a = pack<T>(matrices.lhs, matrices.lhs_type, plan.lhs.batch[batch], plan.lhs.outer,
-                             plan.lhs.inner, Panel<T>::kRows);
-      const auto b = pack<T>(matrices.rhs, matrices.rhs_type, plan.rhs.batch[batch], plan.rhs.inner,
-                             plan.rhs.outer, Panel<T>::kColumns);
-      bounds[worker] = std::max(bounds[worker],
-                                std::min(a.largest_sum * largest_rhs, b.largest_sum * largest_lhs));
-      multiply_rows(plan, batch, a, b, 0, plan.rows(), matrices);
+      const PackedPair<T> packed(plan, matrices, batch);
+      bounds[worker] = std::max(bounds[worker], packed.bound(largest_lhs, largest_rhs));
+      multiply_rows(plan, batch, packed, 0, plan.rows(), matrices);
     }
   };
   std::vector<std::thread> pool;
@@ -268,11 +316,8 @@ double multiply(const Plan& plan, const Matrices& matrices, double largest_lhs, 
     return multiply_batches<T>(plan, matrices, largest_lhs, largest_rhs, threads);
   double bound = 0;
   for (std::size_t batch = 0; batch < plan.batches(); ++batch) {
-    const auto a = pack<T>(matrices.lhs, matrices.lhs_type, plan.lhs.batch[batch], plan.lhs.outer,
-                           plan.lhs.inner, Panel<T>::kRows);
-    const auto b = pack<T>(matrices.rhs, matrices.rhs_type, plan.rhs.batch[batch], plan.rhs.inner,
-                           plan.rhs.outer, Panel<T>::kColumns);
-    bound = std::max(bound, std::min(a.largest_sum * largest_rhs, b.largest_sum * largest_lhs));
+    const PackedPair<T> packed(plan, matrices, batch);
+    bound = std::max(bound, packed.bound(largest_lhs, largest_rhs));
 
     const std::size_t blocks = (plan.rows() + kRowBlock - 1) / kRowBlock;
     const std::size_t workers =
@@ -280,10 +325,10 @@ double multiply(const Plan& plan, const Matrices& matrices, double largest_lhs, 
     std::vector<std::thread> pool;
     for (std::size_t w = 1; w < workers; ++w)
       pool.emplace_back([&, w] {
-        multiply_rows(plan, batch, a, b, blocks * w / workers * kRowBlock,
+        multiply_rows(plan, batch, packed, blocks * w / workers * kRowBlock,
                       std::min(plan.rows(), blocks * (w + 1) / workers * kRowBlock), matrices);
       });
-    multiply_rows(plan, batch, a, b, 0, std::min(plan.rows(), blocks / workers * kRowBlock),
+    multiply_rows(plan, batch, packed, 0, std::min(plan.rows(), blocks / workers * kRowBlock),
                   matrices);
     for (std::thread& worker : pool) worker.join();
   }
@@ -324,7 +369,7 @@ Result<ExactContraction> exact_contraction(const Operation& operation,
   HONE_TRY(
       check_operand(operation, out, "output", initial.empty() ? output_bytes : initial.size()));
 
-  HONE_ASSIGN(const Plan plan, plan_of(operation));
+  const Plan plan = plan_of(operation);
   ExactContraction result;
   result.output.resize(output_bytes);
   const Matrices matrices{lhs,
@@ -357,6 +402,57 @@ Result<ExactContraction> exact_contraction(const Operation& operation,
   // Integer arithmetic modulo 2^bits gives one value in any order.
   result.exact = integers || (finite && holds(matrices.output_type, result.absolute_sum, unit));
   return result;
+}
+
+bool has_exact_reference(const Dispatch& dispatch) {
+  return exact_bindings(dispatch).has_value();
+}
+
+std::vector<std::byte> finish_output(const Dispatch& dispatch, const ExactBindings& bindings,
+                                     std::vector<std::byte> sums, std::span<const std::byte> bias) {
+  if (!bindings.bias && !bindings.narrows) return sums;
+  const Operand& root = dispatch.root.operands.back();
+  const problem::TensorType& type = dispatch.bindings[bindings.output].type;
+  const auto from = problem::element_bytes(root.type.element);
+  const auto to = problem::element_bytes(type.element);
+  // Elements from one index of the n loop to the next, and how many there are.
+  std::size_t stride = 1, extent = 1;
+  for (std::size_t d = root.loops.size(); d-- > 0;) {
+    extent = static_cast<std::size_t>(root.type.shape[d]);
+    const auto loop = static_cast<std::size_t>(root.loops[d]);
+    if (dispatch.root.loops[loop].role == problem::LoopRole::kN) break;
+    stride *= extent;
+  }
+  const std::size_t count = sums.size() / from;
+  std::vector<std::byte> output(count * to);
+  std::vector<double> added(bindings.bias ? extent : 0);
+  if (bindings.bias) {
+    const ElementType element = dispatch.bindings[*bindings.bias].type.element;
+    const auto size = problem::element_bytes(element);
+    for (std::size_t n = 0; n < extent; ++n)
+      added[n] = load_element(bias.data() + n * size, element);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    double value = load_element(sums.data() + i * from, root.type.element);
+    if (bindings.bias) {
+      store_element(sums.data() + i * from, root.type.element, value + added[i / stride % extent]);
+      value = load_element(sums.data() + i * from, root.type.element);
+    }
+    store_element(output.data() + i * to, type.element, value);
+  }
+  return output;
+}
+
+std::vector<std::byte> initial_output(const Dispatch& dispatch, std::span<const std::byte> before) {
+  const Operand& output = dispatch.root.operands.back();
+  if (dispatch.fused.empty()) return {before.begin(), before.end()};
+  if (dispatch.fill_value == 0) return {};
+  const auto size = problem::element_bytes(output.type.element);
+  std::vector<std::byte> filled(static_cast<std::size_t>(problem::element_count(output.type)) *
+                                size);
+  for (std::size_t at = 0; at < filled.size(); at += size)
+    store_element(filled.data() + at, output.type.element, dispatch.fill_value);
+  return filled;
 }
 
 }  // namespace hone::measure

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "measure/half.h"
 
@@ -27,7 +29,7 @@ constexpr double kErrorDeviations = 3;
 
 template <std::size_t N>
 bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::count(names, name) > 0;
 }
 
 double largest_of(double low, double high) {
@@ -52,33 +54,34 @@ bool holds(ElementType type, double largest, const std::optional<int>& grid) {
   return largest <= std::ldexp(1.0, *grid + significand_digits(type));
 }
 
-// The function and the least and largest argument that it is defined for without overflow.
 struct Function {
   std::string_view name;
   double (*value)(double);
-  double (*slope)(double low, double smallest, double largest);  // the largest |derivative|
+  double (*slope)(double smallest, double largest);  // the largest |derivative|
   double steps;
+  bool needs_positive = false;
+  bool oscillates = false;  // it gives no sign and no order
 };
 
-double slope_of_exp(double, double, double largest) {
+double slope_of_exp(double, double largest) {
   return std::exp(largest);
 }
-double slope_of_log(double, double smallest, double) {
+double slope_of_log(double smallest, double) {
   return 1 / smallest;
 }
-double slope_of_sqrt(double, double smallest, double) {
+double slope_of_sqrt(double smallest, double) {
   return 0.5 / std::sqrt(smallest);
 }
-double slope_of_rsqrt(double, double smallest, double) {
+double slope_of_rsqrt(double smallest, double) {
   return 0.5 * std::pow(smallest, -1.5);
 }
-double at_most_one(double, double, double) {
+double at_most_one(double, double) {
   return 1;
 }
-double slope_of_erf(double, double, double) {
+double slope_of_erf(double, double) {
   return 1.13;  // 2 / sqrt(pi)
 }
-double slope_of_cosh(double, double, double largest) {
+double slope_of_cosh(double, double largest) {
   return std::cosh(std::min(largest, 80.0));
 }
 
@@ -90,36 +93,23 @@ constexpr std::array<Function, 19> kFunctions = {{
     {"math.exp", std::exp, slope_of_exp, kFunction},
     {"math.exp2", std::exp2, slope_of_exp, kFunction},
     {"math.expm1", std::expm1, slope_of_exp, kFunction},
-    {"math.log", std::log, slope_of_log, kFunction},
-    {"math.log2", std::log2, slope_of_log, kFunction},
-    {"math.log10", std::log10, slope_of_log, kFunction},
+    {"math.log", std::log, slope_of_log, kFunction, true},
+    {"math.log2", std::log2, slope_of_log, kFunction, true},
+    {"math.log10", std::log10, slope_of_log, kFunction, true},
     {"math.log1p", std::log1p, slope_of_log, kFunction},
-    {"math.sqrt", std::sqrt, slope_of_sqrt, 1},
-    {"math.rsqrt", rsqrt, slope_of_rsqrt, kFunction},
+    {"math.sqrt", std::sqrt, slope_of_sqrt, 1, true},
+    {"math.rsqrt", rsqrt, slope_of_rsqrt, kFunction, true},
     {"math.tanh", std::tanh, at_most_one, kHardFunction},
     {"math.erf", std::erf, slope_of_erf, kHardFunction},
     {"math.erfc", std::erfc, slope_of_erf, kHardFunction},
-    {"math.sin", std::sin, at_most_one, kFunction},
-    {"math.cos", std::cos, at_most_one, kFunction},
+    {"math.sin", std::sin, at_most_one, kFunction, false, true},
+    {"math.cos", std::cos, at_most_one, kFunction, false, true},
     {"math.atan", std::atan, at_most_one, kFunction},
     {"math.cbrt", std::cbrt, slope_of_sqrt, kFunction},
     {"math.sinh", std::sinh, slope_of_cosh, kHardFunction},
-    {"math.cosh", std::cosh, slope_of_cosh, kHardFunction},
-    {"math.tan", std::tan, slope_of_cosh, kHardFunction},
+    {"math.cosh", std::cosh, slope_of_cosh, kHardFunction, false, true},
+    {"math.tan", std::tan, slope_of_cosh, kHardFunction, false, true},
 }};
-
-bool needs_positive(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kPositive = {"math.log", "math.log2", "math.log10",
-                                                         "math.sqrt", "math.rsqrt"};
-  return is_one_of(name, kPositive);
-}
-
-// Functions that give no sign and no order.
-bool oscillates(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kOscillating = {"math.sin", "math.cos", "math.cosh",
-                                                            "math.tan"};
-  return is_one_of(name, kOscillating);
-}
 
 class Analysis {
  public:
@@ -168,25 +158,14 @@ class Analysis {
 
   Estimate input() const {
     const auto binding = static_cast<std::size_t>(value_->binding);
-    if (value_->binding < 0 || binding >= plan_.bindings.size()) return of_inputs({}, value_->type);
-    return of_inputs(plan_.bindings[binding], value_->type);
-  }
-
-  static Estimate of_inputs(const InputValues& values, ElementType type) {
-    const ValueRange range = range_of(values, type);
-    Estimate estimate{.low = range.low,
-                      .high = range.high,
-                      .smallest = range.smallest,
-                      .mean = range.mean,
-                      .rms = range.rms};
-    estimate.grid = range.grid;
-    return estimate;
+    const bool known = value_->binding >= 0 && binding < plan_.bindings.size();
+    const auto [low, high, smallest, mean, rms, grid] =
+        range_of(known ? plan_.bindings[binding] : InputValues(), value_->type);
+    return {low, high, smallest, mean, rms, 0, 0, grid};
   }
 
   static Estimate constant(double value) {
-    Estimate estimate{value, value, std::abs(value), value, std::abs(value)};
-    estimate.grid = grid_of(value);
-    return estimate;
+    return {value, value, std::abs(value), value, std::abs(value), 0, 0, grid_of(value)};
   }
 
   Estimate one_of() const {
@@ -196,9 +175,8 @@ class Analysis {
       const Estimate& each = operand(i);
       // A mask's infinities leave no arithmetic to be estimated.
       if (!std::isfinite(each.low) || !std::isfinite(each.high)) continue;
-      if (first) {
+      if (std::exchange(first, false)) {
         all = each;
-        first = false;
         continue;
       }
       all.low = std::min(all.low, each.low);
@@ -216,7 +194,7 @@ class Analysis {
   // The last step of every arithmetic operation.
   Estimate rounded(Estimate estimate) const {
     if (!problem::is_float(value_->type)) {
-      estimate.grid = estimate.grid ? std::optional(std::max(0, *estimate.grid)) : std::nullopt;
+      if (estimate.grid) estimate.grid = std::max(0, *estimate.grid);
       return estimate;  // integer arithmetic wraps, and does so in every order
     }
     if (estimate.is_exact() && holds(value_->type, estimate.largest(), estimate.grid))
@@ -250,10 +228,7 @@ class Analysis {
       if (name == "arith.divf") return quotient();
       if (name == "math.powf") return power();
     }
-    if (name == "math.fma" && value_->operands.size() == 3) {
-      const Estimate term = product();
-      return sum_of(term, operand(2));
-    }
+    if (name == "math.fma" && value_->operands.size() == 3) return sum_of(product(), operand(2));
     if (name == "math.roundeven" || name == "math.round" || name == "math.floor" ||
         name == "math.ceil" || name == "math.trunc")
       return to_integer();
@@ -266,8 +241,7 @@ class Analysis {
     Estimate estimate = operand(0);
     if (!problem::is_float(value_->type)) return estimate;
     if (holds(value_->type, estimate.largest(), estimate.grid)) return estimate;
-    const ElementType from =
-        computation_.values[static_cast<std::size_t>(value_->operands[0])].type;
+    const ElementType from = computation_.at(value_->operands[0]).type;
     if (problem::is_float(from) && unit_roundoff(from) >= u_) return estimate;  // wider
     // One correct rounding of a value that all kernels share.
     if (!estimate.is_exact()) estimate.relative += u_;
@@ -326,18 +300,16 @@ class Analysis {
     if (value_->operation != "arith.addf") return 0;
     double most = 0;
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-      const Value* tensor = &computation_.values[static_cast<std::size_t>(value_->operands[i])];
-      while (tensor->kind == Value::Kind::kElement)
-        tensor = &computation_.values[static_cast<std::size_t>(tensor->operands.at(0))];
-      if (tensor->kind != Value::Kind::kReduction || tensor->operation != "arith.addf") continue;
-      const Estimate& term = rounding_.values[static_cast<std::size_t>(tensor->operands.front())];
+      const Value& tensor = computation_.at(computation_.tensor_of(value_->operands[i]));
+      if (tensor.kind != Value::Kind::kReduction || tensor.operation != "arith.addf") continue;
+      const Estimate& term = rounding_.values[static_cast<std::size_t>(tensor.operands.front())];
       const double other = operand(1 - i).largest();
+      const auto terms = static_cast<double>(tensor.terms);
       // A single term that is not zero rounds where it is added.
-      if (tensor->root && plan_.single_products)
-        most = std::max(most, u_ * (other + operand(i).largest()));
-      else
-        most = std::max(most, static_cast<double>(tensor->terms) * u_ * term.rms +
-                                  std::sqrt(static_cast<double>(tensor->terms)) * u_ * other);
+      const double one = tensor.root && plan_.single_products
+                             ? u_ * (other + operand(i).largest())
+                             : terms * u_ * term.rms + std::sqrt(terms) * u_ * other;
+      most = std::max(most, one);
     }
     return most;
   }
@@ -358,15 +330,19 @@ class Analysis {
     return rounded(estimate);
   }
 
+  // From the least to the largest that the operation makes of the ends of the operands' ranges.
+  template <class Operation>
+  static Estimate at_corners(const Estimate& a, const Estimate& b, const Operation& operation) {
+    const auto corners = {operation(a.low, b.low), operation(a.low, b.high),
+                          operation(a.high, b.low), operation(a.high, b.high)};
+    return {std::min(corners), std::max(corners)};
+  }
+
   Estimate product() const {
     const Estimate &a = operand(0), &b = operand(1);
     const bool square = value_->operands[0] == value_->operands[1];
-    const std::array<double, 4> corners = {a.low * b.low, a.low * b.high, a.high * b.low,
-                                           a.high * b.high};
-    Estimate estimate;
-    estimate.low =
-        square ? a.smallest * a.smallest : *std::min_element(corners.begin(), corners.end());
-    estimate.high = *std::max_element(corners.begin(), corners.end());
+    Estimate estimate = at_corners(a, b, std::multiplies());
+    if (square) estimate.low = a.smallest * a.smallest;
     estimate.smallest = a.smallest * b.smallest;
     estimate.mean = square ? a.rms * a.rms : a.mean * b.mean;
     estimate.rms = square ? a.rms * std::sqrt(a.rms * a.largest()) : a.rms * b.rms;
@@ -386,13 +362,9 @@ class Analysis {
       demand(1, false);
       return unknown();
     }
-    const std::array<double, 4> corners = {a.low / b.low, a.low / b.high, a.high / b.low,
-                                           a.high / b.high};
-    Estimate estimate;
     const double most = a.largest() / b.smallest;
     const bool one_sign = b.low > 0 || b.high < 0;
-    estimate.low = one_sign ? *std::min_element(corners.begin(), corners.end()) : -most;
-    estimate.high = one_sign ? *std::max_element(corners.begin(), corners.end()) : most;
+    Estimate estimate = one_sign ? at_corners(a, b, std::divides()) : Estimate{-most, most};
     estimate.smallest = a.smallest / b.largest();
     const double typical = std::max(b.rms, b.smallest);
     estimate.mean = one_sign ? a.mean / (b.mean == 0 ? typical : b.mean) : 0;
@@ -415,11 +387,9 @@ class Analysis {
       demand(0, false);
       return unknown();
     }
-    const std::array<double, 4> corners = {std::pow(a.low, b.low), std::pow(a.low, b.high),
-                                           std::pow(a.high, b.low), std::pow(a.high, b.high)};
-    Estimate estimate;
-    estimate.low = estimate.smallest = *std::min_element(corners.begin(), corners.end());
-    estimate.high = *std::max_element(corners.begin(), corners.end());
+    Estimate estimate =
+        at_corners(a, b, [](double base, double exponent) { return std::pow(base, exponent); });
+    estimate.smallest = estimate.low;
     estimate.mean = estimate.rms = std::pow(std::max(a.mean, a.low), b.mean);
     estimate.relative =
         2 * kHardFunction * u_ + b.largest() * (a.relative + a.absolute / a.smallest) +
@@ -429,7 +399,7 @@ class Analysis {
 
   Estimate apply(const Function& function) {
     const Estimate& x = operand(0);
-    if (needs_positive(function.name) && x.low <= 0) {
+    if (function.needs_positive && x.low <= 0) {
       demand(0, false);
       return unknown();
     }
@@ -441,8 +411,8 @@ class Analysis {
     const double low = function.value(std::min(x.low, most)),
                  high = function.value(std::min(x.high, most));
     estimate.low =
-        oscillates(function.name) ? -std::max(1.0, largest_of(low, high)) : std::min(low, high);
-    estimate.high = oscillates(function.name) ? -estimate.low : std::max(low, high);
+        function.oscillates ? -std::max(1.0, largest_of(low, high)) : std::min(low, high);
+    estimate.high = function.oscillates ? -estimate.low : std::max(low, high);
     estimate.smallest = std::max({0.0, estimate.low, -estimate.high});
     estimate.mean = std::clamp(function.value(x.mean), estimate.low, estimate.high);
     estimate.rms = std::sqrt((low * low + high * high + estimate.mean * estimate.mean) / 3);
@@ -453,7 +423,7 @@ class Analysis {
     else if (function.slope == slope_of_sqrt || function.slope == slope_of_rsqrt)
       estimate.relative = (x.relative + (x.smallest > 0 ? x.absolute / x.smallest : 0)) / 2;
     else if (error > 0)
-      estimate.absolute = error * function.slope(x.low, std::max(x.smallest, 1e-300), x.largest());
+      estimate.absolute = error * function.slope(std::max(x.smallest, 1e-300), x.largest());
     // Functions of narrower types are computed in f32 and rounded once.
     const double u = std::min(u_, unit_roundoff(ElementType::kF32));
     estimate.relative += u_ + (function.steps - 1) * u;
@@ -572,8 +542,7 @@ class Analysis {
     const auto terms = static_cast<double>(value_->terms);
     // Scores and sums are in f32 at least; operands, and weights as they enter the second product,
     // in the type of the value.
-    const ElementType narrow =
-        computation_.values[static_cast<std::size_t>(value_->operands[2])].type;
+    const ElementType narrow = computation_.at(value_->operands[2]).type;
     const double u = unit_roundoff(ElementType::kF32), v = unit_roundoff(narrow);
     const double size = scale * query.rms * key.rms * std::sqrt(inner);
     const double score =
@@ -612,7 +581,6 @@ class Analysis {
   }
 
   Estimate unknown() const {
-    Estimate estimate{.low = -1.5, .high = 1.5};
     double size = 1.5, absolute = 0;
     bool exact = true;
     for (std::size_t i = 0; i < value_->operands.size(); ++i) {
@@ -622,14 +590,9 @@ class Analysis {
       absolute += each.absolute + each.relative * each.largest();
       exact &= each.is_exact();
     }
-    estimate.low = -size;
-    estimate.high = size;
-    estimate.rms = size / 2;
+    Estimate estimate{.low = -size, .high = size, .rms = size / 2};
     double steps = steps_of(value_->operation);
-    if (steps == 0 && exact) {
-      estimate = operand(0);
-      return estimate;
-    }
+    if (steps == 0 && exact) return operand(0);
     const bool sums = value_->operation.starts_with("reduction") || steps == kUnknownSteps;
     if (sums) steps += kErrorDeviations * std::sqrt(static_cast<double>(value_->terms));
     // Names alone do not say that an integer goes through a float.

@@ -1,7 +1,5 @@
 #include "measure/sample_loop.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <numeric>
 #include <thread>
 
+#include "device/raw_clock.h"
 #include "measure/inputs.h"
 
 namespace hone::measure {
@@ -27,12 +26,6 @@ constexpr double kHopelessSeconds = 0.05;
 // Longer than a library's threads keep looking for work after a call and hone's own
 // after a launch (device/cpu/thread_pool.cc).
 constexpr std::chrono::milliseconds kHandOver{2};
-
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 struct Track {
   Track(const Participant& who, const MeasureRequest& request)
@@ -136,7 +129,7 @@ Status SampleLoop::add(const Participant& participant) {
 
 Status SampleLoop::take_sample(Track& track) {
   const Participant& participant = track.participant;
-  const double start = now();
+  const double start = device::raw_seconds();
   const double least = request_.least_seconds * static_cast<double>(track.launches);
   double best = std::numeric_limits<double>::infinity(), impossible = 0;
   bool quiet = false;
@@ -166,7 +159,7 @@ Status SampleLoop::take_sample(Track& track) {
   const double seconds = best / static_cast<double>(track.launches);
   track.result.seconds.push_back(seconds);
   track.result.rounds.push_back(round_);
-  track.rule.add(seconds, now() - start);
+  track.rule.add(seconds, device::raw_seconds() - start);
   return {};
 }
 
@@ -211,7 +204,7 @@ Result<MeasureResult> sample_interleaved(device::Device& device,
                                          const MeasureRequest& request) {
   if (participants.empty()) return input_error("nothing to measure: no handles are given");
   HONE_TRY(check(request.protocol));
-  const double start = now();
+  const double start = device::raw_seconds();
   const device::MachineState before = device.machine_state();
   SampleLoop loop(device, request);
   for (const Participant& participant : participants) HONE_TRY(loop.add(participant));
@@ -219,7 +212,7 @@ Result<MeasureResult> sample_interleaved(device::Device& device,
   MeasureResult result = loop.result();
   result.before = before;
   result.after = device.machine_state();
-  result.seconds = now() - start;
+  result.seconds = device::raw_seconds() - start;
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "measure/sampling.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -73,19 +74,10 @@ bool WarmUp::done() const {
 }
 
 std::string_view name_of(Stop stop) {
-  switch (stop) {
-    case Stop::kNo:
-      return "not stopped";
-    case Stop::kTight:
-      return "tight interval";
-    case Stop::kMaxSamples:
-      return "most samples";
-    case Stop::kMaxSeconds:
-      return "time spent";
-    case Stop::kClearlySlower:
-      break;
-  }
-  return "clearly slower";
+  // In the order of the enumeration.
+  constexpr std::array<std::string_view, 5> kNames = {
+      "not stopped", "tight interval", "most samples", "time spent", "clearly slower"};
+  return kNames.at(static_cast<std::size_t>(stop));
 }
 
 StoppingRule::StoppingRule(const Protocol& protocol, std::optional<double> best_seconds)

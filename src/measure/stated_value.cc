@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "measure/stated_elements.h"
@@ -11,68 +11,93 @@ namespace {
 using problem::ElementType;
 using Operands = std::span<const double>;
 
+// Rounding is what is looked for, so a conversion between floating-point types is none here.
+double same(double x) {
+  return x;
+}
+double reciprocal_root(double x) {
+  return 1 / std::sqrt(x);
+}
+double larger_or_nan(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
+}
+double smaller_or_nan(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
+}
+double sum(double a, double b) {
+  return a + b;
+}
+double difference(double a, double b) {
+  return a - b;
+}
+double product(double a, double b) {
+  return a * b;
+}
+double select(double condition, double a, double b) {
+  return condition != 0 ? a : b;
+}
+
+template <class... Operand>
 struct Function {
   std::string_view name;
-  std::size_t operands;
-  double (*of)(Operands);
+  double (*of)(Operand...);
 };
-
-// Rounding is what is looked for, so a conversion between floating-point types is none here.
-double same(Operands x) {
-  return x[0];
-}
-double larger_or_nan(Operands x) {
-  return std::isnan(x[0]) || std::isnan(x[1]) ? NAN : std::max(x[0], x[1]);
-}
-double smaller_or_nan(Operands x) {
-  return std::isnan(x[0]) || std::isnan(x[1]) ? NAN : std::min(x[0], x[1]);
-}
 
 // Names and meanings: MLIR, dialects arith and math.
-constexpr std::array kFunctions = {
-    Function{"arith.addf", 2, [](Operands x) { return x[0] + x[1]; }},
-    Function{"arith.addi", 2, [](Operands x) { return x[0] + x[1]; }},
-    Function{"arith.subf", 2, [](Operands x) { return x[0] - x[1]; }},
-    Function{"arith.subi", 2, [](Operands x) { return x[0] - x[1]; }},
-    Function{"arith.mulf", 2, [](Operands x) { return x[0] * x[1]; }},
-    Function{"arith.muli", 2, [](Operands x) { return x[0] * x[1]; }},
-    Function{"arith.divf", 2, [](Operands x) { return x[0] / x[1]; }},
-    Function{"arith.negf", 1, [](Operands x) { return -x[0]; }},
-    Function{"arith.maximumf", 2, larger_or_nan},
-    Function{"arith.minimumf", 2, smaller_or_nan},
-    Function{"arith.maxnumf", 2, [](Operands x) { return std::fmax(x[0], x[1]); }},
-    Function{"arith.minnumf", 2, [](Operands x) { return std::fmin(x[0], x[1]); }},
-    Function{"arith.maxsi", 2, [](Operands x) { return std::max(x[0], x[1]); }},
-    Function{"arith.minsi", 2, [](Operands x) { return std::min(x[0], x[1]); }},
-    Function{"arith.select", 3, [](Operands x) { return x[0] != 0 ? x[1] : x[2]; }},
-    Function{"arith.truncf", 1, same},
-    Function{"arith.extf", 1, same},
-    Function{"arith.fptosi", 1, [](Operands x) { return std::trunc(x[0]); }},
-    Function{"math.exp", 1, [](Operands x) { return std::exp(x[0]); }},
-    Function{"math.exp2", 1, [](Operands x) { return std::exp2(x[0]); }},
-    Function{"math.expm1", 1, [](Operands x) { return std::expm1(x[0]); }},
-    Function{"math.log", 1, [](Operands x) { return std::log(x[0]); }},
-    Function{"math.log2", 1, [](Operands x) { return std::log2(x[0]); }},
-    Function{"math.log10", 1, [](Operands x) { return std::log10(x[0]); }},
-    Function{"math.log1p", 1, [](Operands x) { return std::log1p(x[0]); }},
-    Function{"math.sin", 1, [](Operands x) { return std::sin(x[0]); }},
-    Function{"math.cos", 1, [](Operands x) { return std::cos(x[0]); }},
-    Function{"math.tan", 1, [](Operands x) { return std::tan(x[0]); }},
-    Function{"math.atan", 1, [](Operands x) { return std::atan(x[0]); }},
-    Function{"math.atan2", 2, [](Operands x) { return std::atan2(x[0], x[1]); }},
-    Function{"math.tanh", 1, [](Operands x) { return std::tanh(x[0]); }},
-    Function{"math.erf", 1, [](Operands x) { return std::erf(x[0]); }},
-    Function{"math.sqrt", 1, [](Operands x) { return std::sqrt(x[0]); }},
-    Function{"math.rsqrt", 1, [](Operands x) { return 1 / std::sqrt(x[0]); }},
-    Function{"math.absf", 1, [](Operands x) { return std::abs(x[0]); }},
-    Function{"math.floor", 1, [](Operands x) { return std::floor(x[0]); }},
-    Function{"math.ceil", 1, [](Operands x) { return std::ceil(x[0]); }},
-    Function{"math.trunc", 1, [](Operands x) { return std::trunc(x[0]); }},
-    Function{"math.round", 1, [](Operands x) { return std::round(x[0]); }},
-    Function{"math.roundeven", 1, [](Operands x) { return std::nearbyint(x[0]); }},
-    Function{"math.powf", 2, [](Operands x) { return std::pow(x[0], x[1]); }},
-    Function{"math.fma", 3, [](Operands x) { return std::fma(x[0], x[1], x[2]); }},
+constexpr Function<double> kOfOne[] = {
+    {"arith.negf", [](double x) { return -x; }},
+    {"arith.truncf", same},
+    {"arith.extf", same},
+    {"arith.fptosi", std::trunc},
+    {"math.exp", std::exp},
+    {"math.exp2", std::exp2},
+    {"math.expm1", std::expm1},
+    {"math.log", std::log},
+    {"math.log2", std::log2},
+    {"math.log10", std::log10},
+    {"math.log1p", std::log1p},
+    {"math.sin", std::sin},
+    {"math.cos", std::cos},
+    {"math.tan", std::tan},
+    {"math.atan", std::atan},
+    {"math.tanh", std::tanh},
+    {"math.erf", std::erf},
+    {"math.sqrt", std::sqrt},
+    {"math.rsqrt", reciprocal_root},
+    {"math.absf", std::abs},
+    {"math.floor", std::floor},
+    {"math.ceil", std::ceil},
+    {"math.trunc", std::trunc},
+    {"math.round", std::round},
+    {"math.roundeven", std::nearbyint},
 };
+constexpr Function<double, double> kOfTwo[] = {
+    {"arith.addf", sum},
+    {"arith.addi", sum},
+    {"arith.subf", difference},
+    {"arith.subi", difference},
+    {"arith.mulf", product},
+    {"arith.muli", product},
+    {"arith.divf", [](double a, double b) { return a / b; }},
+    {"arith.maximumf", larger_or_nan},
+    {"arith.minimumf", smaller_or_nan},
+    {"arith.maxnumf", std::fmax},
+    {"arith.minnumf", std::fmin},
+    {"arith.maxsi", [](double a, double b) { return std::max(a, b); }},
+    {"arith.minsi", [](double a, double b) { return std::min(a, b); }},
+    {"math.atan2", std::atan2},
+    {"math.powf", std::pow},
+};
+constexpr Function<double, double, double> kOfThree[] = {{"arith.select", select},
+                                                         {"math.fma", std::fma}};
+
+// What a function of these says; nothing where none has the name.
+template <std::size_t N, class... Operand>
+std::optional<double> applied(const Function<Operand...> (&functions)[N], std::string_view name,
+                              Operand... x) {
+  const auto known = std::ranges::find(functions, name, &Function<Operand...>::name);
+  return known == std::end(functions) ? std::nullopt : std::optional(known->of(x...));
+}
 
 // "olt", "ule": of integers the first letter is their sign, of floats whether NaN fails or holds.
 bool holds(std::string_view predicate, double a, double b) {
@@ -117,8 +142,7 @@ std::optional<double> of_bits(std::string_view name, Operands x) {
   return std::nullopt;
 }
 
-std::optional<double> converted(std::string_view name, double x, ElementType from,
-                                ElementType to) {
+std::optional<double> converted(std::string_view name, double x, ElementType from, ElementType to) {
   const bool truth = from == ElementType::kI1;
   // As a number of one bit with a sign, what is true is -1.
   if (name == "arith.sitofp" || name == "arith.extsi") return truth ? -x : x;
@@ -145,12 +169,13 @@ Result<double> stated_value(const problem::StatedValue& value, Operands operands
     const auto taken = [&](double x) { return unsigned_integers ? without_sign(x, operand) : x; };
     result = holds(value.predicate, taken(operands[0]), taken(operands[1])) ? 1 : 0;
   }
-  if (result) return *result;
-  const auto known = std::ranges::find(kFunctions, name, &Function::name);
-  if (known == kFunctions.end() || known->operands != operands.size())
-    return input_error("{} of {} operands is not known in double precision", name,
-                       operands.size());
-  return known->of(operands);
+  const Operands& x = operands;
+  if (!result && x.size() == 1) result = applied(kOfOne, name, x[0]);
+  if (!result && x.size() == 2) result = applied(kOfTwo, name, x[0], x[1]);
+  if (!result && x.size() == 3) result = applied(kOfThree, name, x[0], x[1], x[2]);
+  if (!result)
+    return input_error("{} of {} operands is not known in double precision", name, x.size());
+  return *result;
 }
 
 }  // namespace hone::measure

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace hone::measure {
 namespace {
@@ -11,14 +12,12 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<double> sorted_copy(std::span<const double> samples) {
   std::vector<double> sorted(samples.begin(), samples.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   return sorted;
 }
 
 double mean_of(std::span<const double> samples) {
-  double sum = 0;
-  for (const double sample : samples) sum += sample;
-  return sum / static_cast<double>(samples.size());
+  return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
 }
 
 // The largest rank r (from 1) with P(Binomial(n, 1/2) < r) <= tail; 0 when there is none. The r-th

@@ -50,7 +50,7 @@ std::vector<double> centred_estimates(const std::vector<std::vector<double>>& co
 }  // namespace
 
 bool TieSet::contains(std::size_t candidate) const {
-  return std::binary_search(members_.begin(), members_.end(), candidate);
+  return std::ranges::binary_search(members_, candidate);
 }
 
 Result<TieSet> find_ties(std::span<const std::vector<double>> rounds, const TieOptions& options) {
@@ -68,13 +68,13 @@ Result<TieSet> find_ties(std::span<const std::vector<double>> rounds, const TieO
       slower = other != c && p_positive(differences(columns[c], columns[other], margin)) <= alpha;
     if (!slower) ties.members_.push_back(c);
   }
-  const auto faster = [&](std::size_t a, std::size_t b) { return estimates[a] < estimates[b]; };
+  const auto estimate = [&](std::size_t candidate) { return estimates[candidate]; };
   if (ties.members_.empty()) {
     // Tests on the same rounds are not transitive; a ring of "slower" leaves the estimate.
-    const auto fastest = std::min_element(estimates.begin(), estimates.end());
+    const auto fastest = std::ranges::min_element(estimates);
     ties.members_.push_back(static_cast<std::size_t>(fastest - estimates.begin()));
   }
-  ties.best_ = *std::min_element(ties.members_.begin(), ties.members_.end(), faster);
+  ties.best_ = *std::ranges::min_element(ties.members_, {}, estimate);
 
   bool within_band = true;
   for (std::size_t c = 0; c < candidates; ++c) {

@@ -67,13 +67,14 @@ struct Part {
   std::int64_t begin, end;
 };
 
-template <class Load>
-void compare_floats(Part part, const TensorType& type, const Tolerance& tolerance, const Load& load,
+template <class Format>
+void compare_floats(Format format, Part part, const TensorType& type, const Tolerance& tolerance,
                     Comparison& comparison) {
-  const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
+  constexpr std::size_t kSize = sizeof(typename Format::Bits);
   const std::byte *got = part.got, *expected = part.expected;
-  for (std::int64_t i = part.begin; i < part.end; ++i, got += size, expected += size) {
-    const double g = load(got), e = load(expected);
+  for (std::int64_t i = part.begin; i < part.end; ++i, got += kSize, expected += kSize) {
+    const double g = static_cast<double>(decoded(format, got)),
+                 e = static_cast<double>(decoded(format, expected));
     if (g == e) continue;  // equal infinities and the two zeros too
     const bool g_nan = std::isnan(g), e_nan = std::isnan(e);
     if (g_nan && e_nan) continue;
@@ -89,7 +90,7 @@ void compare_floats(Part part, const TensorType& type, const Tolerance& toleranc
 
 void compare_integers(Part part, const TensorType& type, const Tolerance& tolerance,
                       Comparison& comparison) {
-  const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
+  const auto size = problem::element_bytes(type.element);
   const std::byte *got = part.got, *expected = part.expected;
   for (std::int64_t i = part.begin; i < part.end; ++i, got += size, expected += size) {
     const std::int64_t g = load_integer(got, type.element),
@@ -107,29 +108,10 @@ void compare_integers(Part part, const TensorType& type, const Tolerance& tolera
 
 void compare_part(const Part& part, const TensorType& type, const Tolerance& tolerance,
                   Comparison& comparison) {
-  const auto with = [&](const auto& load) {
-    compare_floats(part, type, tolerance, load, comparison);
-  };
-  const auto bits = [](const std::byte* from) {
-    std::uint16_t value = 0;
-    std::memcpy(&value, from, sizeof value);
-    return value;
-  };
   if (!problem::is_float(type.element)) return compare_integers(part, type, tolerance, comparison);
-  switch (type.element) {
-    case ElementType::kF32:
-      return with([](const std::byte* from) {
-        float value = 0;
-        std::memcpy(&value, from, sizeof value);
-        return static_cast<double>(value);
-      });
-    case ElementType::kF16:
-      return with([&](const std::byte* from) { return from_f16(bits(from)); });
-    case ElementType::kBF16:
-      return with([&](const std::byte* from) { return from_bf16(bits(from)); });
-    default:
-      return with([&](const std::byte* from) { return load_element(from, type.element); });
-  }
+  with_format(type.element, [&](auto format) {
+    compare_floats(format, part, type, tolerance, comparison);
+  });
 }
 
 // Quiet NaNs with payloads that no operation produces (a generated NaN has an empty payload), and
@@ -146,7 +128,6 @@ std::uint64_t pattern_of(ElementType type, int variant) {
     case ElementType::kF64:
       return second ? 0xFFFA5A5A5A5A5A5Aull : 0x7FFDA5A5A5A5A5A5ull;
     case ElementType::kF8E4M3:
-      return second ? 0xFFu : 0x7Fu;
     case ElementType::kF8E5M2:
       return second ? 0xFFu : 0x7Fu;
     default:
@@ -167,7 +148,7 @@ Result<Comparison> compare(std::span<const std::byte> got, std::span<const std::
   if (got.size() < bytes || expected.size() < bytes)
     return input_error("{} takes {} bytes; the output has {}, the reference {}",
                        problem::to_string(type), bytes, got.size(), expected.size());
-  const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
+  const auto size = problem::element_bytes(type.element);
   const auto elements = static_cast<std::size_t>(comparison.elements);
   for (Comparison& part : in_parts(elements, [&](std::size_t begin, std::size_t end) {
          Comparison compared;
@@ -196,7 +177,7 @@ std::string describe(const Comparison& comparison) {
 }
 
 void poison(std::span<std::byte> bytes, ElementType type, int variant) {
-  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const auto size = problem::element_bytes(type);
   const std::uint64_t pattern = pattern_of(type, variant);
   // Little-endian machines only, as everywhere in hone: the low bytes come first.
   const std::size_t first = std::min(size, bytes.size());
@@ -212,7 +193,7 @@ void poison(std::span<std::byte> bytes, ElementType type, int variant) {
 
 void add_written(std::span<const std::byte> bytes, ElementType type, int variant,
                  std::vector<bool>& written) {
-  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const auto size = problem::element_bytes(type);
   const std::uint64_t pattern = pattern_of(type, variant);
   const std::uint64_t mask = size == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size)) - 1;
   written.resize(bytes.size() / size);

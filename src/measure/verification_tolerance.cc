@@ -14,22 +14,11 @@ namespace {
 // The candidate's error and the reference's.
 constexpr double kSides = 2;
 
-// Half the distance of the type's smallest numbers: values below them round there.
+// The smallest number of the type, whose code is 1: values below it round to it, or to zero.
 double smallest_step(problem::ElementType type) {
-  switch (type) {
-    case problem::ElementType::kF16:
-      return std::ldexp(1, -24);
-    case problem::ElementType::kBF16:
-      return std::ldexp(1, -133);
-    case problem::ElementType::kF32:
-      return std::ldexp(1, -149);
-    case problem::ElementType::kF8E4M3:
-      return std::ldexp(1, -9);
-    case problem::ElementType::kF8E5M2:
-      return std::ldexp(1, -16);
-    default:
-      return 0;
-  }
+  constexpr std::uint64_t kFirstCode = 1;
+  if (type == problem::ElementType::kF64) return 0;
+  return load_element(std::as_bytes(std::span(&kFirstCode, 1)).data(), type);
 }
 
 Tolerance tolerance_of(const Estimate& estimate, problem::ElementType type, const InputPlan& plan) {

@@ -1,6 +1,7 @@
 #include "measure/workload.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "measure/inputs.h"
 
@@ -12,7 +13,7 @@ std::size_t elements_of(const problem::Binding& binding) {
 }
 
 std::size_t dense_bytes(const problem::Binding& binding) {
-  return elements_of(binding) * static_cast<std::size_t>(problem::byte_size(binding.type.element));
+  return elements_of(binding) * problem::element_bytes(binding.type.element);
 }
 
 // Adds a sentence to the verification and calls it wrong.
@@ -20,24 +21,6 @@ void add_fault(Verification& verification, const std::string& message) {
   verification.right = false;
   verification.message += (verification.message.empty() ? "" : "; ") + message;
 }
-
-}  // namespace
-
-void check_guards(const Buffers& buffers, int variant, Verification& verification) {
-  for (const BrokenGuard& guard : buffers.broken_guards(0)) {
-    auto& broken = verification.broken_guards;
-    if (!broken.empty() && broken.back() == guard.binding) continue;
-    broken.push_back(guard.binding);
-    add_fault(verification,
-              fmt::format("writes outside of binding {}, at byte {} of {}", guard.binding,
-                          guard.offset, buffers.contents(0, guard.binding).size()));
-  }
-  verification.changed_inputs = buffers.changed_inputs(0, variant);
-  for (const int binding : verification.changed_inputs)
-    add_fault(verification, fmt::format("writes to binding {}, which is read-only", binding));
-}
-
-namespace {
 
 // The first comparison that fails is the one that is shown.
 void add_comparison(const Comparison& comparison, std::size_t binding, const std::string& message,
@@ -60,10 +43,8 @@ void note_output(const Comparison& comparison, std::size_t binding, Verification
   const auto known = std::ranges::find(outputs, static_cast<int>(binding), &OutputCheck::binding);
   if (known == outputs.end())
     outputs.push_back({static_cast<int>(binding), comparison});
-  else if (comparison.bad > known->comparison.bad)
-    known->comparison = comparison;
-  else if (comparison.bad == known->comparison.bad &&
-           comparison.worst_error > known->comparison.worst_error)
+  else if (std::pair(comparison.bad, comparison.worst_error) >
+           std::pair(known->comparison.bad, known->comparison.worst_error))
     known->comparison = comparison;
 }
 
@@ -80,22 +61,6 @@ Status compare_outputs(const Workload& workload, int variant, Verification& veri
   }
   return {};
 }
-
-}  // namespace
-
-Status add_all_written(Buffers& buffers, int variant, std::vector<std::vector<bool>>& written) {
-  HONE_TRY(buffers.fetch(0));
-  written.resize(buffers.bindings().size());
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    const problem::Binding& binding = buffers.bindings()[i];
-    if (binding.access != problem::Access::kWriteOnly) continue;
-    const auto bytes = buffers.contents(0, static_cast<int>(i));
-    add_written(bytes, binding.type.element, variant, written[i]);
-  }
-  return {};
-}
-
-namespace {
 
 // What a run that the device has found right has written. No float in it is NaN, as poison is: all
 // of such an output, which `entire` counts. Of other types every bit is as expected.
@@ -116,6 +81,32 @@ void add_proved(const Workload& workload, int variant, std::vector<std::vector<b
 }
 
 }  // namespace
+
+void check_guards(const Buffers& buffers, int variant, Verification& verification) {
+  for (const BrokenGuard& guard : buffers.broken_guards(0)) {
+    auto& broken = verification.broken_guards;
+    if (!broken.empty() && broken.back() == guard.binding) continue;
+    broken.push_back(guard.binding);
+    add_fault(verification,
+              fmt::format("writes outside of binding {}, at byte {} of {}", guard.binding,
+                          guard.offset, buffers.contents(0, guard.binding).size()));
+  }
+  verification.changed_inputs = buffers.changed_inputs(0, variant);
+  for (const int binding : verification.changed_inputs)
+    add_fault(verification, fmt::format("writes to binding {}, which is read-only", binding));
+}
+
+Status add_all_written(Buffers& buffers, int variant, std::vector<std::vector<bool>>& written) {
+  HONE_TRY(buffers.fetch(0));
+  written.resize(buffers.bindings().size());
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const problem::Binding& binding = buffers.bindings()[i];
+    if (binding.access != problem::Access::kWriteOnly) continue;
+    const auto bytes = buffers.contents(0, static_cast<int>(i));
+    add_written(bytes, binding.type.element, variant, written[i]);
+  }
+  return {};
+}
 
 Status compare_launch(const Workload& workload, int variant, Verification& verification) {
   if (verification.right) check_guards(workload.buffers, variant, verification);

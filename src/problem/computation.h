@@ -53,6 +53,13 @@ struct Computation {
   // start of a maximum): only then may a right output have such elements.
   bool has_infinite_constants = false;
 
+  const Value& at(int index) const { return values[static_cast<std::size_t>(index)]; }
+  // The tensor that a value is an element of.
+  int tensor_of(int index) const {
+    while (at(index).kind == Value::Kind::kElement) index = at(index).operands.at(0);
+    return index;
+  }
+
   bool operator==(const Computation&) const = default;
 };
 

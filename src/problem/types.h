@@ -1,6 +1,7 @@
 // Element types, tensors and the loops of an operation.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,9 @@ std::optional<ElementType> element_type_from(std::string_view name);
 
 // Bytes one element takes in memory (i1 is stored in a byte, as IREE does).
 std::int64_t byte_size(ElementType type);
+inline std::size_t element_bytes(ElementType type) {
+  return static_cast<std::size_t>(byte_size(type));
+}
 
 bool is_float(ElementType type);
 

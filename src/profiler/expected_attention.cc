@@ -11,12 +11,6 @@
 namespace hone::profiler {
 namespace {
 
-std::vector<float> floats_of(const problem::Array& array) {
-  std::vector<float> floats(static_cast<std::size_t>(problem::element_count(array.type)));
-  measure::to_floats(std::as_bytes(std::span(array.bytes)), array.type.element, floats);
-  return floats;
-}
-
 // The value as the type has it.
 double rounded(double value, problem::ElementType type) {
   std::byte bytes[8];
@@ -31,8 +25,8 @@ problem::Array attention_of(const Operation& operation, const std::vector<proble
   const auto queries = static_cast<std::size_t>(operation.m);
   const auto keys = static_cast<std::size_t>(operation.n);
   const auto elements = static_cast<std::size_t>(operation.k);
-  const std::vector<float> query = floats_of(inputs[0]), key = floats_of(inputs[1]),
-                           value = floats_of(inputs[2]);
+  const std::vector<float> query = measure::values_of<float>(inputs[0]), key = measure::values_of<float>(inputs[1]),
+                           value = measure::values_of<float>(inputs[2]);
   const double scale = rounded(1.0 / std::sqrt(static_cast<double>(elements)), operation.result);
   problem::Array output{operation.output(), {}};
   const auto size = static_cast<std::size_t>(problem::byte_size(operation.result));

@@ -106,6 +106,14 @@ std::string to_string(const Space& space, const Configuration& configuration) {
   return text;
 }
 
+std::map<std::string, Value> values_by_name(const Space& space,
+                                            const Configuration& configuration) {
+  std::map<std::string, Value> values;
+  for (std::size_t i = 0; i < space.knobs().size(); ++i)
+    values[space.knobs()[i].name] = configuration.values[i];
+  return values;
+}
+
 nlohmann::ordered_json to_json(const Space& space, const Configuration& configuration) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (std::size_t i = 0; i < space.knobs().size() && i < configuration.values.size(); ++i) {

@@ -1,6 +1,7 @@
 // Configurations as text and JSON.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ Result<Configuration> parse_configuration(const Space& space, std::string_view t
 
 // "tile_m=64,tile_n=32", in the order of the knobs; parse_configuration reads it.
 std::string to_string(const Space& space, const Configuration& configuration);
+
+// The knobs' values by their names.
+std::map<std::string, Value> values_by_name(const Space& space, const Configuration& configuration);
 
 // {"tile_m": 64, "tile_n": 32}, and back with the errors of parse_configuration.
 nlohmann::ordered_json to_json(const Space& space, const Configuration& configuration);

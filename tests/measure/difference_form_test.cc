@@ -61,7 +61,7 @@ TEST(DifferenceForm, IsATermAsABiasIs) {
 
 TEST(DifferenceForm, IsRoundingWhereDigitsAgree) {
   const DifferenceForm form =
-      form_of([](int row, int column) { return from_bf16(to_bf16(right(row, column))); });
+      form_of([](int row, int column) { return BF16::decode(BF16::encode(right(row, column))); });
   EXPECT_EQ(form.kind, DifferenceKind::kRounding);
   EXPECT_THAT(form.words, testing::HasSubstr("binary digits agree"));
 }

@@ -14,70 +14,73 @@ namespace {
 using problem::ElementType;
 
 TEST(F16, KnownValues) {
-  EXPECT_EQ(from_f16(0x3C00), 1);
-  EXPECT_EQ(from_f16(0xC000), -2);
-  EXPECT_EQ(from_f16(0x7BFF), 65504);
-  EXPECT_EQ(from_f16(0x0001), std::ldexp(1, -24));
-  EXPECT_EQ(from_f16(0x0400), std::ldexp(1, -14));
-  EXPECT_EQ(from_f16(0x7C00), kInfinity);
-  EXPECT_TRUE(std::isnan(from_f16(0x7C01)));
-  EXPECT_TRUE(std::signbit(from_f16(0x8000)));
+  EXPECT_EQ(F16::decode(0x3C00), 1);
+  EXPECT_EQ(F16::decode(0xC000), -2);
+  EXPECT_EQ(F16::decode(0x7BFF), 65504);
+  EXPECT_EQ(F16::decode(0x0001), std::ldexp(1, -24));
+  EXPECT_EQ(F16::decode(0x0400), std::ldexp(1, -14));
+  EXPECT_EQ(F16::decode(0x7C00), kInfinity);
+  EXPECT_TRUE(std::isnan(F16::decode(0x7C01)));
+  EXPECT_TRUE(std::signbit(F16::decode(0x8000)));
 }
 
 TEST(F16, RoundsToNearestEven) {
-  EXPECT_EQ(to_f16(1 + std::ldexp(1, -11)), 0x3C00);      // tie, to even
-  EXPECT_EQ(to_f16(1 + 3 * std::ldexp(1, -11)), 0x3C02);  // tie, to even
-  EXPECT_EQ(to_f16(1 + std::ldexp(1.001, -11)), 0x3C01);
-  EXPECT_EQ(to_f16(65519.99), 0x7BFF);
-  EXPECT_EQ(to_f16(65520), 0x7C00);          // half a step above the largest
-  EXPECT_EQ(to_f16(std::ldexp(1, -25)), 0);  // half of the smallest: a tie with zero
-  EXPECT_EQ(to_f16(std::ldexp(1.001, -25)), 1);
-  EXPECT_EQ(to_f16(std::ldexp(1, -26)), 0);
-  EXPECT_EQ(to_f16(-0.0), 0x8000);
-  EXPECT_EQ(to_f16(kInfinity), 0x7C00);
-  EXPECT_EQ(to_f16(kNan) & 0x7E00, 0x7E00);
+  EXPECT_EQ(F16::encode(1 + std::ldexp(1, -11)), 0x3C00);      // tie, to even
+  EXPECT_EQ(F16::encode(1 + 3 * std::ldexp(1, -11)), 0x3C02);  // tie, to even
+  EXPECT_EQ(F16::encode(1 + std::ldexp(1.001, -11)), 0x3C01);
+  EXPECT_EQ(F16::encode(65519.99), 0x7BFF);
+  EXPECT_EQ(F16::encode(65520), 0x7C00);          // half a step above the largest
+  EXPECT_EQ(F16::encode(std::ldexp(1, -25)), 0);  // half of the smallest: a tie with zero
+  EXPECT_EQ(F16::encode(std::ldexp(1.001, -25)), 1);
+  EXPECT_EQ(F16::encode(std::ldexp(1, -26)), 0);
+  EXPECT_EQ(F16::encode(-0.0), 0x8000);
+  EXPECT_EQ(F16::encode(kInfinity), 0x7C00);
+  EXPECT_EQ(F16::encode(kNan) & 0x7E00, 0x7E00);
 }
 
 TEST(F16, RoundsOnceNotThroughF32) {
   // Just above a tie by less than f32 can tell: through f32 it would become the tie and go down.
   const double value = 1 + std::ldexp(1, -11) + std::ldexp(1, -40);
   EXPECT_EQ(static_cast<float>(value), 1 + std::ldexp(1.0f, -11));
-  EXPECT_EQ(to_f16(value), 0x3C01);
+  EXPECT_EQ(F16::encode(value), 0x3C01);
 }
 
 TEST(BF16, IsTheUpperHalfOfF32) {
-  EXPECT_EQ(from_bf16(0x3F80), 1);
-  EXPECT_EQ(from_bf16(0x0001), std::ldexp(1, -133));
-  EXPECT_EQ(to_bf16(1 + std::ldexp(1, -8)), 0x3F80);
-  EXPECT_EQ(to_bf16(1 + 3 * std::ldexp(1, -8)), 0x3F82);
-  EXPECT_EQ(to_bf16(3.4e38), 0x7F80);
-  EXPECT_EQ(to_bf16(3.3e38), 0x7F78);
+  EXPECT_EQ(BF16::decode(0x3F80), 1);
+  EXPECT_EQ(BF16::decode(0x0001), std::ldexp(1, -133));
+  EXPECT_EQ(BF16::encode(1 + std::ldexp(1, -8)), 0x3F80);
+  EXPECT_EQ(BF16::encode(1 + 3 * std::ldexp(1, -8)), 0x3F82);
+  EXPECT_EQ(BF16::encode(3.4e38), 0x7F80);
+  EXPECT_EQ(BF16::encode(3.3e38), 0x7F78);
 }
 
 TEST(F8E4M3, HasNoInfinity) {
-  EXPECT_EQ(from_f8e4m3(0x38), 1);
-  EXPECT_EQ(from_f8e4m3(0x7E), 448);
-  EXPECT_EQ(from_f8e4m3(0x01), std::ldexp(1, -9));
-  EXPECT_TRUE(std::isnan(from_f8e4m3(0x7F)));
-  EXPECT_EQ(to_f8e4m3(464), 0x7E);  // a tie between 448 and the NaN's place: to even
-  EXPECT_EQ(to_f8e4m3(464.1), 0x7F);
-  EXPECT_EQ(to_f8e4m3(-kInfinity), 0xFF);
-  EXPECT_EQ(to_f8e4m3(17), 0x58);  // 16: 17 is a tie between 16 and 18
+  EXPECT_EQ(F8E4M3::decode(0x38), 1);
+  EXPECT_EQ(F8E4M3::decode(0x7E), 448);
+  EXPECT_EQ(F8E4M3::decode(0x01), std::ldexp(1, -9));
+  EXPECT_TRUE(std::isnan(F8E4M3::decode(0x7F)));
+  EXPECT_EQ(F8E4M3::encode(464), 0x7E);  // a tie between 448 and the NaN's place: to even
+  EXPECT_EQ(F8E4M3::encode(464.1), 0x7F);
+  EXPECT_EQ(F8E4M3::encode(-kInfinity), 0xFF);
+  EXPECT_EQ(F8E4M3::encode(17), 0x58);  // 16: 17 is a tie between 16 and 18
 }
 
 TEST(F8E5M2, IsLikeIeee) {
-  EXPECT_EQ(from_f8e5m2(0x3C), 1);
-  EXPECT_EQ(from_f8e5m2(0x7B), 57344);
-  EXPECT_EQ(from_f8e5m2(0x7C), kInfinity);
-  EXPECT_EQ(to_f8e5m2(61439), 0x7B);
-  EXPECT_EQ(to_f8e5m2(61440), 0x7C);
-  EXPECT_EQ(to_f8e5m2(-1e9), 0xFC);
+  EXPECT_EQ(F8E5M2::decode(0x3C), 1);
+  EXPECT_EQ(F8E5M2::decode(0x7B), 57344);
+  EXPECT_EQ(F8E5M2::decode(0x7C), kInfinity);
+  EXPECT_EQ(F8E5M2::encode(61439), 0x7B);
+  EXPECT_EQ(F8E5M2::encode(61440), 0x7C);
+  EXPECT_EQ(F8E5M2::encode(-1e9), 0xFC);
 }
 
 // Every value of a format survives the way to double and back, and the middle between two
 // neighbours goes to the one with the even code.
-template <class Bits>
-void check_all(double (*from)(Bits), Bits (*to)(double), unsigned codes) {
+template <class Format>
+void check_all(unsigned codes) {
+  using Bits = typename Format::Bits;
+  const auto from = Format::decode;
+  const auto to = Format::encode;
   for (unsigned code = 0; code < codes; ++code) {
     const auto bits = static_cast<Bits>(code);
     const double value = from(bits);
@@ -97,10 +100,10 @@ void check_all(double (*from)(Bits), Bits (*to)(double), unsigned codes) {
 }
 
 TEST(SmallFloats, AllCodesRoundTrip) {
-  check_all<std::uint16_t>(from_f16, to_f16, 65536);
-  check_all<std::uint16_t>(from_bf16, to_bf16, 65536);
-  check_all<std::uint8_t>(from_f8e4m3, to_f8e4m3, 256);
-  check_all<std::uint8_t>(from_f8e5m2, to_f8e5m2, 256);
+  check_all<F16>(65536);
+  check_all<BF16>(65536);
+  check_all<F8E4M3>(256);
+  check_all<F8E5M2>(256);
 }
 
 double through(ElementType type, double value) {
@@ -140,13 +143,10 @@ TEST(Elements, LargeIntegersAreNotRounded) {
 }
 
 TEST(Elements, WholeBuffers) {
-  const std::array<std::uint16_t, 3> halves{0x3C00, 0xC000, 0x3555};
-  std::vector<double> doubles(3);
-  std::vector<float> floats(3);
-  to_doubles(std::as_bytes(std::span(halves)), ElementType::kF16, doubles);
-  to_floats(std::as_bytes(std::span(halves)), ElementType::kF16, floats);
-  EXPECT_EQ(doubles, (std::vector<double>{1, -2, 0.333251953125}));
-  EXPECT_EQ(floats, (std::vector<float>{1, -2, 0.333251953125f}));
+  using namespace std::string_literals;
+  const problem::Array halves{{ElementType::kF16, {3}}, "\x00\x3C\x00\xC0\x55\x35"s};
+  EXPECT_EQ(values_of(halves), (std::vector<double>{1, -2, 0.333251953125}));
+  EXPECT_EQ(values_of<float>(halves), (std::vector<float>{1, -2, 0.333251953125f}));
 }
 
 TEST(Elements, DigitsAndRoundoff) {

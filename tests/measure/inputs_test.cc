@@ -21,8 +21,9 @@ std::vector<double> draw(ElementType type, const InputValues& values, std::size_
                          std::uint64_t seed = 1) {
   Bytes bytes(count * static_cast<std::size_t>(problem::byte_size(type)));
   fill_input(bytes, type, values, seed);
-  std::vector<double> drawn(count);
-  to_doubles(bytes, type, drawn);
+  std::vector<double> drawn;
+  for (std::size_t i = 0; i < count; ++i)
+    drawn.push_back(load_element(bytes.data() + i * problem::element_bytes(type), type));
   return drawn;
 }
 

@@ -64,7 +64,7 @@ void run_kernel(const Dispatch& dispatch, const std::vector<Bytes>& in, Bytes& o
       if (fault.swaps_columns && (n % 4 == 1 || n % 4 == 2)) n ^= 3;
       const std::size_t to = m * kN + n;
       if (fault.adds_to_output) value += static_cast<float>(element(output, ElementType::kF32, to));
-      if (fault.truncates) value = static_cast<float>(from_f16(to_f16(value)));
+      if (fault.truncates) value = static_cast<float>(F16::decode(F16::encode(value)));
       set_element(output, ElementType::kF32, to, value);
     }
 }

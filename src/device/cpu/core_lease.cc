@@ -1,6 +1,6 @@
 #include "device/cpu/core_lease.h"
 
-#include <algorithm>
+#include <set>
 
 namespace hone::device::cpu {
 
@@ -9,10 +9,9 @@ Result<CoreLease> CoreLease::acquire(std::span<const int> cores, std::chrono::mi
   const std::filesystem::path place = folder.empty() ? default_folder() : folder;
   HONE_TRY(make_lock_folder(place));
   CoreLease lease;
-  lease.cores_.assign(cores.begin(), cores.end());
   // All take the cores in the same order, so two that want the same ones never wait in a circle.
-  std::sort(lease.cores_.begin(), lease.cores_.end());
-  lease.cores_.erase(std::unique(lease.cores_.begin(), lease.cores_.end()), lease.cores_.end());
+  const std::set<int> ascending(cores.begin(), cores.end());
+  lease.cores_.assign(ascending.begin(), ascending.end());
   const auto deadline = std::chrono::steady_clock::now() + wait;
   for (const int core : lease.cores_) {
     HONE_ASSIGN(LockFile lock,

@@ -5,23 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 #include <sstream>
 
-#include "device/cpu/raw_clock.h"
 #include "device/cpu/system_files.h"
+#include "device/raw_clock.h"
 
 namespace hone::device::cpu {
 namespace {
 
-// Processor time of one core since boot, in seconds.
-struct CoreTime {
-  double busy = 0, stolen = 0;
-};
-
 // Lines "cpuN user nice system idle iowait irq softirq steal ..." of /proc/stat, in clock ticks.
-std::map<int, CoreTime> core_times() {
-  std::map<int, CoreTime> times;
+std::map<int, MachineSampler::CoreTime> core_times() {
+  std::map<int, MachineSampler::CoreTime> times;
   std::istringstream stat(system_text("/proc/stat").value_or(""));
   const double tick = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
   for (std::string line; std::getline(stat, line) && line.starts_with("cpu");) {
@@ -48,29 +42,15 @@ std::optional<double> megahertz_of(const std::string& folder) {
 
 }  // namespace
 
-struct MachineSampler::Counters {
-  double time = 0;
-  std::map<int, CoreTime> cores;
-  double own_seconds = 0;
-  long switches = 0;
-};
-
-MachineSampler::MachineSampler(std::span<const int> cores)
-    : processes_(cores), cores_(cores.begin(), cores.end()) {}
-MachineSampler::~MachineSampler() = default;
-MachineSampler::MachineSampler(MachineSampler&&) noexcept = default;
-MachineSampler& MachineSampler::operator=(MachineSampler&&) noexcept = default;
-
 MachineState MachineSampler::sample() {
   rusage usage{}, children{};
   getrusage(RUSAGE_SELF, &usage);
   getrusage(RUSAGE_CHILDREN, &children);  // IREE's runtime tools, which hone runs and waits for
-  auto counters = std::make_unique<Counters>(
-      Counters{.time = raw_seconds(),
-               .cores = core_times(),
-               .own_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime) +
-                              seconds_of(children.ru_utime) + seconds_of(children.ru_stime),
-               .switches = usage.ru_nivcsw});
+  Counters counters{.time = raw_seconds(),
+                    .cores = core_times(),
+                    .own_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime) +
+                                   seconds_of(children.ru_utime) + seconds_of(children.ru_stime),
+                    .switches = usage.ru_nivcsw};
 
   MachineState state;
   std::istringstream load(system_text("/proc/loadavg").value_or(""));
@@ -78,8 +58,8 @@ MachineState MachineSampler::sample() {
   load >> state.load_1min >> ignored >> ignored >> state.runnable;
   double busy = 0;
   if (before_) {
-    state.seconds = counters->time - before_->time;
-    state.involuntary_switches = counters->switches - before_->switches;
+    state.seconds = counters.time - before_->time;
+    state.involuntary_switches = counters.switches - before_->switches;
   }
   // /proc/stat counts in ticks of 10 ms: shares of a shorter time would be noise.
   const bool shares = before_ && state.seconds >= 0.1;
@@ -92,13 +72,13 @@ MachineState MachineSampler::sample() {
       each.throttles = static_cast<long>(*count);
     each.governor = system_text(folder + "cpufreq/scaling_governor").value_or("");
     if (!shares) continue;
-    const CoreTime &then = before_->cores[core], &now_ = counters->cores[core];
+    const CoreTime &then = before_->cores[core], &now_ = counters.cores[core];
     busy += now_.busy - then.busy;
     each.busy = std::clamp((now_.busy - then.busy) / state.seconds, 0.0, 1.0);
     each.stolen = std::clamp((now_.stolen - then.stolen) / state.seconds, 0.0, 1.0);
   }
   if (shares && !cores_.empty()) {
-    const double others = busy - (counters->own_seconds - before_->own_seconds);
+    const double others = busy - (counters.own_seconds - before_->own_seconds);
     state.background =
         std::clamp(others / (state.seconds * static_cast<double>(cores_.size())), 0.0, 1.0);
   }

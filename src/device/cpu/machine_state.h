@@ -1,8 +1,10 @@
 // Samples what the machine is doing, from /proc and sysfs.
 #pragma once
 
-#include <memory>
+#include <map>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "device/cpu/process_sampler.h"
 #include "device/machine_state.h"
@@ -12,10 +14,13 @@ namespace hone::device::cpu {
 // Remembers the counters of the sample before, so that shares are of the time in between.
 class MachineSampler {
  public:
-  explicit MachineSampler(std::span<const int> cores);
-  ~MachineSampler();
-  MachineSampler(MachineSampler&&) noexcept;
-  MachineSampler& operator=(MachineSampler&&) noexcept;
+  // Processor time of one core since boot, in seconds.
+  struct CoreTime {
+    double busy = 0, stolen = 0;
+  };
+
+  explicit MachineSampler(std::span<const int> cores)
+      : processes_(cores), cores_(cores.begin(), cores.end()) {}
 
   // Never fails: what the system does not tell is left empty.
   MachineState sample();
@@ -24,8 +29,13 @@ class MachineSampler {
   MachineState sample_in_detail();
 
  private:
-  struct Counters;
-  std::unique_ptr<Counters> before_;
+  struct Counters {
+    double time = 0;
+    std::map<int, CoreTime> cores = {};
+    double own_seconds = 0;  // of this process and of its children that have ended
+    long switches = 0;
+  };
+  std::optional<Counters> before_;
   ProcessSampler processes_;
   std::vector<int> cores_;
 };

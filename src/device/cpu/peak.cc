@@ -5,7 +5,7 @@
 #include <new>
 
 #include "device/cpu/peak_loops.h"
-#include "device/cpu/raw_clock.h"
+#include "device/raw_clock.h"
 
 namespace hone::device::cpu {
 namespace {

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <sstream>
 
-#include "device/cpu/raw_clock.h"
 #include "device/cpu/system_files.h"
+#include "device/raw_clock.h"
 
 namespace hone::device::cpu {
 namespace {
@@ -75,14 +76,13 @@ std::vector<BusyProcess> ProcessSampler::sample() {
   for (const auto& [pid, stat] : processes) {
     const auto before = before_.find(pid);
     if (before == before_.end() || seconds < kShortest || is_ours(pid, processes)) continue;
-    const bool ours = std::find(cores_.begin(), cores_.end(), stat.core) != cores_.end();
+    const bool ours = std::ranges::count(cores_, stat.core) > 0;
     const double share = static_cast<double>(stat.ticks - before->second.ticks) /
                          static_cast<double>(sysconf(_SC_CLK_TCK)) / seconds;
     if (share >= kLeastShare && (ours || stat.threads > 1))
       busy.push_back({.pid = pid, .name = stat.name, .share = share, .core = stat.core});
   }
-  std::sort(busy.begin(), busy.end(),
-            [](const BusyProcess& a, const BusyProcess& b) { return a.share > b.share; });
+  std::ranges::sort(busy, std::greater(), &BusyProcess::share);
   before_ = std::move(processes);
   before_at_ = at;
   return busy;

@@ -31,7 +31,7 @@ std::int64_t cache_bytes(int level) {
 }
 
 bool has(const std::vector<std::string>& features, std::string_view name) {
-  return std::find(features.begin(), features.end(), name) != features.end();
+  return std::ranges::count(features, name) > 0;
 }
 
 }  // namespace

@@ -117,11 +117,9 @@ Result<Comparer> Comparer::create(std::shared_ptr<GpuContext> gpu) {
   comparer.module_ = std::make_shared<Owner>();
   Owner& owner = *comparer.module_;
   owner.gpu = gpu;
-  HONE_TRY(
-      gpu->driver().check(gpu->call().module_load(&owner.module, ptx.c_str(), 0, nullptr, nullptr),
-                          "loading hone's own kernels"));
-  HONE_TRY(gpu->driver().check(gpu->call().memory_allocate(&owner.result, sizeof(Totals)),
-                               "taking memory"));
+  HONE_TRY(gpu->check(gpu->call().module_load(&owner.module, ptx.c_str(), 0, nullptr, nullptr),
+                      "loading hone's own kernels"));
+  HONE_TRY(gpu->check(gpu->call().memory_allocate(&owner.result, sizeof(Totals)), "taking memory"));
   return comparer;
 }
 
@@ -134,20 +132,19 @@ Result<std::optional<Difference>> Comparer::difference(const void* got, const vo
   if (std::string_view(name) == "compare_bytes") count *= problem::byte_size(type);
   const BusyWait busy(*gpu_);
   const DriverApi& call = gpu_->call();
-  Driver& driver = gpu_->driver();
   Function function = nullptr;
-  HONE_TRY(driver.check(call.module_function(&function, module_->module, name), name));
+  HONE_TRY(gpu_->check(call.module_function(&function, module_->module, name), name));
   Totals result;
-  HONE_TRY(driver.check(call.copy_to_device(module_->result, &result, sizeof(result)), name));
+  HONE_TRY(gpu_->check(call.copy_to_device(module_->result, &result, sizeof(result)), name));
   void* arguments[] = {&got, &expected, &count, &absolute, &relative, &module_->result};
   constexpr unsigned kThreads = 256;
   const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(
       (count + kThreads - 1) / kThreads, 1, std::int64_t{16} * gpu_->facts().multiprocessors));
-  HONE_TRY(driver.check(
+  HONE_TRY(gpu_->check(
       call.launch(function, blocks, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr),
       "comparing on the GPU"));
-  HONE_TRY(driver.check(call.copy_to_host(&result, module_->result, sizeof(result)),
-                        "comparing on the GPU"));
+  HONE_TRY(gpu_->check(call.copy_to_host(&result, module_->result, sizeof(result)),
+                       "comparing on the GPU"));
   return Difference{.right = result.bad == 0,
                     .worst_error = number_of(result.worst_error),
                     .worst_relative = number_of(result.worst_relative)};

@@ -1,10 +1,163 @@
 #include "device/cuda/cublaslt.h"
 
-#include "device/cuda/cublaslt_kernels.h"
+#include <algorithm>
+
+#include "device/cuda/cublaslt_layout.h"
 #include "device/cuda/device.h"
-#include "device/product.h"
+#include "device/cuda/kernel.h"
 
 namespace hone::device::cuda {
+namespace {
+
+// A call of the library takes about this long on the host, since it may launch several kernels.
+constexpr double kCallSeconds = 15e-6;
+
+// The library's objects for one product; its kernels share them.
+class Plan {
+ public:
+  Plan(std::shared_ptr<GpuContext> gpu, std::shared_ptr<const CublasLt> library,
+       const ColumnMajorProduct& product)
+      : gpu_(std::move(gpu)), library_(std::move(library)), product_(product) {}
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+  ~Plan() {
+    const CublasLtApi& call = library_->call();
+    for (LtLayout layout : {first_, second_, output_})
+      if (layout != nullptr) call.layout_destroy(layout);
+    if (matmul_ != nullptr) call.matmul_destroy(matmul_);
+    if (workspace_ != 0) gpu_->call().memory_free(workspace_);
+    if (handle_ != nullptr) call.destroy(handle_);
+  }
+
+  Status set_up() {
+    const CublasLtApi& call = library_->call();
+    HONE_TRY(library_->check(call.create(&handle_), "starting"));
+    HONE_TRY(library_->check(call.matmul_create(&matmul_, kLtComputeF32, kLtF32), "setting up"));
+    const std::int32_t operations[] = {product_.first.transposed ? kLtTransposed : kLtPlain,
+                                       product_.second.transposed ? kLtTransposed : kLtPlain};
+    HONE_TRY(library_->check(
+        call.matmul_set(matmul_, kLtTransposeA, &operations[0], sizeof(operations[0])),
+        "setting up"));
+    HONE_TRY(library_->check(
+        call.matmul_set(matmul_, kLtTransposeB, &operations[1], sizeof(operations[1])),
+        "setting up"));
+    HONE_TRY(make_layout(product_.first, first_));
+    HONE_TRY(make_layout(product_.second, second_));
+    HONE_TRY(make_layout(product_.output, output_));
+    return gpu_->check(gpu_->call().memory_allocate(&workspace_, kLtWorkspaceBytes),
+                       fmt::format("taking {} bytes of memory for cuBLASLt", kLtWorkspaceBytes));
+  }
+
+  Result<std::vector<LtHeuristicResult>> heuristics(std::size_t most) {
+    const CublasLtApi& call = library_->call();
+    LtPreference preference = nullptr;
+    HONE_TRY(library_->check(call.preference_create(&preference), "setting up"));
+    const std::uint64_t workspace = kLtWorkspaceBytes;
+    std::vector<LtHeuristicResult> results(most);
+    int count = 0;
+    LtStatus status =
+        call.preference_set(preference, kLtMostWorkspace, &workspace, sizeof(workspace));
+    if (status == 0)
+      status = call.preference_set(preference, kLtReductionSchemes, &product_.reductions,
+                                   sizeof(product_.reductions));
+    if (status == 0)
+      status = call.heuristics(handle_, matmul_, first_, second_, output_, output_, preference,
+                               static_cast<int>(most), results.data(), &count);
+    call.preference_destroy(preference);
+    HONE_TRY(library_->check(status, "asking for algorithms"));
+    results.resize(static_cast<std::size_t>(std::clamp(count, 0, static_cast<int>(most))));
+    std::erase_if(results, [](const LtHeuristicResult& result) {
+      return result.status != 0 || result.workspace_bytes > kLtWorkspaceBytes;
+    });
+    return results;
+  }
+
+  std::string describe(const LtHeuristicResult& result) const {
+    const auto attribute = [&](int which) {
+      std::uint32_t value = 0;
+      std::size_t written = 0;
+      library_->call().algorithm_get(&result.algorithm, which, &value, sizeof(value), &written);
+      return value;
+    };
+    return fmt::format("algorithm {}, tile {}, stages {}, split-K {}, workspace {} bytes",
+                       attribute(kLtAlgorithmId), attribute(kLtTile), attribute(kLtStages),
+                       static_cast<std::int32_t>(attribute(kLtSplitK)), result.workspace_bytes);
+  }
+
+  Status multiply(const LtHeuristicResult& result, std::span<const Buffer> bindings) const {
+    const auto address = [bindings](const ColumnMajor& matrix) {
+      return reinterpret_cast<Address>(bindings[matrix.binding].data);
+    };
+    const float alpha = 1;
+    const Address output = address(product_.output);
+    return library_->check(
+        library_->call().multiply(handle_, matmul_, &alpha, address(product_.first), first_,
+                                  address(product_.second), second_, &product_.beta, output,
+                                  output_, output, output_, &result.algorithm, workspace_,
+                                  result.workspace_bytes, nullptr),
+        "multiplying");
+  }
+
+  GpuContext& gpu() const { return *gpu_; }
+
+ private:
+  Status make_layout(const ColumnMajor& matrix, LtLayout& layout) {
+    const CublasLtApi& call = library_->call();
+    LtStatus status =
+        call.layout_create(&layout, matrix.type, matrix.rows, matrix.columns, matrix.leading);
+    if (status == 0)
+      status = call.layout_set(layout, kLtBatchCount, &product_.batches, sizeof(product_.batches));
+    if (status == 0)
+      status = call.layout_set(layout, kLtBatchOffset, &matrix.stride, sizeof(matrix.stride));
+    return library_->check(status, "setting up");
+  }
+
+  std::shared_ptr<GpuContext> gpu_;
+  std::shared_ptr<const CublasLt> library_;
+  ColumnMajorProduct product_;
+  LtHandle handle_ = nullptr;
+  LtMatmul matmul_ = nullptr;
+  LtLayout first_ = nullptr, second_ = nullptr, output_ = nullptr;
+  Address workspace_ = 0;
+};
+
+class CublasLtKernel : public QueuedKernel {
+ public:
+  CublasLtKernel(std::shared_ptr<const Plan> plan, const LtHeuristicResult& result)
+      : plan_(std::move(plan)), result_(result) {
+    launch_seconds = kCallSeconds;
+  }
+  Status enqueue(std::span<const Buffer> bindings) override {
+    return plan_->multiply(result_, bindings);
+  }
+  Status launch(std::span<const Buffer> bindings) override {
+    const BusyWait busy(plan_->gpu());
+    HONE_TRY(enqueue(bindings));
+    return plan_->gpu().wait("running cuBLASLt's kernel");
+  }
+
+ private:
+  std::shared_ptr<const Plan> plan_;
+  LtHeuristicResult result_;
+};
+
+}  // namespace
+
+Result<LibraryKernels> cublaslt_kernels(const std::shared_ptr<GpuContext>& gpu,
+                                        const std::shared_ptr<const CublasLt>& library,
+                                        const Product& product, std::size_t most) {
+  HONE_ASSIGN(const ColumnMajorProduct columns, column_major(product));
+  const auto plan = std::make_shared<Plan>(gpu, library, columns);
+  HONE_TRY(plan->set_up());
+  HONE_ASSIGN(const std::vector<LtHeuristicResult> results, plan->heuristics(most));
+  if (results.empty()) return failure("{} has no algorithm for this product", library->name());
+  LibraryKernels kernels{.library = library->name(), .kernels = {}};
+  for (const LtHeuristicResult& result : results)
+    kernels.kernels.push_back(
+        {std::make_unique<CublasLtKernel>(plan, result), plan->describe(result)});
+  return kernels;
+}
+
 namespace {
 
 // As many of the algorithms that cuBLASLt proposes are tried at most.

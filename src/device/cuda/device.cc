@@ -1,7 +1,5 @@
 #include "device/cuda/device.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -11,6 +9,7 @@
 #include "device/cuda/nvml.h"
 #include "device/cuda/own_kernels.h"
 #include "device/cuda/peak.h"
+#include "device/raw_clock.h"
 #include "problem/code_target.h"
 
 namespace hone::device::cuda {
@@ -24,12 +23,6 @@ constexpr double kLeastClock = 0.75;
 constexpr double kClockSeconds = 0.02;
 // About 0.1 ms on a GPU of this decade.
 constexpr std::uint32_t kCalibrationRounds = 1500;
-
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 // A kernel of hone's own, which needs a binding that it does not use.
 class FixedWork : public QueuedKernel {
@@ -80,7 +73,7 @@ class CudaDevice : public Device {
       : open_(std::move(open)),
         gpu_(open_->context()),
         watch_(std::move(watch)),
-        last_look_(now()) {}
+        last_look_(raw_seconds()) {}
 
   std::string_view kind() const override { return kKind; }
   int threads() const override { return 1; }
@@ -147,7 +140,7 @@ class CudaDevice : public Device {
   Peak measure_peak() override { return cuda::measure_peak(gpu_).value_or(Peak{}); }
   MachineState machine_state() override {
     MachineState state;
-    const double time = now();
+    const double time = raw_seconds();
     state.seconds = time - last_look_;
     last_look_ = time;
     if (open_->nvml()) state.gpus.push_back(open_->nvml()->state(gpu_->facts().index));
@@ -169,7 +162,7 @@ class CudaDevice : public Device {
     return kernels;
   }
 
-  Status check(Code code, std::string_view doing) { return gpu_->driver().check(code, doing); }
+  Status check(Code code, std::string_view doing) { return gpu_->check(code, doing); }
   Status pause(const QueuedKernel& kernel, std::size_t launches);
   bool is_held_down();
 
@@ -200,8 +193,8 @@ Status CudaDevice::pause(const QueuedKernel& kernel, std::size_t launches) {
 
 bool CudaDevice::is_held_down() {
   std::optional<Nvml>& nvml = open_->nvml();
-  if (!nvml || (!held_down_ && now() - last_clock_ < kClockSeconds)) return held_down_;
-  last_clock_ = now();
+  if (!nvml || (!held_down_ && raw_seconds() - last_clock_ < kClockSeconds)) return held_down_;
+  last_clock_ = raw_seconds();
   const auto megahertz = nvml->megahertz();
   held_down_ = disturbs(nvml->throttle_reasons()) ||
                (megahertz && *megahertz < kLeastClock * open_->most_megahertz());

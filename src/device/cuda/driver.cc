@@ -73,7 +73,7 @@ bool ends_context(Code code) {
   // instruction, misaligned address, address space, program counter, launch failed; unknown.
   static constexpr std::array kSticky{214, 220, 700, 702, 709, 710, 714,
                                       715, 716, 717, 718, 719, 999};
-  return std::find(kSticky.begin(), kSticky.end(), code) != kSticky.end();
+  return std::ranges::count(kSticky, code) > 0;
 }
 
 }  // namespace hone::device::cuda

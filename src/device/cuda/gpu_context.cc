@@ -11,10 +11,10 @@ Result<std::shared_ptr<GpuContext>> GpuContext::open(std::shared_ptr<Driver> dri
   Context context = nullptr;
   const auto open = [&]() -> Status {
     const std::string doing = fmt::format("opening cuda:{} ({})", facts.index, facts.name);
-    HONE_TRY(gpu->driver().check(call.device_get(&gpu->device_, facts.index), doing));
-    HONE_TRY(gpu->driver().check(call.primary_context_retain(&context, gpu->device_), doing));
+    HONE_TRY(gpu->check(call.device_get(&gpu->device_, facts.index), doing));
+    HONE_TRY(gpu->check(call.primary_context_retain(&context, gpu->device_), doing));
     gpu->retained_ = true;
-    return gpu->driver().check(call.context_set_current(context), doing);
+    return gpu->check(call.context_set_current(context), doing);
   };
   if (const Status opened = open(); !opened) return environment_error("{}", opened.error().message);
   return gpu;

@@ -22,10 +22,10 @@ class GpuContext {
   Driver& driver() const { return *driver_; }
   const DriverApi& call() const { return driver_->call(); }
   const Facts& facts() const { return facts_; }
+  // As Driver::check.
+  Status check(Code code, std::string_view doing) const { return driver_->check(code, doing); }
   // Waits for all that was asked for; a failure when some of it went wrong.
-  Status wait(std::string_view doing) {
-    return driver_->check(call().context_synchronize(), doing);
-  }
+  Status wait(std::string_view doing) { return check(call().context_synchronize(), doing); }
 
   // Adds up the seconds that kernels ran which were verified or measured (Device::busy_seconds).
   void add_busy(double seconds) { busy_seconds_ += seconds; }

@@ -51,7 +51,7 @@ Status CudaKernel::load_module(std::string_view code) {
   // An integer is passed in the place of its pointer.
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
   const Code result = gpu_->call().module_load(&module_, image.data(), 2, options, values);
-  const Status loaded = gpu_->driver().check(result, "the driver cannot load the code");
+  const Status loaded = gpu_->check(result, "the driver cannot load the code");
   log.resize(log.find('\0') == std::string::npos ? log.size() : log.find('\0'));
   if (!loaded && !log.empty()) return failure("{}:\n{}", loaded.error().message, log);
   return loaded;
@@ -59,16 +59,15 @@ Status CudaKernel::load_module(std::string_view code) {
 
 Status CudaKernel::find_function() {
   const DriverApi& call = gpu_->call();
-  Driver& driver = gpu_->driver();
-  HONE_TRY(driver.check(call.module_function(&function_, module_, parameters_.entry.c_str()),
-                        fmt::format("the code has no kernel '{}'", parameters_.entry)));
+  HONE_TRY(gpu_->check(call.module_function(&function_, module_, parameters_.entry.c_str()),
+                       fmt::format("the code has no kernel '{}'", parameters_.entry)));
   const std::pair<int, int*> attributes[] = {{kFunctionRegisters, &facts_.registers},
                                              {kFunctionSharedBytes, &facts_.shared_bytes},
                                              {kFunctionLocalBytes, &facts_.local_bytes},
                                              {kFunctionMaxThreads, &facts_.most_threads}};
   for (const auto& [attribute, value] : attributes)
-    HONE_TRY(driver.check(call.function_attribute(value, attribute, function_),
-                          "asking for the kernel's facts"));
+    HONE_TRY(gpu_->check(call.function_attribute(value, attribute, function_),
+                         "asking for the kernel's facts"));
   const auto& block = parameters_.block;
   const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
   if (threads < 1 || threads > static_cast<std::uint64_t>(facts_.most_threads))
@@ -80,7 +79,7 @@ Status CudaKernel::find_function() {
     return failure("{} bytes of dynamic shared memory; {} gives a block at most {}", shared,
                    gpu_->facts().name, most);
   if (shared > kSharedWithoutAsking)
-    HONE_TRY(driver.check(
+    HONE_TRY(gpu_->check(
         call.function_set_attribute(function_, kFunctionMaxDynamicShared, static_cast<int>(shared)),
         fmt::format("asking for {} bytes of dynamic shared memory", shared)));
   return {};
@@ -88,19 +87,18 @@ Status CudaKernel::find_function() {
 
 Status CudaKernel::fill_guards() {
   const DriverApi& call = gpu_->call();
-  Driver& driver = gpu_->driver();
   constexpr auto kGuard = static_cast<std::size_t>(problem::OwnMemory::kGuardBytes);
   for (const problem::OwnMemory& memory : parameters_.own_memory) {
     Address begin = 0;
     std::size_t bytes = 0;
-    HONE_TRY(driver.check(call.module_variable(&begin, &bytes, module_, memory.variable.c_str()),
-                          fmt::format("the code has no variable '{}'", memory.variable)));
+    HONE_TRY(gpu_->check(call.module_variable(&begin, &bytes, module_, memory.variable.c_str()),
+                         fmt::format("the code has no variable '{}'", memory.variable)));
     if (memory.bytes < 0 || bytes != 2 * kGuard + static_cast<std::size_t>(memory.bytes))
       return failure("the code's variable '{}' has {} bytes, not {} and two guards",
                      memory.variable, bytes, memory.bytes);
     const Address behind = begin + kGuard + static_cast<std::size_t>(memory.bytes);
     for (const Address guard : {begin, behind}) {
-      HONE_TRY(driver.check(call.set_bytes(guard, kGuardByte, kGuard), "filling a guard"));
+      HONE_TRY(gpu_->check(call.set_bytes(guard, kGuardByte, kGuard), "filling a guard"));
       guards_.push_back(guard);
     }
   }
@@ -110,8 +108,8 @@ Status CudaKernel::fill_guards() {
 Result<std::string> CudaKernel::damage() {
   std::array<unsigned char, problem::OwnMemory::kGuardBytes> found{};
   for (std::size_t g = 0; g < guards_.size(); ++g) {
-    HONE_TRY(gpu_->driver().check(gpu_->call().copy_to_host(found.data(), guards_[g], found.size()),
-                                  "reading a guard"));
+    HONE_TRY(gpu_->check(gpu_->call().copy_to_host(found.data(), guards_[g], found.size()),
+                         "reading a guard"));
     const bool before = g % 2 == 0;
     const auto is_changed = [](unsigned char byte) { return byte != kGuardByte; };
     if (std::ranges::none_of(found, is_changed)) continue;
@@ -129,7 +127,7 @@ Result<std::string> CudaKernel::damage() {
 Status CudaKernel::enqueue(std::span<const Buffer> bindings) {
   HONE_ASSIGN(void** const arguments, arguments_.of(bindings));
   const auto &grid = parameters_.grid, &block = parameters_.block;
-  return gpu_->driver().check(
+  return gpu_->check(
       gpu_->call().launch(function_, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                           parameters_.shared_bytes, nullptr, arguments, nullptr),
       "launching the kernel");

@@ -71,7 +71,7 @@ Result<const TensorMapBytes*> KernelArguments::tensor_map(const LaunchArgument& 
       encode(&found->second, map.element_type, static_cast<std::uint32_t>(shape.size()), address,
              shape.data(), strides.data(), box.data(), ones.data(), kNoInterleave, map.swizzle,
              kPromote128, kZeros);
-  const Status encoded = gpu_.driver().check(code, "describing a matrix to the GPU");
+  const Status encoded = gpu_.check(code, "describing a matrix to the GPU");
   if (encoded) return &found->second;
   maps_.erase(found);
   return tl::unexpected(encoded.error());

@@ -25,10 +25,9 @@ KernelSequence::~KernelSequence() {
 }
 
 Status KernelSequence::take_scratch(std::size_t bytes) {
-  HONE_TRY(gpu_->driver().check(gpu_->call().memory_allocate(&scratch_, bytes),
-                                fmt::format("taking {} bytes of scratch memory", bytes)));
-  return gpu_->driver().check(gpu_->call().set_bytes(scratch_, 0, bytes),
-                              "clearing the scratch memory");
+  HONE_TRY(gpu_->check(gpu_->call().memory_allocate(&scratch_, bytes),
+                       fmt::format("taking {} bytes of scratch memory", bytes)));
+  return gpu_->check(gpu_->call().set_bytes(scratch_, 0, bytes), "clearing the scratch memory");
 }
 
 Status KernelSequence::enqueue(std::span<const Buffer> bindings) {

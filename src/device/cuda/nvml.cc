@@ -25,6 +25,14 @@ constexpr std::array kReasons{
     std::pair{kThrottleHeat, "heat"}, std::pair{kThrottleHardwareHeat, "hardware slowdown by heat"},
     std::pair{kThrottlePowerBrake, "power brake"}};
 
+// The number that a call of the library gives; nothing where it is absent or fails.
+template <class Call, class... Asked>
+std::optional<double> number_of(Call call, void* device, Asked... asked) {
+  unsigned value = 0;
+  if (call == nullptr || call(device, asked..., &value) != 0) return std::nullopt;
+  return value;
+}
+
 }  // namespace
 
 // Absent functions stay null: an older library says less.
@@ -82,17 +90,14 @@ Result<Nvml> Nvml::open(const std::string& uuid, const std::string& library) {
 
 GpuState Nvml::state(int index) const {
   GpuState state{.gpu = index};
-  unsigned value = 0;
   state.megahertz = megahertz();
   state.most_megahertz = most_megahertz();
-  if (api_->clock != nullptr && api_->clock(device_, kClockMemory, &value) == 0)
-    state.memory_megahertz = value;
-  if (api_->milliwatts != nullptr && api_->milliwatts(device_, &value) == 0)
-    state.watts = value / 1000.0;
-  if (api_->milliwatt_limit != nullptr && api_->milliwatt_limit(device_, &value) == 0)
-    state.watt_limit = value / 1000.0;
-  if (api_->celsius != nullptr && api_->celsius(device_, kTemperatureGpu, &value) == 0)
-    state.celsius = value;
+  state.memory_megahertz = number_of(api_->clock, device_, kClockMemory);
+  if (const auto milliwatts = number_of(api_->milliwatts, device_))
+    state.watts = *milliwatts / 1000.0;
+  if (const auto limit = number_of(api_->milliwatt_limit, device_))
+    state.watt_limit = *limit / 1000.0;
+  state.celsius = number_of(api_->celsius, device_, kTemperatureGpu);
   state.throttled = throttle_words(throttle_reasons());
   std::array<ProcessInfo, 64> processes;
   unsigned count = processes.size();
@@ -115,17 +120,11 @@ std::uint64_t Nvml::throttle_reasons() const {
 }
 
 std::optional<double> Nvml::megahertz() const {
-  unsigned value = 0;
-  if (api_->clock == nullptr || api_->clock(device_, kClockMultiprocessors, &value) != 0)
-    return std::nullopt;
-  return value;
+  return number_of(api_->clock, device_, kClockMultiprocessors);
 }
 
 std::optional<double> Nvml::most_megahertz() const {
-  unsigned value = 0;
-  if (api_->most_clock == nullptr || api_->most_clock(device_, kClockMultiprocessors, &value) != 0)
-    return std::nullopt;
-  return value;
+  return number_of(api_->most_clock, device_, kClockMultiprocessors);
 }
 
 }  // namespace hone::device::cuda

@@ -24,12 +24,14 @@ std::string module(const std::string& registers, const std::string& body) {
                      registers, body);
 }
 
-// Runs `step` %r0 times, then stores `result` if it is a number that it cannot be.
-std::string loop(const std::string& before, const std::string& step, const std::string& result) {
+// Runs `step` %r0 times, then adds up registers %f0 to %f<numbers - 1> and stores the sum if it is
+// a number that it cannot be.
+std::string loop(const std::string& before, const std::string& step, int numbers) {
+  std::string sum;
+  for (int i = 1; i < numbers; ++i) sum += fmt::format("  add.f32 %f0, %f0, %f{};\n", i);
   return before + "again:\n" + step +
-         "  sub.u32 %r0, %r0, 1;\n  setp.ne.u32 %p0, %r0, 0;\n  @%p0 bra again;\n" +
-         fmt::format("  setp.eq.f32 %p1, {0}, 0f7F800000;\n  @%p1 st.global.f32 [%rd0], {0};\n",
-                     result);
+         "  sub.u32 %r0, %r0, 1;\n  setp.ne.u32 %p0, %r0, 0;\n  @%p0 bra again;\n" + sum +
+         "  setp.eq.f32 %p1, %f0, 0f7F800000;\n  @%p1 st.global.f32 [%rd0], %f0;\n";
 }
 
 OwnKernel kernel(std::string code, int multiprocessors, std::uint32_t rounds, double flops) {
@@ -45,21 +47,17 @@ OwnKernel kernel(std::string code, int multiprocessors, std::uint32_t rounds, do
 }  // namespace
 
 OwnKernel multiply_add_kernel(int multiprocessors, std::uint32_t rounds) {
-  std::string before = "  mov.f32 %a, 0f3F000000;\n  mov.u32 %r1, %tid.x;\n", step, sum;
+  std::string before = "  mov.f32 %a, 0f3F000000;\n  mov.u32 %r1, %tid.x;\n", step;
   for (int i = 0; i < kChains; ++i) {
     before += fmt::format("  cvt.rn.f32.u32 %f{0}, %r1;\n  add.u32 %r1, %r1, 7;\n", i);
     step += fmt::format("  fma.rn.f32 %f{0}, %f{0}, %a, %a;\n", i);
   }
-  for (int i = 1; i < kChains; ++i) sum += fmt::format("  add.f32 %f0, %f0, %f{};\n", i);
-  const std::string body = loop(before, step, "%f0");
-  const auto store = body.rfind("  setp.eq.f32");
-  return kernel(module(fmt::format(".reg .f32 %f<{}>, %a;", kChains),
-                       body.substr(0, store) + sum + body.substr(store)),
+  return kernel(module(fmt::format(".reg .f32 %f<{}>, %a;", kChains), loop(before, step, kChains)),
                 multiprocessors, rounds, 2.0 * kChains);
 }
 
 OwnKernel matrix_kernel(int multiprocessors, std::uint32_t rounds) {
-  std::string before = "  mov.u32 %r1, 0x38003800;\n", step, sum;  // two halves in f16
+  std::string before = "  mov.u32 %r1, 0x38003800;\n", step;  // two halves in f16
   for (int i = 0; i < 4 * kChains; ++i) before += fmt::format("  mov.f32 %f{}, 0f00000000;\n", i);
   for (int i = 0; i < kChains; ++i) {
     const std::string set =
@@ -69,13 +67,10 @@ OwnKernel matrix_kernel(int multiprocessors, std::uint32_t rounds) {
         "{{%r1, %r1}}, {0};\n",
         set);
   }
-  for (int i = 1; i < 4 * kChains; ++i) sum += fmt::format("  add.f32 %f0, %f0, %f{};\n", i);
-  const std::string body = loop(before, step, "%f0");
-  const auto store = body.rfind("  setp.eq.f32");
   // 2 x 16 x 8 x 16 operations of a warp of 32 threads.
-  return kernel(module(fmt::format(".reg .f32 %f<{}>;", 4 * kChains),
-                       body.substr(0, store) + sum + body.substr(store)),
-                multiprocessors, rounds, 2.0 * 16 * 8 * 16 / 32 * kChains);
+  return kernel(
+      module(fmt::format(".reg .f32 %f<{}>;", 4 * kChains), loop(before, step, 4 * kChains)),
+      multiprocessors, rounds, 2.0 * 16 * 8 * 16 / 32 * kChains);
 }
 
 OwnKernel pause_kernel(std::uint32_t nanoseconds) {

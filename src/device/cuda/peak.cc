@@ -30,17 +30,16 @@ Result<double> flops_per_second(const std::shared_ptr<GpuContext>& gpu, Stopwatc
 Result<double> bytes_per_second(GpuContext& gpu, Stopwatch& watch) {
   const DriverApi& call = gpu.call();
   std::size_t free = 0, total = 0;
-  HONE_TRY(gpu.driver().check(call.memory_info(&free, &total), "asking for free memory"));
+  HONE_TRY(gpu.check(call.memory_info(&free, &total), "asking for free memory"));
   const std::size_t bytes = std::min(kMostCopied, free / 8) / 512 * 512;
   Address memory = 0;
-  HONE_TRY(gpu.driver().check(call.memory_allocate(&memory, 2 * bytes), "taking memory"));
+  HONE_TRY(gpu.check(call.memory_allocate(&memory, 2 * bytes), "taking memory"));
   double best = 0;
-  Status status = gpu.driver().check(call.set_bytes(memory, 1, 2 * bytes), "clearing memory");
+  Status status = gpu.check(call.set_bytes(memory, 1, 2 * bytes), "clearing memory");
   for (int run = 0; run < kRuns && status; ++run) {
     status = watch.start();
     if (status)
-      status = gpu.driver().check(call.copy_on_device(memory, memory + bytes, bytes, nullptr),
-                                  "copying");
+      status = gpu.check(call.copy_on_device(memory, memory + bytes, bytes, nullptr), "copying");
     const Result<double> seconds = watch.stop();
     if (seconds && *seconds > 0) best = std::max(best, 2.0 * static_cast<double>(bytes) / *seconds);
   }
@@ -54,8 +53,7 @@ Result<double> bytes_per_second(GpuContext& gpu, Stopwatch& watch) {
 Result<Stopwatch> Stopwatch::create(std::shared_ptr<GpuContext> gpu) {
   Stopwatch watch(std::move(gpu));
   for (Event* event : {&watch.start_, &watch.end_})
-    HONE_TRY(
-        watch.gpu_->driver().check(watch.gpu_->call().event_create(event, 0), "making an event"));
+    HONE_TRY(watch.gpu_->check(watch.gpu_->call().event_create(event, 0), "making an event"));
   return watch;
 }
 
@@ -70,16 +68,15 @@ Stopwatch::Stopwatch(Stopwatch&& other) noexcept
       end_(std::exchange(other.end_, nullptr)) {}
 
 Status Stopwatch::start() {
-  return gpu_->driver().check(gpu_->call().event_record(start_, nullptr), "starting to time");
+  return gpu_->check(gpu_->call().event_record(start_, nullptr), "starting to time");
 }
 
 Result<double> Stopwatch::stop() {
-  Driver& driver = gpu_->driver();
   const DriverApi& call = gpu_->call();
-  HONE_TRY(driver.check(call.event_record(end_, nullptr), "ending to time"));
-  HONE_TRY(driver.check(call.event_synchronize(end_), "running the kernel"));
+  HONE_TRY(gpu_->check(call.event_record(end_, nullptr), "ending to time"));
+  HONE_TRY(gpu_->check(call.event_synchronize(end_), "running the kernel"));
   float milliseconds = 0;
-  HONE_TRY(driver.check(call.event_milliseconds(&milliseconds, start_, end_), "timing"));
+  HONE_TRY(gpu_->check(call.event_milliseconds(&milliseconds, start_, end_), "timing"));
   return static_cast<double>(milliseconds) * 1e-3;
 }
 

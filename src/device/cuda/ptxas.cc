@@ -1,6 +1,7 @@
 #include "device/cuda/ptxas.h"
 
 #include <charconv>
+#include <sstream>
 
 #include "base/file.h"
 #include "base/process.h"
@@ -23,13 +24,6 @@ int number_before(std::string_view line, std::string_view word) {
   return number;
 }
 
-std::string_view next_line(std::string_view& text) {
-  const auto end = text.find('\n');
-  const std::string_view line = text.substr(0, end);
-  text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  return line;
-}
-
 }  // namespace
 
 Result<std::filesystem::path> find_ptxas() {
@@ -44,17 +38,18 @@ Result<std::filesystem::path> find_ptxas() {
 Result<AssemblyFacts> parse_ptxas_output(std::string_view output, std::string_view entry) {
   AssemblyFacts facts;
   bool inside = false, found = false;
-  while (!output.empty()) {
-    const std::string_view line = next_line(output);
-    if (line.find("Compiling entry function") != std::string_view::npos)
-      inside = entry.empty() || line.find(fmt::format("'{}'", entry)) != std::string_view::npos;
+  std::istringstream lines{std::string(output)};
+  for (std::string line; std::getline(lines, line);) {
+    const auto says = [&](std::string_view words) { return line.find(words) != std::string::npos; };
+    if (says("Compiling entry function"))
+      inside = entry.empty() || says(fmt::format("'{}'", entry));
     if (!inside) continue;
-    if (line.find(" bytes stack frame") != std::string_view::npos) {
+    if (says(" bytes stack frame")) {
       facts.stack_bytes = number_before(line, "bytes stack frame");
       facts.spill_store_bytes = number_before(line, "bytes spill stores");
       facts.spill_load_bytes = number_before(line, "bytes spill loads");
     }
-    if (line.find("Used ") != std::string_view::npos) {
+    if (says("Used ")) {
       facts.registers = number_before(line, "registers");
       facts.barriers = number_before(line, "barriers");
       facts.shared_bytes = number_before(line, "bytes smem");

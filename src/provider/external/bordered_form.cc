@@ -32,9 +32,8 @@ struct Loops {
 Loops loops_of(const json& said, bool turned) {
   Loops loops;
   for (const json& loop : said.at("loops")) {
-    std::string role = loop.at("role");
-    if (turned) role = role == "m" ? "n" : role == "n" ? "m" : role;
-    loops.roles.push_back(std::move(role));
+    const std::string role = loop.at("role");
+    loops.roles.push_back(turned ? turned_role(role) : role);
     loops.sizes.push_back(loop.at("size"));
   }
   return loops;
@@ -43,15 +42,6 @@ Loops loops_of(const json& said, bool turned) {
 // All ways of giving the loops names: in a convolution each name goes to one loop; in a matmul all
 // of a role have one name, in any order.
 std::vector<LoopNames> all_loop_names(bool convolution, const Loops& loops) {
-  const auto names_for = [&](const std::string& role) -> std::vector<std::string> {
-    if (convolution) {
-      if (role == "m") return {"N", "HO", "WO"};
-      if (role == "n") return {"O"};
-      if (role == "k") return {"C", "KH", "KW"};
-      return {};
-    }
-    return {role == "m" ? "M" : role == "n" ? "N" : role == "k" ? "K" : "batch"};
-  };
   std::vector<LoopNames> ways{{}};
   for (std::size_t l = 0; l < loops.sizes.size(); ++l) {
     std::vector<LoopNames> longer;
@@ -61,7 +51,8 @@ std::vector<LoopNames> all_loop_names(bool convolution, const Loops& loops) {
         longer.back().emplace_back();
         continue;
       }
-      for (const std::string& name : names_for(loops.roles[l])) {
+      for (const auto& [name, role] : named_loops(convolution)) {
+        if (role != loops.roles[l]) continue;
         const auto taken = static_cast<std::size_t>(std::ranges::count(way, name, &LoopName::name));
         if (convolution && taken > 0) continue;
         // Behind, between and before those that have the name already.
@@ -92,9 +83,7 @@ std::optional<std::vector<Dimension>> named_dimensions(const json& use, const Lo
     bool named = false;
     for (std::size_t l = 0; l < naming.size(); ++l) {
       if (said.at("of_loop").at(l) == 0 || naming[l].name.empty()) continue;
-      std::string name = naming[l].name;
-      if (image && (name == "HO" || name == "KH")) name = "H";
-      if (image && (name == "WO" || name == "KW")) name = "W";
+      std::string name = dimension_walked(naming[l].name, image);
       if (named && name != dimension.name) return std::nullopt;
       named = true;
       dimension = {std::move(name), naming[l].place};

@@ -7,9 +7,9 @@
 namespace hone::external {
 namespace {
 
-using problem::Statement;
 using problem::StatedUse;
 using problem::StatedValue;
+using problem::Statement;
 
 bool is_load(const StatedValue& value) {
   return value.operation == "load";
@@ -36,7 +36,8 @@ Result<Statement> product_of(const std::string& said) {
   HONE_ASSIGN(Statement statement, problem::read_statement(said));
   if (statement.kind != Statement::Kind::kContraction)
     return input_error("it is attention; kernels of manifests are products");
-  if (statement.stores.size() != 1) return input_error("it has {} results", statement.stores.size());
+  if (statement.stores.size() != 1)
+    return input_error("it has {} results", statement.stores.size());
   for (const StatedValue& value : statement.values)
     // It lies in the dispatch's code, where a launch cannot point to.
     if (value.operation == "table")
@@ -68,14 +69,10 @@ void join_loops(Statement& statement) {
 // Returns the statement of the same product with lhs and rhs, and loops m and n, exchanged.
 Statement turned_round(Statement statement) {
   std::swap(statement.operands[0], statement.operands[1]);
-  for (problem::StatedLoop& loop : statement.loops)
-    loop.role = loop.role == "m" ? "n" : loop.role == "n" ? "m" : loop.role;
+  for (problem::StatedLoop& loop : statement.loops) loop.role = turned_role(loop.role);
   return statement;
 }
 
-struct NamedLoop {
-  const char *name, *role;
-};
 constexpr NamedLoop kMatmulLoops[] = {{"batch", "batch"}, {"M", "m"}, {"N", "n"}, {"K", "k"}};
 constexpr NamedLoop kConvolutionLoops[] = {{"N", "m"}, {"HO", "m"}, {"WO", "m"}, {"O", "n"},
                                            {"C", "k"}, {"KH", "k"}, {"KW", "k"}};
@@ -86,10 +83,7 @@ class Naming {
   // `names`: of each loop.
   Naming(const ExternalKernel& kernel, const Statement& statement, std::vector<std::string> names)
       : kernel_(kernel), statement_(statement), names_(std::move(names)) {
-    for (const NamedLoop& loop : kMatmulLoops)
-      if (!kernel.convolution) sizes_[loop.name] = 1;
-    for (const NamedLoop& loop : kConvolutionLoops)
-      if (kernel.convolution) sizes_[loop.name] = 1;
+    for (const NamedLoop& loop : named_loops(kernel.convolution)) sizes_[loop.name] = 1;
     for (std::size_t l = 0; l < names_.size(); ++l) sizes_[names_[l]] = statement.loops[l].size;
   }
 
@@ -153,7 +147,8 @@ class Naming {
     return at == names_.end() ? 0 : use.strides[static_cast<std::size_t>(at - names_.begin())];
   }
 
-  tl::unexpected<Error> other_layout(const ExternalKernel::Operand& operand, const StatedUse& use) const {
+  tl::unexpected<Error> other_layout(const ExternalKernel::Operand& operand,
+                                     const StatedUse& use) const {
     return input_error("{} does not lie as {}: it lies as {}", operand.name,
                        fmt::join(operand.layout, " x "), fmt::join(found_layout(use), " x "));
   }
@@ -167,9 +162,7 @@ class Naming {
     std::vector<std::string> found;
     const bool image = &use == &statement_.operands[0] && kernel_.convolution;
     for (const std::size_t l : loops) {
-      std::string name = names_[l];
-      if (image && (name == "HO" || name == "KH")) name = "H";
-      if (image && (name == "WO" || name == "KW")) name = "W";
+      std::string name = dimension_walked(names_[l], image);
       if (std::ranges::find(found, name) == found.end()) found.push_back(std::move(name));
     }
     return found;
@@ -213,8 +206,8 @@ class Naming {
   }
 
   // How far the elements of `dimension` are apart, by what walks it; else by the shortest row.
-  std::int64_t next_pitch(const StatedUse& use, const std::string& dimension, const std::string& row,
-                          std::int64_t row_pitch, bool window) const {
+  std::int64_t next_pitch(const StatedUse& use, const std::string& dimension,
+                          const std::string& row, std::int64_t row_pitch, bool window) const {
     const std::int64_t shortest = row_pitch * least(row);
     if (!window) return sizes_.at(dimension) != 1 ? stride(use, dimension) : shortest;
     const std::string before = row == "W" ? "_w" : "_h";
@@ -255,16 +248,11 @@ class Naming {
 // All ways of naming the loops, by role; first the one by the names' own order.
 std::vector<std::vector<std::string>> namings(const ExternalKernel& kernel,
                                               const std::vector<problem::StatedLoop>& loops) {
-  std::vector<NamedLoop> all;
-  if (kernel.convolution)
-    all.assign(std::begin(kConvolutionLoops), std::end(kConvolutionLoops));
-  else
-    all.assign(std::begin(kMatmulLoops), std::end(kMatmulLoops));
   std::vector<std::vector<std::string>> ways{{}};
   for (const problem::StatedLoop& loop : loops) {
     std::vector<std::vector<std::string>> longer;
     for (const std::vector<std::string>& way : ways)
-      for (const NamedLoop& named : all) {
+      for (const NamedLoop& named : named_loops(kernel.convolution)) {
         if (loop.role != named.role || std::ranges::find(way, named.name) != way.end()) continue;
         longer.push_back(way);
         longer.back().emplace_back(named.name);
@@ -274,8 +262,8 @@ std::vector<std::vector<std::string>> namings(const ExternalKernel& kernel,
   return ways;
 }
 
-// Of all the ways of naming its loops that fail, the one that most operands fit says why. `line`: the
-// manifest's, of the operand that does not fit then.
+// Of all the ways of naming its loops that fail, the one that most operands fit says why. `line`:
+// the manifest's, of the operand that does not fit then.
 Result<NamedStatement> read_form(const ExternalKernel& kernel, const std::string& said, int& line) {
   HONE_ASSIGN(Statement statement, product_of(said));
   if (!kernel.convolution) join_loops(statement);
@@ -304,6 +292,20 @@ Result<NamedStatement> read_form(const ExternalKernel& kernel, const std::string
 
 }  // namespace
 
+std::span<const NamedLoop> named_loops(bool convolution) {
+  return convolution ? std::span<const NamedLoop>(kConvolutionLoops) : kMatmulLoops;
+}
+
+std::string turned_role(const std::string& role) {
+  return role == "m" ? "n" : role == "n" ? "m" : role;
+}
+
+std::string dimension_walked(const std::string& loop, bool image) {
+  if (image && (loop == "HO" || loop == "KH")) return "H";
+  if (image && (loop == "WO" || loop == "KW")) return "W";
+  return loop;
+}
+
 Place place_of(const Statement& statement, const StatedUse& use) {
   const problem::StatedView& view = statement.views[use.view];
   return {view.binding,
@@ -311,8 +313,7 @@ Place place_of(const Statement& statement, const StatedUse& use) {
           {view.words.begin(), view.words.end()}};
 }
 
-Result<NamedStatement> named_statement(const ExternalKernel& kernel,
-                                       const std::string& statement) {
+Result<NamedStatement> named_statement(const ExternalKernel& kernel, const std::string& statement) {
   int line = 0;
   return read_form(kernel, statement, line);
 }

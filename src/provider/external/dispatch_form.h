@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,16 @@ struct NamedStatement {
   DispatchForm form;
 };
 Result<NamedStatement> named_statement(const ExternalKernel& kernel, const std::string& statement);
+
+// A loop that a manifest can speak of, and what it is in a statement.
+struct NamedLoop {
+  const char *name, *role;
+};
+std::span<const NamedLoop> named_loops(bool convolution);
+// The role where lhs and rhs are exchanged: m and n for one another.
+std::string turned_role(const std::string& role);
+// The dimension of an image that the loop called so walks, of other tensors the loop itself.
+std::string dimension_walked(const std::string& loop, bool image);
 
 // Where the first element of a use of `statement` lies.
 Place place_of(const problem::Statement& statement, const problem::StatedUse& use);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -108,7 +109,8 @@ class Reader : private provider::ManifestReader {
   Status words(const std::string& key, const YAML::Node& node, std::vector<Text>& into) {
     if (node.IsScalar()) {
       HONE_ASSIGN(const Text said, scalar(key, node));
-      for (const std::string& word : split_words(said.text)) into.push_back({word, said.line});
+      std::istringstream text(said.text);
+      for (std::string word; text >> word;) into.push_back({word, said.line});
       return {};
     }
     if (!node.IsSequence()) return at(node).error("{} must be a list", key);
@@ -117,18 +119,6 @@ class Reader : private provider::ManifestReader {
       into.push_back(std::move(read));
     }
     return {};
-  }
-
-  static std::vector<std::string> split_words(const std::string& text) {
-    std::vector<std::string> found;
-    for (std::size_t begin = 0; begin < text.size();) {
-      begin = text.find_first_not_of(" \t\n", begin);
-      if (begin == std::string::npos) break;
-      const std::size_t end = std::min(text.find_first_of(" \t\n", begin), text.size());
-      found.push_back(text.substr(begin, end - begin));
-      begin = end;
-    }
-    return found;
   }
 
   Status check() const {

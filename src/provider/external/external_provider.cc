@@ -6,6 +6,7 @@
 
 #include "provider/external/dispatch_form.h"
 #include "provider/external/suspicions.h"
+#include "space/configuration.h"
 
 namespace hone::external {
 
@@ -26,9 +27,7 @@ Result<provider::Payload> ExternalProvider::payload_of(
     const problem::Dispatch&, const space::Space& space,
     const space::Configuration& configuration) const {
   provider::Payload payload;
-  payload.json["knobs"] = nlohmann::json::object();
-  for (std::size_t i = 0; i < space.knobs().size(); ++i)
-    payload.json["knobs"][space.knobs()[i].name] = configuration.values[i];
+  payload.json["knobs"] = space::values_by_name(space, configuration);
   // What the workers must find when they read the files themselves.
   payload.json["content"] = kernel_.content;
   payload.replacing = name_;

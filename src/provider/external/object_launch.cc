@@ -31,9 +31,9 @@ class LaunchReader {
 
   Result<ObjectLaunch> read() {
     ObjectLaunch launch;
-    HONE_ASSIGN(launch.launch, as_input(candidate_.launched()));
-    HONE_ASSIGN(launch.function, as_input(candidate_.function()));
-    HONE_ASSIGN(launch.code, as_input(candidate_.made()));
+    HONE_ASSIGN(launch.launch, candidate_.launched());
+    HONE_ASSIGN(launch.function, candidate_.function());
+    HONE_ASSIGN(launch.code, candidate_.made());
     launch.zeroed = !kernel_.zeroed.empty();
     if (!problem::code_target(launch.code) && !ptx_entries(launch.code).empty())
       return of_ptx(std::move(launch));
@@ -51,18 +51,11 @@ class LaunchReader {
  private:
   provider::Place at(int line) const { return {kernel_.manifest, line}; }
 
-  // What is wrong is what the user wrote.
-  template <class T>
-  static Result<T> as_input(Result<T> value) {
-    if (!value) return input_error("{}", value.error().message);
-    return value;
-  }
-
   // One address for each operand, in the order of the form's bindings.
   Result<ObjectLaunch> of_ptx(ObjectLaunch launch) const {
     const Status fits = external::check_target(launch.code, device_.runs_as);
     if (!fits) return at(kernel_.object_line).error("{}", fits.error().message);
-    HONE_ASSIGN(const std::vector<Argument> arguments, as_input(candidate_.arguments(form_)));
+    HONE_ASSIGN(const std::vector<Argument> arguments, candidate_.arguments(form_));
     const auto& block = launch.launch.block;
     const auto fitted = [&](const std::string& called) -> Result<std::string> {
       auto ptx = with_launch(launch.code, launch.function, called, arguments, form_.bindings, 0,
@@ -115,7 +108,7 @@ class LaunchReader {
                 "arguments: scratch is for PTX: machine code gets what a launch gives, which "
                 "has none");
       if (operand == form_.operands.end()) {
-        HONE_ASSIGN(const space::Value value, as_input(candidate_.value_of("arguments", argument)));
+        HONE_ASSIGN(const space::Value value, candidate_.value_of("arguments", argument));
         constexpr space::Value kLeast = std::numeric_limits<std::int32_t>::min(),
                                kMost = std::numeric_limits<std::uint32_t>::max();
         if (value < kLeast || value > kMost)
@@ -232,7 +225,10 @@ Status check_constraints(const ExternalKernel& kernel, const DispatchForm& form,
 
 Result<ObjectLaunch> object_launch(const ExternalKernel& kernel, const DispatchForm& form,
                                    const ObjectDevice& device) {
-  return LaunchReader(kernel, form, device).read();
+  Result<ObjectLaunch> launch = LaunchReader(kernel, form, device).read();
+  // What is wrong is what the user wrote.
+  if (!launch) return input_error("{}", launch.error().message);
+  return launch;
 }
 
 }  // namespace hone::external

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 namespace hone::external {
 namespace {
 
-using problem::Statement;
 using problem::StatedUse;
+using problem::Statement;
 using provider::Suspicion;
 using Operand = ExternalKernel::Operand;
 
@@ -31,10 +32,11 @@ class Suspecting {
         add_layouts(operand, "writes", [](Statement& each) { return &each.stores[0].use; });
     }
     const std::string written(result);
-    found_.push_back({fmt::format("it adds to what {} holds, which nobody zeroes before a launch in "
-                                  "the place of a dispatch",
-                                  written),
-                      named_.statement, true});
+    found_.push_back(
+        {fmt::format("it adds to what {} holds, which nobody zeroes before a launch in "
+                     "the place of a dispatch",
+                     written),
+         named_.statement, true});
     add_what_is_left_out();
     add_short_sums();
     return std::move(found_);
@@ -49,10 +51,10 @@ class Suspecting {
     while (std::ranges::next_permutation(order).found) {
       std::vector<std::string> layout;
       for (const std::size_t i : order) layout.push_back(operand.layout[i]);
-      Suspicion suspicion{fmt::format("it {} {} as {}, and its manifest says {}", verb, operand.name,
-                                      fmt::join(layout, " x "),
-                                      fmt::join(operand.layout, " x ")),
-                          named_.statement};
+      Suspicion suspicion{
+          fmt::format("it {} {} as {}, and its manifest says {}", verb, operand.name,
+                      fmt::join(layout, " x "), fmt::join(operand.layout, " x ")),
+          named_.statement};
       StatedUse& use = *use_in(suspicion.statement);
       const std::vector<std::int64_t> strides = strides_in(layout);
       if (strides == use.strides) continue;
@@ -61,8 +63,8 @@ class Suspecting {
     }
   }
 
-  // Of each loop, in an operand that lies densely in this layout. Rows of an image are walked by two
-  // loops.
+  // Of each loop, in an operand that lies densely in this layout. Rows of an image are walked by
+  // two loops.
   std::vector<std::int64_t> strides_in(const std::vector<std::string>& layout) const {
     std::map<std::string, std::int64_t> strides;
     std::int64_t pitch = 1;
@@ -134,13 +136,8 @@ class Suspecting {
         longest = l;
     if (longest == loops.size()) return;
     const std::int64_t terms = loops[longest].size;
-    std::vector<std::int64_t> left_out{1};
-    for (const std::int64_t step : kSteps) {
-      left_out.push_back(step);
-      left_out.push_back(terms % step);
-    }
-    std::ranges::sort(left_out);
-    left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());
+    std::set<std::int64_t> left_out{1};
+    for (const std::int64_t step : kSteps) left_out.insert({step, terms % step});
     for (const std::int64_t count : left_out) {
       if (count < 1 || count >= terms) continue;
       found_.push_back({fmt::format("it leaves out the last {} of {} along {}", count, terms,

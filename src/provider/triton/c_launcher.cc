@@ -180,8 +180,7 @@ Result<std::string> c_launcher(const EmittedGemm& gemm, std::string_view made) {
     shared.push_back(part.launch->shared_bytes);
     scratch = std::max(scratch, part.launch->scratch_bytes);
   }
-  const bool asks =
-      &api == &kCuda && *std::max_element(shared.begin(), shared.end()) > kPlainSharedBytes;
+  const bool asks = &api == &kCuda && std::ranges::max(shared) > kPlainSharedBytes;
   const std::string ask =
       asks ? fmt::format(
                  "    if (code == CUDA_SUCCESS && shared[i] > {})\n"

@@ -6,16 +6,15 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "provider/triton/gemm.h"
 
 namespace hone::triton {
 
 // tune_gemm's and then hone's, in the order of a line.
-std::span<const std::string_view> configuration_keys();
+std::vector<std::string> configuration_keys();
 
 // The keys and values of a line for what the compile workers are told (`knobs`; the store has them
 // as "configured"). Keys of tune_gemm's that the kernel has no knob for say what it does without

@@ -44,7 +44,7 @@ problem::Binding binding(const problem::TensorType& type, problem::Access access
 }
 
 bool is_eight_bit_float(ElementType type) {
-  return type == ElementType::kF8E4M3 || type == ElementType::kF8E5M2;
+  return problem::is_float(type) && problem::byte_size(type) == 1;
 }
 
 }  // namespace
@@ -67,18 +67,11 @@ Status check(const Gemm& gemm) {
   if (gemm.a != gemm.b && !mixed)
     return input_error("A is {} and B is {}; they must be of one type, or both 8-bit floats",
                        name(gemm.a), name(gemm.b));
-  switch (gemm.a) {
-    case ElementType::kF16:
-    case ElementType::kBF16:
-    case ElementType::kF32:
-    case ElementType::kF8E4M3:
-    case ElementType::kF8E5M2:
-    case ElementType::kI8:
-      break;
-    default:
-      return input_error("A and B are {}; the kernels take f16, bf16, f32, f8E4M3FN, f8E5M2, i8",
-                         name(gemm.a));
-  }
+  const bool taken =
+      gemm.a == ElementType::kI8 || (problem::is_float(gemm.a) && gemm.a != ElementType::kF64);
+  if (!taken)
+    return input_error("A and B are {}; the kernels take f16, bf16, f32, f8E4M3FN, f8E5M2, i8",
+                       name(gemm.a));
   if (problem::is_float(gemm.c) != problem::is_float(gemm.a))
     return input_error("C is {}, its sums are {}", name(gemm.c), name(accumulator(gemm)));
   if (gemm.tf32 && gemm.a != ElementType::kF32)
@@ -163,11 +156,11 @@ Result<Gemm> gemm_of(const problem::Dispatch& dispatch) {
     const auto type = [&](const char* key) {
       return problem::element_type_from(json.at(key).get<std::string>());
     };
-    const auto a = type("a"), b = type("b"), c = type("c");
-    if (!a || !b || !c) return no_gemm();
-    gemm.a = *a;
-    gemm.b = *b;
-    gemm.c = *c;
+    for (const auto& [key, element] : {std::pair("a", &gemm.a), {"b", &gemm.b}, {"c", &gemm.c}}) {
+      const auto read = type(key);
+      if (!read) return no_gemm();
+      *element = *read;
+    }
     gemm.bias = type("bias");
     for (const auto& [key, size] :
          {std::pair("m", &gemm.m), {"n", &gemm.n}, {"k", &gemm.k}, {"batch", &gemm.batch}})

@@ -49,18 +49,16 @@ Result<problem::ElementType> element(std::string_view path, std::string_view key
 Status read_field(std::string_view path, const std::string& key, const YAML::Node& value,
                   const std::vector<std::string>& knobs, GemmEntry& entry) {
   Gemm& gemm = entry.gemm;
-  if (key == "M") return number(path, key, value, 1).map([&](auto n) { gemm.m = n; });
-  if (key == "N") return number(path, key, value, 1).map([&](auto n) { gemm.n = n; });
-  if (key == "K") return number(path, key, value, 1).map([&](auto n) { gemm.k = n; });
-  if (key == "rowMajorA")
-    return is_row_major(path, key, value).map([&](bool b) { gemm.a_rows = b; });
-  if (key == "rowMajorB")
-    return is_row_major(path, key, value).map([&](bool b) { gemm.b_rows = b; });
-  if (key == "dtype_a") return element(path, key, value).map([&](auto type) { gemm.a = type; });
-  if (key == "dtype_b") return element(path, key, value).map([&](auto type) { gemm.b = type; });
-  if (key == "dtype_c") return element(path, key, value).map([&](auto type) { gemm.c = type; });
+  for (const auto& [name, size] :
+       {std::pair("M", &gemm.m), {"N", &gemm.n}, {"K", &gemm.k}, {"batch", &gemm.batch}})
+    if (key == name) return number(path, key, value, 1).map([&](auto n) { *size = n; });
+  for (const auto& [name, rows] :
+       {std::pair("rowMajorA", &gemm.a_rows), {"rowMajorB", &gemm.b_rows}})
+    if (key == name) return is_row_major(path, key, value).map([&](bool b) { *rows = b; });
+  for (const auto& [name, type] :
+       {std::pair("dtype_a", &gemm.a), {"dtype_b", &gemm.b}, {"dtype_c", &gemm.c}})
+    if (key == name) return element(path, key, value).map([&](auto read) { *type = read; });
   if (key == "bias") return element(path, key, value).map([&](auto type) { gemm.bias = type; });
-  if (key == "batch") return number(path, key, value, 1).map([&](auto n) { gemm.batch = n; });
   if (key == "tf32") return number(path, key, value, 0).map([&](auto n) { gemm.tf32 = n != 0; });
   const auto keys = configuration_keys();
   if (std::ranges::find(keys, key) != keys.end() || std::ranges::find(knobs, key) != knobs.end())
@@ -131,11 +129,10 @@ std::string result_line(const GemmEntry& entry, double seconds) {
       fmt::format("- {{'M': {}, 'N': {}, 'K': {}, 'rowMajorA': '{}', 'rowMajorB': '{}'", gemm.m,
                   gemm.n, gemm.k, gemm.a_rows ? 'T' : 'N', gemm.b_rows ? 'T' : 'N');
   line += problem_keys(gemm);
-  for (const std::string_view key : configuration_keys())
-    if (const auto found = entry.configuration.find(std::string(key));
-        found != entry.configuration.end())
-      line += fmt::format(", {}: {}", key, found->second);
   const auto keys = configuration_keys();
+  for (const std::string& key : keys)
+    if (const auto found = entry.configuration.find(key); found != entry.configuration.end())
+      line += fmt::format(", {}: {}", key, found->second);
   for (const auto& [key, value] : entry.configuration)
     if (std::ranges::find(keys, key) == keys.end()) line += fmt::format(", {}: {}", key, value);
   line += '}';

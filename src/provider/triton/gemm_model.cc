@@ -246,18 +246,13 @@ std::function<GemmChoice(const space::Configuration&)> gemm_choices(const Gemm& 
       {"num_stages", &GemmChoice::stages},
   }};
   std::vector<std::pair<std::size_t, Member>> members;
-  bool structured = false;
-  for (std::size_t i = 0; i < space.knobs().size(); ++i)
-    for (const auto& [name, member] : kMembers)
-      if (space.knobs()[i].name == name) {
-        members.emplace_back(i, member);
-        structured |= name == "STRUCTURE";
-      }
-  const std::int64_t splitting = gemm.c == accumulator(gemm) ? kSplitKAtomic : kSplitKTwoPasses;
+  for (const auto& [name, member] : kMembers)
+    if (const auto index = space.knob_index(name)) members.emplace_back(*index, member);
+  const bool structured = space.knob_index("STRUCTURE").has_value();
   return [=](const space::Configuration& configuration) {
     GemmChoice choice;
     for (const auto& [index, member] : members) choice.*member = configuration.values[index];
-    if (!structured) choice.structure = choice.split_k > 1 ? splitting : kBlocked;
+    if (!structured) choice.structure = plain_structure(gemm, choice.split_k);
     return choice;
   };
 }

@@ -40,6 +40,12 @@ bool GemmRules::fits_descriptors() const {
 Expression GemmRules::descriptors() const {
   return knobs.structure >= kPersistent;
 }
+Expression GemmRules::streams() const {
+  return knobs.structure == kStreamK || knobs.structure == kStreamKTma;
+}
+Expression GemmRules::warpgroups() const {
+  return knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0;
+}
 Expression GemmRules::rows() const {
   return ite(knobs.swap == 1, gemm.n, gemm.m);
 }
@@ -89,9 +95,8 @@ Expression GemmRules::shared_bytes() const {
     return max(pipeline, ite(knobs.structure == kSplitKAtomic && knobs.warps >= 4, sums, 0));
   }
   const Expression from_memory =
-      device.capability() == 90 && has_warpgroup_instructions(gemm, device)
-          ? knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0
-          : Expression(false);
+      device.capability() == 90 && has_warpgroup_instructions(gemm, device) ? warpgroups()
+                                                                            : Expression(false);
   const Expression pipeline = step * (knobs.stages - ite(from_memory, 0, 1));
   const Expression c = knobs.block_m * knobs.block_n * byte_size(gemm.c);
   const Expression piece = lookup(knobs.split_store, {0, 1, 2}, {4, 2, 1}) * euclidean_div(c, 4);
@@ -101,8 +106,8 @@ Expression GemmRules::shared_bytes() const {
   const Expression all = pipeline + ite(descriptors(), piece, 0) + more;
   if (!may_take_apart() || device.capability() != 90) return all;
   // Seen: the second operand's parts lie beside it, three of two bytes for an element.
-  const Expression warpgroups = knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0;
-  return all + ite(knobs.precision == kBf16x6 && warpgroups, knobs.block_n * knobs.block_k * 6, 0);
+  return all +
+         ite(knobs.precision == kBf16x6 && warpgroups(), knobs.block_n * knobs.block_k * 6, 0);
 }
 
 void GemmRules::add_hard(SpaceBuilder& builder) const {
@@ -168,19 +173,17 @@ void GemmRules::unread_knobs(SpaceBuilder& builder) const {
 }
 
 void GemmRules::same_again(SpaceBuilder& builder) const {
-  const Expression& structure = knobs.structure;
   builder.require("group_m", "a group of all {} rows of tiles is the same however large it is said",
                   knobs.group_m == 1 ||
                       (lookup(knobs.group_m, {1, 4, 8}, {0, 1, 4}) < tiles_m() && tiles_n() > 1),
                   {tiles_m()});
-  const Expression streams = structure == kStreamK || structure == kStreamKTma;
-  const Expression work = ite(streams, tiles() * steps(), tiles());
+  const Expression work = ite(streams(), tiles() * steps(), tiles());
   builder.require(
       "per_unit_work", "there is work for more than one program of each of {} units: {}",
       knobs.per_unit == 1 || work > device.units * (knobs.per_unit - 1), {device.units, work});
   builder.require("stream_k_steps",
                   "stream-K divides the steps of a tile; one step is the blocked kernel's",
-                  !streams || steps() > 1);
+                  !streams() || steps() > 1);
 }
 
 void GemmRules::memory(SpaceBuilder& builder) const {

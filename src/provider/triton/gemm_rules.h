@@ -34,7 +34,10 @@ struct GemmRules {
   bool thin() const;              // too few rows or columns for the largest matrix instructions
   bool fits_descriptors() const;  // the device has them, and rows are whole 16 bytes
   space::Expression descriptors() const;  // the structure uses them
-  space::Expression rows() const;         // of what is computed: C, or C^T with SWAP
+  space::Expression streams() const;      // the structure is one of stream-K
+  space::Expression warpgroups()
+      const;                       // the tile and the warps are those that their instructions take
+  space::Expression rows() const;  // of what is computed: C, or C^T with SWAP
   space::Expression columns() const;
   space::Expression width() const;  // of a tile
   space::Expression tiles_m() const;

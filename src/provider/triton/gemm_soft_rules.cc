@@ -71,12 +71,11 @@ void GemmRules::registers(SpaceBuilder& builder) const {
 }
 
 void GemmRules::instructions(SpaceBuilder& builder) const {
-  const Expression whole = knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0;
   if (!thin() &&
       (has_warpgroup_instructions(gemm, device) || (may_take_apart() && device.capability() >= 90)))
     builder.prefer("warpgroups",
                    "the fast instructions of Hopper and Blackwell take 64 rows and four warps",
-                   may_take_apart() ? whole || knobs.precision == kIeee : whole);
+                   may_take_apart() ? warpgroups() || knobs.precision == kIeee : warpgroups());
   if (!device.is_cuda())
     builder.prefer("tile_fills_instruction", "a tile holds whole matrix instructions",
                    knobs.block_m >= knobs.nonkdim && knobs.block_n >= knobs.nonkdim);
@@ -124,9 +123,8 @@ void GemmRules::split(SpaceBuilder& builder) const {
                  {tiles() * gemm.batch * knobs.split_k});
   builder.prefer("split_k_deep", "a part has at least four steps",
                  !splits || 4 * knobs.split_k <= steps());
-  const Expression streams = knobs.structure == kStreamK || knobs.structure == kStreamKTma;
   builder.prefer("stream_k_waves", "with {} tiles, more than eight for each unit, little is uneven",
-                 !streams || tiles() <= 8 * device.units, {tiles()});
+                 !streams() || tiles() <= 8 * device.units, {tiles()});
   const Expression sums = tiles() * knobs.block_m * knobs.block_n * 4 * knobs.split_k;
   builder.prefer("workspace", "the parts' sums take no more than 256 MiB",
                  knobs.structure != kSplitKTwoPasses || sums <= kMostSumBytes);

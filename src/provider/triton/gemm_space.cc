@@ -1,6 +1,7 @@
 #include "provider/triton/gemm_space.h"
 
 #include "provider/triton/gemm_rules.h"
+#include "space/configuration.h"
 
 namespace hone::triton {
 namespace {
@@ -10,6 +11,9 @@ using space::SpaceBuilder;
 using space::Value;
 
 GemmKnobs add_knobs(SpaceBuilder& builder, const Gemm& gemm, const GemmDevice& device) {
+  const auto on_cuda = [&](std::vector<Value> values) {
+    return device.is_cuda() ? std::move(values) : std::vector<Value>{0};
+  };
   GemmKnobs knobs{
       builder.knob("STRUCTURE",
                    "kernel: 0 blocked, 1 split-K by atomics, 2 split-K in two passes, 3 stream-K; "
@@ -24,11 +28,9 @@ GemmKnobs add_knobs(SpaceBuilder& builder, const Gemm& gemm, const GemmDevice& d
       builder.knob("SPLIT_K", "parts of k", {1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 24}),
       builder.knob("PER_UNIT", "programs of a multiprocessor", {1, 2}),
       builder.knob("SPLIT_STORE", "C is written in one piece, two or four: 0, 1 or 2",
-                   device.is_cuda() ? std::vector<Value>{0, 1, 2} : std::vector<Value>{0}),
-      builder.knob("MORE_N", "columns of a tile beyond BLOCK_N",
-                   device.is_cuda() ? std::vector<Value>{0, 32, 64} : std::vector<Value>{0}),
-      builder.knob("SWAP", "whether C^T = B^T A^T is computed",
-                   device.is_cuda() ? std::vector<Value>{0, 1} : std::vector<Value>{0}),
+                   on_cuda({0, 1, 2})),
+      builder.knob("MORE_N", "columns of a tile beyond BLOCK_N", on_cuda({0, 32, 64})),
+      builder.knob("SWAP", "whether C^T = B^T A^T is computed", on_cuda({0, 1})),
       builder.knob("num_warps", "warps of a program", {1, 2, 4, 8}),
       builder.knob(
           "num_stages", "stages of the pipeline along k",
@@ -68,15 +70,10 @@ Result<space::Space> gemm_space(const Gemm& gemm, const GemmDevice& device) {
 
 std::map<std::string, std::int64_t> worker_knobs(const Gemm& gemm, const space::Space& space,
                                                  const space::Configuration& configuration) {
-  std::map<std::string, std::int64_t> knobs;
-  for (std::size_t i = 0; i < space.knobs().size(); ++i)
-    knobs[space.knobs()[i].name] = configuration.values[i];
+  std::map<std::string, std::int64_t> knobs = space::values_by_name(space, configuration);
   if (!knobs.contains("STRUCTURE")) {
     const auto split_k = knobs.find("SPLIT_K");
-    const bool splits = split_k != knobs.end() && split_k->second > 1;
-    knobs["STRUCTURE"] = !splits                       ? kBlocked
-                         : gemm.c == accumulator(gemm) ? kSplitKAtomic
-                                                       : kSplitKTwoPasses;
+    knobs["STRUCTURE"] = plain_structure(gemm, split_k == knobs.end() ? 1 : split_k->second);
   }
   return knobs;
 }

@@ -7,6 +7,7 @@
 #include "provider/triton/contraction_space.h"
 #include "provider/triton/precision.h"
 #include "provider/triton/triton_provider.h"
+#include "space/configuration.h"
 
 namespace hone::triton {
 namespace {
@@ -58,10 +59,7 @@ Result<space::Space> ReplacingProvider::space_of(const problem::Dispatch& dispat
 Result<provider::Payload> ReplacingProvider::payload_of(
     const problem::Dispatch&, const space::Space& space,
     const space::Configuration& configuration) const {
-  std::map<std::string, std::int64_t> knobs;
-  for (std::size_t i = 0; i < space.knobs().size(); ++i)
-    knobs[space.knobs()[i].name] = configuration.values[i];
-  provider::Payload payload = triton::payload_of(knobs);
+  provider::Payload payload = triton::payload_of(space::values_by_name(space, configuration));
   payload.replacing = name_;
   return payload;
 }

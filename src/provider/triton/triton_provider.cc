@@ -8,6 +8,7 @@
 #include "provider/triton/gemm_space.h"
 #include "provider/triton/sources.h"
 #include "provider/triton/tune_gemm_space.h"
+#include "space/configuration.h"
 
 namespace hone::triton {
 namespace {
@@ -47,11 +48,8 @@ Result<provider::Payload> TritonProvider::payload_of(
     const problem::Dispatch& dispatch, const space::Space& space,
     const space::Configuration& configuration) const {
   HONE_ASSIGN(const Gemm gemm, gemm_of(dispatch));
-  if (!kernel_) return triton::payload_of(worker_knobs(gemm, space, configuration));
-  std::map<std::string, std::int64_t> knobs;
-  for (std::size_t i = 0; i < space.knobs().size(); ++i)
-    knobs[space.knobs()[i].name] = configuration.values[i];
-  return triton::payload_of(knobs);
+  return triton::payload_of(kernel_ ? space::values_by_name(space, configuration)
+                                    : worker_knobs(gemm, space, configuration));
 }
 
 std::function<double(const space::Configuration&)> TritonProvider::prior(

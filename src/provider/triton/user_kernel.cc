@@ -21,11 +21,6 @@ constexpr std::array<std::string_view, 14> kTypes{
     "tl.int8",    "tl.float8e5b16", "tl.int32",      "tl.int64"};
 
 template <class Names>
-bool is_one_of(std::string_view name, const Names& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-template <class Names>
 std::vector<std::string> words(const Names& names) {
   return {names.begin(), names.end()};
 }
@@ -73,7 +68,7 @@ class Reader : private provider::ManifestReader {
     if (text == "None") return add("value", "null");
     if (text == "true" || text == "false") return add("value", text);
     if (text.starts_with("tl.") || text.ends_with(".dtype")) {
-      if (!is_one_of(text, kTypes))
+      if (std::ranges::count(kTypes, text) == 0)
         return at(node).error("constants: {}: unknown type '{}'{}; there are {}", name, text,
                               did_you_mean(text, words(kTypes)), fmt::join(kTypes, ", "));
       return add("type", text);
@@ -117,7 +112,8 @@ class Reader : private provider::ManifestReader {
       if (text.text == "scratch" && !kernel_.scratch)
         return at(text.line).error(
             "arguments: {} is scratch, and the key scratch, with its bytes, is missing", name);
-      if (is_one_of(text.text, kOperands) || text.text == "bias" || text.text == "scratch")
+      if (std::ranges::count(kOperands, text.text) > 0 || text.text == "bias" ||
+          text.text == "scratch")
         continue;
       HONE_TRY(legal("arguments: " + name, text, names,
                      "; an argument is A, B, C, bias, scratch or an expression"));

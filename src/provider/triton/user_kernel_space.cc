@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 5> kHipOptions{"num_warps", "num_stages",
 
 template <class Options>
 bool is_in(const Options& options, const std::string& name) {
-  return std::find(options.begin(), options.end(), name) != options.end();
+  return std::ranges::count(options, name) > 0;
 }
 
 bool is_option(const std::string& name) {
@@ -70,8 +70,7 @@ Status check_parameters(const UserKernel& kernel, const std::vector<KernelParame
   std::vector<std::string> known;
   for (const KernelParameter& parameter : parameters) known.push_back(parameter.name);
   const auto find = [&](const std::string& name) {
-    return std::find_if(parameters.begin(), parameters.end(),
-                        [&](const auto& parameter) { return parameter.name == name; });
+    return std::ranges::find(parameters, name, &KernelParameter::name);
   };
   const auto at = [&](int line) { return provider::Place(kernel.manifest, line); };
   std::map<std::string, int> given;  // line by parameter
@@ -117,9 +116,8 @@ Status check_parameters(const UserKernel& kernel, const std::vector<KernelParame
 Result<space::Space> user_kernel_space(const UserKernel& kernel, const Gemm& gemm,
                                        const GemmDevice& device) {
   const auto at = [&](int line) { return provider::Place(kernel.manifest, line); };
-  const bool takes_bias =
-      std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
-                  [](const auto& argument) { return argument.second.text == "bias"; });
+  const bool takes_bias = std::ranges::any_of(
+      kernel.arguments, [](const auto& argument) { return argument.second.text == "bias"; });
   if (gemm.bias && !takes_bias)
     return at(kernel.function.line)
         .error("kernel: {} takes no bias, and {} has one", kernel.function.text, name_of(gemm));

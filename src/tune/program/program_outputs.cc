@@ -205,8 +205,7 @@ problem::ElementType widened(problem::ElementType type) {
 problem::Array widened(const problem::Array& array) {
   if (!is_narrow(array.type.element)) return array;
   problem::Array wide{{problem::ElementType::kF32, array.type.shape}, {}};
-  std::vector<float> values(static_cast<std::size_t>(problem::element_count(array.type)));
-  measure::to_floats(std::as_bytes(std::span(array.bytes)), array.type.element, values);
+  const std::vector<float> values = measure::values_of<float>(array);
   const auto bytes = std::as_bytes(std::span(values));
   wide.bytes.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return wide;

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-namespace hone::device::cpu {
+namespace hone::device {
 
 // Seconds since some moment, at the rate of the hardware: nothing adjusts it while it runs.
 inline double raw_seconds() {
@@ -12,4 +12,4 @@ inline double raw_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-}  // namespace hone::device::cpu
+}  // namespace hone::device
