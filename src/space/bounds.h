@@ -34,7 +34,7 @@ class Bounds {
   void backward_sum(const Term& term, Interval own);
   void backward_product(const Term& term, Interval own);
   void backward_division(const Term& term, Interval own);
-  void backward_comparison(TermKind kind, TermId a, TermId b);
+  void backward_comparison(Operation kind, TermId a, TermId b);
   void backward_logical(const Term& term, Interval own);
   void backward_choice(const Term& term, Interval own);
   void backward_lookup(const Term& term, Interval own);

@@ -22,14 +22,16 @@ namespace hone::space {
 
 using Value = std::int64_t;
 
-enum class Operation {
+enum class Operation : std::uint8_t {
   kConstant,
   kVariable,
+  // Of two values, or of more from left to right: apply() of arithmetic.h.
   kAdd,
   kSubtract,
   kMultiply,
-  kDivide,  // Euclidean
-  kModulo,  // Euclidean
+  kDivide,       // Euclidean
+  kModulo,       // Euclidean
+  kExactDivide,  // undefined unless the second operand divides the first; of terms only
   kMinimum,
   kMaximum,
   kEqual,
@@ -42,6 +44,13 @@ enum class Operation {
   kIfThenElse,
   kLookup,
 };
+inline bool is_comparison(Operation operation) {
+  return Operation::kEqual <= operation && operation <= Operation::kLessEqual;
+}
+// Whether it gives a boolean whatever its operands are.
+inline bool gives_boolean(Operation operation) {
+  return Operation::kEqual <= operation && operation <= Operation::kNot;
+}
 
 // A value type over a shared immutable node: copying costs a reference count. Distinct threads may
 // read and copy the same expression.

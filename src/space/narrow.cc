@@ -132,18 +132,18 @@ std::optional<std::vector<Value>> Narrowing::divisors_for(std::size_t variable) 
   const auto has_factor = [&](TermId term) {
     const Term& shape = graph_[term];
     return term == own ||
-           (shape.kind == TermKind::kProduct &&
+           (shape.kind == Operation::kMultiply &&
             std::find(shape.operands.begin(), shape.operands.end(), own) != shape.operands.end());
   };
   for (const TermId requirement : requirements_) {
     const Term& shape = graph_[requirement];
-    if (shape.kind != TermKind::kEqual || !shape.variables.test(variable)) continue;
+    if (shape.kind != Operation::kEqual || !shape.variables.test(variable)) continue;
     std::optional<TermId> dividend;
     for (std::size_t i = 0; i < 2; ++i) {
       const TermId side = shape.operands[i];
       const TermId other = shape.operands[1 - i];
       const bool is_remainder =
-          graph_[side].kind == TermKind::kModulo && graph_.is_constant(other, 0);
+          graph_[side].kind == Operation::kModulo && graph_.is_constant(other, 0);
       if (is_remainder && has_factor(graph_[side].operands[1])) {
         dividend = graph_[side].operands[0];
       } else if (side != own && has_factor(side)) {
