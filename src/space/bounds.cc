@@ -47,8 +47,7 @@ Interval folded(std::span<const Interval> operands, Interval (*combine)(Interval
   return result;
 }
 
-}  // namespace
-
+// The interval of a term from those of its operands.
 Interval forward_interval(const TermGraph& graph, const Term& term,
                           std::span<const Interval> operands, std::span<const Interval> variables) {
   switch (term.kind) {
@@ -95,6 +94,8 @@ Interval forward_interval(const TermGraph& graph, const Term& term,
       return {};
   }
 }
+
+}  // namespace
 
 std::vector<Interval> forward_intervals(const TermGraph& graph,
                                         std::span<const Interval> variables) {

@@ -1,16 +1,23 @@
 #include <optional>
 #include <utility>
-#include <variant>
 
 #include "space/compiled_space.h"
 #include "space/united_space.h"
 
 namespace hone::space {
 
+class EnumeratorState {
+ public:
+  virtual ~EnumeratorState() = default;
+
+  // The next configuration; null after the last.
+  virtual const Configuration* next() = 0;
+};
+
 namespace {
 
 // Walks the diagram where there is one; tries values depth first where it would be too large.
-class CompiledEnumerator {
+class CompiledEnumerator final : public EnumeratorState {
  public:
   explicit CompiledEnumerator(std::shared_ptr<const CompiledSpace> space)
       : space_(std::move(space)),
@@ -21,7 +28,7 @@ class CompiledEnumerator {
         positions_(plan_.levels.size(), 0),
         ends_(plan_.levels.size(), 0) {}
 
-  const Configuration* next() {
+  const Configuration* next() override {
     if (finished_) return nullptr;
     const bool found = diagram_ != nullptr ? advance_in_diagram() : advance_by_trying();
     started_ = true;
@@ -94,11 +101,11 @@ class CompiledEnumerator {
 };
 
 // Walks one part after the other.
-class UnitedEnumerator {
+class UnitedEnumerator final : public EnumeratorState {
  public:
   explicit UnitedEnumerator(std::shared_ptr<const UnitedSpace> space) : space_(std::move(space)) {}
 
-  const Configuration* next() {
+  const Configuration* next() override {
     for (; part_ < space_->parts().size(); ++part_, inner_.reset()) {
       if (!inner_) inner_ = space_->parts()[part_].enumerate();
       if (!inner_->next(found_)) continue;
@@ -118,26 +125,10 @@ class UnitedEnumerator {
 
 }  // namespace
 
-class EnumeratorState {
- public:
-  template <class Walk, class Of>
-  EnumeratorState(std::in_place_type_t<Walk> walk, Of space) : walk_(walk, std::move(space)) {}
-
-  // The next configuration; null after the last.
-  const Configuration* next() {
-    return std::visit([](auto& walk) { return walk.next(); }, walk_);
-  }
-
- private:
-  std::variant<CompiledEnumerator, UnitedEnumerator> walk_;
-};
-
 Enumerator::Enumerator(std::shared_ptr<const CompiledSpace> space)
-    : state_(std::make_unique<EnumeratorState>(std::in_place_type<CompiledEnumerator>,
-                                               std::move(space))) {}
+    : state_(std::make_unique<CompiledEnumerator>(std::move(space))) {}
 Enumerator::Enumerator(std::shared_ptr<const UnitedSpace> space)
-    : state_(std::make_unique<EnumeratorState>(std::in_place_type<UnitedEnumerator>,
-                                               std::move(space))) {}
+    : state_(std::make_unique<UnitedEnumerator>(std::move(space))) {}
 Enumerator::Enumerator(Enumerator&&) noexcept = default;
 Enumerator& Enumerator::operator=(Enumerator&&) noexcept = default;
 Enumerator::~Enumerator() = default;

@@ -12,23 +12,13 @@
 
 namespace hone::space {
 
-struct Expression::Node {
-  Operation operation = Operation::kConstant;
-  bool boolean = false;
-  Value constant = 0;
-  std::size_t variable = 0;
-  std::string name = {};
-  std::vector<Expression> operands = {};
-  std::vector<Value> keys = {}, values = {};
-};
-
 namespace {
 
 Value value_of(const Expression& expression, std::span<const Value> variables);
 
 Value value_of_lookup(const Expression& expression, Value key) {
   const auto keys = expression.lookup_keys();
-  const auto found = std::find(keys.begin(), keys.end(), key);
+  const auto found = std::ranges::find(keys, key);
   if (key == kUndefined || found == keys.end()) return kUndefined;
   return expression.lookup_values()[static_cast<std::size_t>(found - keys.begin())];
 }
@@ -132,21 +122,23 @@ void collect_variables(const Expression& expression, std::unordered_set<const vo
 
 }  // namespace
 
+Expression::Expression(Node node) : node_(std::make_shared<const Node>(std::move(node))) {}
+
 Expression Expression::make_constant(Value value, bool boolean) {
-  return Expression(std::make_shared<const Node>(Node{.boolean = boolean, .constant = value}));
+  return Expression(Node{.boolean = boolean, .constant = value});
 }
 
 Expression Expression::variable(std::size_t index, std::string name) {
-  return Expression(std::make_shared<const Node>(
-      Node{.operation = Operation::kVariable, .variable = index, .name = std::move(name)}));
+  return Expression(
+      Node{.operation = Operation::kVariable, .variable = index, .name = std::move(name)});
 }
 
 Expression Expression::make(Operation operation, std::vector<Expression> operands) {
   const bool boolean =
       gives_boolean(operation) ||
       (operation == Operation::kIfThenElse && operands[1].is_boolean() && operands[2].is_boolean());
-  return Expression(std::make_shared<const Node>(
-      Node{.operation = operation, .boolean = boolean, .operands = std::move(operands)}));
+  return Expression(
+      Node{.operation = operation, .boolean = boolean, .operands = std::move(operands)});
 }
 
 Expression Expression::make_lookup(Expression key, std::vector<Value> keys,
@@ -154,97 +146,10 @@ Expression Expression::make_lookup(Expression key, std::vector<Value> keys,
   const std::size_t size = std::min(keys.size(), values.size());
   keys.resize(size);
   values.resize(size);
-  return Expression(std::make_shared<const Node>(Node{.operation = Operation::kLookup,
-                                                      .operands = {std::move(key)},
-                                                      .keys = std::move(keys),
-                                                      .values = std::move(values)}));
-}
-
-Operation Expression::operation() const {
-  return node_->operation;
-}
-bool Expression::is_boolean() const {
-  return node_->boolean;
-}
-Value Expression::constant_value() const {
-  return node_->constant;
-}
-std::size_t Expression::variable_index() const {
-  return node_->variable;
-}
-const std::string& Expression::variable_name() const {
-  return node_->name;
-}
-std::span<const Expression> Expression::operands() const {
-  return node_->operands;
-}
-std::span<const Value> Expression::lookup_keys() const {
-  return node_->keys;
-}
-std::span<const Value> Expression::lookup_values() const {
-  return node_->values;
-}
-
-Expression constant(Value value) {
-  return Expression(value);
-}
-
-Expression operator+(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kAdd, {a, b});
-}
-Expression operator-(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kSubtract, {a, b});
-}
-Expression operator-(const Expression& a) {
-  return Expression::make(Operation::kSubtract, {constant(0), a});
-}
-Expression operator*(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kMultiply, {a, b});
-}
-Expression euclidean_div(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kDivide, {a, b});
-}
-Expression euclidean_mod(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kModulo, {a, b});
-}
-Expression min(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kMinimum, {a, b});
-}
-Expression max(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kMaximum, {a, b});
-}
-Expression operator==(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kEqual, {a, b});
-}
-Expression operator!=(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kNotEqual, {a, b});
-}
-Expression operator<(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kLess, {a, b});
-}
-Expression operator<=(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kLessEqual, {a, b});
-}
-Expression operator>(const Expression& a, const Expression& b) {
-  return b < a;
-}
-Expression operator>=(const Expression& a, const Expression& b) {
-  return b <= a;
-}
-Expression operator&&(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kAnd, {a, b});
-}
-Expression operator||(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kOr, {a, b});
-}
-Expression operator!(const Expression& a) {
-  return Expression::make(Operation::kNot, {a});
-}
-Expression ite(const Expression& condition, const Expression& then, const Expression& otherwise) {
-  return Expression::make(Operation::kIfThenElse, {condition, then, otherwise});
-}
-Expression lookup(const Expression& key, std::vector<Value> keys, std::vector<Value> values) {
-  return Expression::make_lookup(key, std::move(keys), std::move(values));
+  return Expression(Node{.operation = Operation::kLookup,
+                         .operands = {std::move(key)},
+                         .keys = std::move(keys),
+                         .values = std::move(values)});
 }
 
 Expression all_of(std::span<const Expression> terms) {
@@ -270,7 +175,7 @@ std::vector<std::size_t> variables_of(const Expression& expression) {
   std::unordered_set<const void*> seen;
   std::vector<std::size_t> variables;
   collect_variables(expression, seen, variables);
-  std::sort(variables.begin(), variables.end());
+  std::ranges::sort(variables);
   variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
   return variables;
 }

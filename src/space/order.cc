@@ -53,12 +53,9 @@ class Ordering {
 
 Ordering::Ordering(const TermGraph& graph, std::span<const TermId> requirements,
                    std::span<const Domain> domains) {
-  std::vector<Interval> intervals;
-  for (const Domain& domain : domains) {
-    intervals.push_back(domain.interval);
+  for (const Domain& domain : domains)
     bits_.push_back(std::log2(std::max<double>(1.0, static_cast<double>(domain.size()))));
-  }
-  const std::vector<Interval> terms = forward_intervals(graph, intervals);
+  const std::vector<Interval> terms = forward_intervals(graph, intervals_of(domains));
   for (const TermId requirement : requirements) {
     const Term& term = graph[requirement];
     scopes_.push_back(term.variables);

@@ -146,7 +146,7 @@ void PlanBuilder::require(TermId requirement) {
 
 void PlanBuilder::require_member(Slot slot, std::size_t level, const Domain& domain) {
   Domain sorted = domain;
-  std::sort(sorted.values.begin(), sorted.values.end());
+  std::ranges::sort(sorted.values);
   plan_.domains.push_back(std::move(sorted));
   levels_[level].code.push_back({.operation = Operation::kVariable,
                                  .test = Test::kMember,

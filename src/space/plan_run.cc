@@ -48,8 +48,7 @@ bool Plan::run(const Level& level, Value* s) const {
       case Test::kMember: {
         const Domain& domain = domains[i.b];
         holds = domain.interval.contains(value) &&
-                (!domain.listed ||
-                 std::binary_search(domain.values.begin(), domain.values.end(), value));
+                (!domain.listed || std::ranges::binary_search(domain.values, value));
         break;
       }
       case Test::kExistence:

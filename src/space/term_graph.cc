@@ -23,9 +23,7 @@ std::uint64_t hash_of(const Term& term) {
 }  // namespace
 
 Value LookupTable::find(Value key) const {
-  const auto found = std::lower_bound(
-      entries.begin(), entries.end(), key,
-      [](const std::pair<Value, Value>& entry, Value wanted) { return entry.first < wanted; });
+  const auto found = std::ranges::lower_bound(entries, key, {}, &std::pair<Value, Value>::first);
   return found != entries.end() && found->first == key ? found->second : kUndefined;
 }
 
@@ -77,52 +75,34 @@ std::vector<TermId> TermGraph::flattened(Operation kind, std::span<const TermId>
   return flat;
 }
 
-TermId TermGraph::sum(std::span<const TermId> operands) {
+TermId TermGraph::folded(Operation kind, std::span<const TermId> operands) {
+  const bool multiplies = kind == Operation::kMultiply;
+  const Value neutral = multiplies ? 1 : 0;
   Term term;
-  term.kind = Operation::kAdd;
-  Value folded = 0;
-  for (const TermId operand : flattened(Operation::kAdd, operands)) {
-    if (is_constant(operand)) {
-      folded = space::add(folded, terms_[operand].value);
-    } else {
-      term.operands.push_back(operand);
-    }
-  }
-  if (folded == kUndefined || term.operands.empty()) return constant(folded);
-  if (folded != 0) term.operands.push_back(constant(folded));
-  if (term.operands.size() == 1 && !terms_[term.operands[0]].boolean) return term.operands[0];
-  if (term.operands.size() == 1) term.operands.push_back(constant(0));
-  std::sort(term.operands.begin(), term.operands.end());
-  return intern(std::move(term));
-}
-
-TermId TermGraph::product(std::span<const TermId> operands) {
-  Term term;
-  term.kind = Operation::kMultiply;
-  Value folded = 1;
+  term.kind = kind;
+  Value value = neutral;  // of the constants
   bool total = true;
-  for (const TermId operand : flattened(Operation::kMultiply, operands)) {
+  for (const TermId operand : flattened(kind, operands)) {
     total = total && terms_[operand].total;
     if (is_constant(operand)) {
-      folded = multiply(folded, terms_[operand].value);
+      value = apply(kind, value, terms_[operand].value);
     } else {
       term.operands.push_back(operand);
     }
   }
-  if (folded == kUndefined || term.operands.empty() || (folded == 0 && total)) {
-    return constant(folded);
-  }
-  if (folded == -1 && term.operands.size() == 1 &&
+  const bool annihilates = multiplies && value == 0 && total;
+  if (value == kUndefined || term.operands.empty() || annihilates) return constant(value);
+  if (multiplies && value == -1 && term.operands.size() == 1 &&
       terms_[term.operands[0]].kind == Operation::kAdd) {
     std::vector<TermId> negated;
     for (const TermId inner : std::vector<TermId>(terms_[term.operands[0]].operands))
       negated.push_back(negative(inner));
     return sum(negated);
   }
-  if (folded != 1) term.operands.push_back(constant(folded));
+  if (value != neutral) term.operands.push_back(constant(value));
   if (term.operands.size() == 1 && !terms_[term.operands[0]].boolean) return term.operands[0];
-  if (term.operands.size() == 1) term.operands.push_back(constant(1));
-  std::sort(term.operands.begin(), term.operands.end());
+  if (term.operands.size() == 1) term.operands.push_back(constant(neutral));
+  std::ranges::sort(term.operands);
   return intern(std::move(term));
 }
 
@@ -172,7 +152,7 @@ TermId TermGraph::logical(Operation kind, std::span<const TermId> operands) {
     if (!is_constant(operand, 1 - deciding)) term.operands.push_back(operand);
   }
   if (decided) return constant(deciding, true);
-  std::sort(term.operands.begin(), term.operands.end());
+  std::ranges::sort(term.operands);
   term.operands.erase(std::unique(term.operands.begin(), term.operands.end()), term.operands.end());
   if (term.operands.empty()) return constant(1 - deciding, true);
   if (term.operands.size() == 1) return term.operands[0];
@@ -226,7 +206,7 @@ TermId TermGraph::if_then_else(TermId condition, TermId then, TermId otherwise) 
 
 TermId TermGraph::lookup(TermId key, LookupTable table) {
   if (is_constant(key)) return constant(table.find(terms_[key].value));
-  const auto known = std::find(tables_.begin(), tables_.end(), table);
+  const auto known = std::ranges::find(tables_, table);
   Term term;
   term.kind = Operation::kLookup;
   term.total = false;

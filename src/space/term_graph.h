@@ -51,8 +51,10 @@ class TermGraph {
 
   TermId constant(Value value, bool boolean = false);
   TermId variable(std::size_t index);
-  TermId sum(std::span<const TermId> operands);
-  TermId product(std::span<const TermId> operands);
+  TermId sum(std::span<const TermId> operands) { return folded(Operation::kAdd, operands); }
+  TermId product(std::span<const TermId> operands) {
+    return folded(Operation::kMultiply, operands);
+  }
   // A binary kind: kDivide, kModulo, kExactDivide, kMinimum, kMaximum or a comparison.
   TermId binary(Operation kind, TermId a, TermId b);
   TermId logical(Operation kind, std::span<const TermId> operands);  // kAnd or kOr
@@ -85,6 +87,7 @@ class TermGraph {
   TermId intern(Term term);
   // The operands, with those of operands that are of `kind` in their place.
   std::vector<TermId> flattened(Operation kind, std::span<const TermId> operands) const;
+  TermId folded(Operation kind, std::span<const TermId> operands);  // kAdd or kMultiply
   TermId negative(TermId term);
   TermId as_boolean(TermId term);
   TermId add_node(const Expression& expression, std::span<const TermId> replacements,

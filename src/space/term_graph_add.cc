@@ -41,7 +41,7 @@ TermId TermGraph::add_node(const Expression& expression, std::span<const TermId>
       }
       const auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
       const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
-      std::stable_sort(table.entries.begin(), table.entries.end(), by_key);
+      std::ranges::stable_sort(table.entries, by_key);
       table.entries.erase(std::unique(table.entries.begin(), table.entries.end(), same_key),
                           table.entries.end());
       term = lookup(operands[0], std::move(table));
@@ -114,9 +114,9 @@ void TermGraph::split_requirement(TermId boolean, std::vector<TermId>& requireme
       clauses = std::min(clauses, kMaximumClauses + 1);
     }
     if (clauses > 1 && clauses <= kMaximumClauses) {
-      const auto conjunction =
-          std::find_if(term.operands.begin(), term.operands.end(),
-                       [this](TermId operand) { return terms_[operand].kind == Operation::kAnd; });
+      const auto conjunction = std::ranges::find_if(term.operands, [this](TermId operand) {
+        return terms_[operand].kind == Operation::kAnd;
+      });
       std::vector<TermId> clause = term.operands;
       const auto position = static_cast<std::size_t>(conjunction - term.operands.begin());
       for (const TermId choice : std::vector<TermId>(terms_[*conjunction].operands)) {
@@ -127,7 +127,7 @@ void TermGraph::split_requirement(TermId boolean, std::vector<TermId>& requireme
     }
   }
   if (is_constant(requirement, 1)) return;
-  if (std::find(requirements.begin(), requirements.end(), requirement) == requirements.end()) {
+  if (std::ranges::find(requirements, requirement) == requirements.end()) {
     requirements.push_back(requirement);
   }
 }

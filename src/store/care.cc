@@ -21,7 +21,7 @@ Status add_integrity(Database& database, CheckReport& report) {
 }
 
 // Every column there is, as "table.column".
-constexpr std::string_view kColumns =
+constexpr std::string_view kEveryColumn =
     "SELECT tables.name || '.' || columns.name FROM sqlite_schema AS tables "
     "JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table' ORDER BY 1";
 
@@ -29,8 +29,8 @@ Status add_missing_columns(Database& database, CheckReport& report) {
   HONE_ASSIGN(const std::unique_ptr<Database> fresh,
               Database::open(":memory:", Database::Access::kReadWriteCreate, {}));
   HONE_TRY(migrate(*fresh));
-  HONE_ASSIGN(const std::vector<std::string> wanted, fresh->all<std::string>(kColumns));
-  HONE_ASSIGN(const std::vector<std::string> present, database.all<std::string>(kColumns));
+  HONE_ASSIGN(const std::vector<std::string> wanted, fresh->all<std::string>(kEveryColumn));
+  HONE_ASSIGN(const std::vector<std::string> present, database.all<std::string>(kEveryColumn));
   for (const std::string& name : wanted)
     if (std::ranges::find(present, name) == present.end())
       report.damage.push_back(fmt::format("{} is missing", name));
