@@ -1,23 +1,16 @@
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "space/compiled_space.h"
 #include "space/united_space.h"
 
 namespace hone::space {
 
-class EnumeratorState {
- public:
-  virtual ~EnumeratorState() = default;
-
-  // The next configuration; null after the last.
-  virtual const Configuration* next() = 0;
-};
-
 namespace {
 
 // Walks the diagram where there is one; tries values depth first where it would be too large.
-class CompiledEnumerator final : public EnumeratorState {
+class CompiledEnumerator {
  public:
   explicit CompiledEnumerator(std::shared_ptr<const CompiledSpace> space)
       : space_(std::move(space)),
@@ -28,7 +21,7 @@ class CompiledEnumerator final : public EnumeratorState {
         positions_(plan_.levels.size(), 0),
         ends_(plan_.levels.size(), 0) {}
 
-  const Configuration* next() override {
+  const Configuration* next() {
     if (finished_) return nullptr;
     const bool found = diagram_ != nullptr ? advance_in_diagram() : advance_by_trying();
     started_ = true;
@@ -101,11 +94,11 @@ class CompiledEnumerator final : public EnumeratorState {
 };
 
 // Walks one part after the other.
-class UnitedEnumerator final : public EnumeratorState {
+class UnitedEnumerator {
  public:
   explicit UnitedEnumerator(std::shared_ptr<const UnitedSpace> space) : space_(std::move(space)) {}
 
-  const Configuration* next() override {
+  const Configuration* next() {
     for (; part_ < space_->parts().size(); ++part_, inner_.reset()) {
       if (!inner_) inner_ = space_->parts()[part_].enumerate();
       if (!inner_->next(found_)) continue;
@@ -125,10 +118,19 @@ class UnitedEnumerator final : public EnumeratorState {
 
 }  // namespace
 
+struct EnumeratorState {
+  std::variant<CompiledEnumerator, UnitedEnumerator> walk;
+
+  // The next configuration; null after the last.
+  const Configuration* next() {
+    return std::visit([](auto& each) { return each.next(); }, walk);
+  }
+};
+
 Enumerator::Enumerator(std::shared_ptr<const CompiledSpace> space)
-    : state_(std::make_unique<CompiledEnumerator>(std::move(space))) {}
+    : state_(std::make_unique<EnumeratorState>(CompiledEnumerator(std::move(space)))) {}
 Enumerator::Enumerator(std::shared_ptr<const UnitedSpace> space)
-    : state_(std::make_unique<UnitedEnumerator>(std::move(space))) {}
+    : state_(std::make_unique<EnumeratorState>(UnitedEnumerator(std::move(space)))) {}
 Enumerator::Enumerator(Enumerator&&) noexcept = default;
 Enumerator& Enumerator::operator=(Enumerator&&) noexcept = default;
 Enumerator::~Enumerator() = default;

@@ -75,7 +75,7 @@ struct SpaceOptions {
 };
 
 class CompiledSpace;
-class EnumeratorState;
+struct EnumeratorState;
 class UnitedSpace;
 
 // Walks the configurations of a space in its stable order, one at a time, without listing them.
