@@ -59,23 +59,11 @@ std::vector<pid_t> numbers_in(const std::string& path) {
   return numbers;
 }
 
-// Field `index` (3 is the state, as in proc(5)) of what /proc/PID/stat held; empty when it is, the
-// process being gone.
-std::string stat_field(std::string_view stat, int index) {
-  // The name, field 2, is in parentheses and may hold spaces and parentheses itself.
-  std::size_t at = stat.rfind(')');
-  for (int field = 2; at != std::string::npos && field < index; ++field)
-    at = stat.find(' ', at + 1);
-  if (at == std::string::npos) return "";
-  return std::string(stat.substr(at + 1, stat.find(' ', at + 1) - at - 1));
-}
-
 // For kernels without CONFIG_PROC_CHILDREN.
 std::vector<pid_t> children_by_scan(pid_t parent) {
   std::vector<pid_t> children;
   for (const pid_t pid : numbers_in("/proc"))
-    if (parse_pid(stat_field(read_proc(fmt::format("/proc/{}/stat", pid)), 4)) == parent)
-      children.push_back(pid);
+    if (parse_pid(stat_field(stat_of(std::to_string(pid)), 4)) == parent) children.push_back(pid);
   return children;
 }
 
@@ -97,7 +85,7 @@ struct EnvironmentScan {
 // and its environment (fields 50 and 51 are where it starts and ends) has no place yet; or exec
 // came to its end after the reading, and now there is one.
 bool is_starting(pid_t pid) {
-  const std::string stat = read_proc(fmt::format("/proc/{}/stat", pid));
+  const std::string stat = stat_of(std::to_string(pid));
   const std::string start = stat_field(stat, 50);
   const std::string end = stat_field(stat, 51);
   return stat_field(stat, 23) != "0" && (end == "0" || start != end);
@@ -116,6 +104,19 @@ EnvironmentScan scan_environments(std::string_view assignment) {
 }
 
 }  // namespace
+
+std::string stat_of(std::string_view pid) {
+  return read_proc(fmt::format("/proc/{}/stat", pid));
+}
+
+std::string stat_field(std::string_view stat, int index) {
+  // The name, field 2, is in parentheses and may hold spaces and parentheses itself.
+  std::size_t at = stat.rfind(')');
+  for (int field = 2; at != std::string::npos && field < index; ++field)
+    at = stat.find(' ', at + 1);
+  if (at == std::string::npos) return "";
+  return std::string(stat.substr(at + 1, stat.find(' ', at + 1) - at - 1));
+}
 
 std::vector<pid_t> children_of(pid_t pid) {
   const std::string tasks = fmt::format("/proc/{}/task", pid);

@@ -11,6 +11,11 @@
 
 namespace hone {
 
+// What /proc/PID/stat holds; empty when the process is gone.
+std::string stat_of(std::string_view pid);
+// Field `index` (3 is the state, as in proc(5)) of it; empty when it is.
+std::string stat_field(std::string_view stat, int index);
+
 // Children of every thread of `pid`.
 std::vector<pid_t> children_of(pid_t pid);
 

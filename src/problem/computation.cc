@@ -95,7 +95,7 @@ class Assumed {
     constexpr std::array<std::string_view, 9> kMoves = {
         "fill", "linalg.fill", "copy",   "transpose",          "broadcast",
         "pad",  "pack",        "unpack", "tensor.insert_slice"};
-    if (std::find(kMoves.begin(), kMoves.end(), fused) != kMoves.end()) return value;
+    if (std::ranges::find(kMoves, fused) != kMoves.end()) return value;
     Value unknown{.kind = Value::Kind::kUnknown,
                   .operation = fused,
                   .type = computation_.values[static_cast<std::size_t>(value)].type};
@@ -138,8 +138,7 @@ nlohmann::json value_to_json(const Value& value) {
 }
 
 Value value_from_json(const nlohmann::json& json, std::size_t index) {
-  const auto kind =
-      std::find(kValueKinds.begin(), kValueKinds.end(), json.at("kind").get<std::string>());
+  const auto kind = std::ranges::find(kValueKinds, json.at("kind").get<std::string>());
   const auto type = element_type_from(json.at("type").get<std::string>());
   if (kind == kValueKinds.end() || !type)
     refuse_json("value " + std::to_string(index) + " of a computation has an unknown kind or type");
@@ -154,9 +153,9 @@ Value value_from_json(const nlohmann::json& json, std::size_t index) {
   read("terms", value.terms);
   read("inner_terms", value.inner_terms);
   value.root = json.value("root", false);
-  const bool in_order = std::all_of(
-      value.operands.begin(), value.operands.end(),
-      [index](int operand) { return operand >= 0 && static_cast<std::size_t>(operand) < index; });
+  const bool in_order = std::ranges::all_of(value.operands, [index](int operand) {
+    return operand >= 0 && static_cast<std::size_t>(operand) < index;
+  });
   if (!in_order || value.terms < 1 || value.inner_terms < 1)
     refuse_json("value " + std::to_string(index) + " of a computation uses what is not before it");
   return value;
@@ -172,7 +171,7 @@ bool selects(std::string_view combiner) {
   constexpr std::array<std::string_view, 10> kSelecting = {
       "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.maxsi",
       "arith.minsi",    "arith.maxui",    "arith.minui",   "arith.andi",    "arith.ori"};
-  return std::find(kSelecting.begin(), kSelecting.end(), combiner) != kSelecting.end();
+  return std::ranges::find(kSelecting, combiner) != kSelecting.end();
 }
 
 void to_json(nlohmann::json& json, const Computation& computation) {

@@ -26,7 +26,7 @@ std::optional<std::vector<std::size_t>> traced_bindings(const Dispatch& dispatch
 }  // namespace
 
 bool is_bare(const Dispatch& dispatch) {
-  return std::all_of(dispatch.fused.begin(), dispatch.fused.end(), [](const std::string& fused) {
+  return std::ranges::all_of(dispatch.fused, [](const std::string& fused) {
     return fused == "fill" || fused == "linalg.fill";
   });
 }

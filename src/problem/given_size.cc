@@ -27,7 +27,7 @@ Result<SizeSet> read_one(const std::string& text) {
     const auto [used, error] = std::from_chars(number.data(), end, given.size);
     if (error != std::errc() || used != end || given.size < 1 || given.size > kMostIterations)
       return input_error("--dim {}: '{}' is no size from 1 to {}", text, number, kMostIterations);
-    if (std::find(sizes.begin(), sizes.end(), given) != sizes.end())
+    if (std::ranges::find(sizes, given) != sizes.end())
       return input_error("--dim {}: {} is there twice", text, given.size);
     sizes.push_back(std::move(given));
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/exact_json.h"
 #include "problem/check.h"
 #include "problem/npy_header.h"
 
@@ -12,48 +13,27 @@ namespace {
 constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
 constexpr std::size_t kHeaderAt = 10;  // after the magic and the header's 16-bit length
 
-std::string_view descr_of(ElementType type) {
-  switch (type) {
-    case ElementType::kI1:
-      return "|b1";
-    case ElementType::kI8:
-      return "|i1";
-    case ElementType::kI16:
-      return "<i2";
-    case ElementType::kI32:
-      return "<i4";
-    case ElementType::kI64:
-      return "<i8";
-    case ElementType::kF8E4M3:
-    case ElementType::kF8E5M2:
-      return "|u1";
-    case ElementType::kBF16:
-      return "<V2";
-    case ElementType::kF16:
-      return "<f2";
-    case ElementType::kF32:
-      return "<f4";
-    case ElementType::kF64:
-      return "<f8";
-  }
-  return "|u1";
+// What stands behind the byte order of a descr such as "<f4", and the type it is read as; of those
+// of one type the first is written.
+constexpr std::pair<ElementType, std::string_view> kDescrKinds[] = {
+    {ElementType::kI1, "b1"},  {ElementType::kI8, "i1"},   {ElementType::kI8, "u1"},
+    {ElementType::kI8, "V1"},  {ElementType::kI16, "i2"},  {ElementType::kI16, "u2"},
+    {ElementType::kI32, "i4"}, {ElementType::kI32, "u4"},  {ElementType::kI64, "i8"},
+    {ElementType::kI64, "u8"}, {ElementType::kBF16, "V2"}, {ElementType::kF16, "f2"},
+    {ElementType::kF32, "f4"}, {ElementType::kF64, "f8"}};
+
+std::string descr_of(ElementType type) {
+  if (type == ElementType::kF8E4M3 || type == ElementType::kF8E5M2) return "|u1";
+  return fmt::format("{}{}", byte_size(type) == 1 ? '|' : '<', name_in(kDescrKinds, type));
 }
 
-// The kind and size of a descr such as "<f4"; its byte order says nothing for single bytes.
+// Its byte order says nothing for single bytes.
 std::optional<ElementType> element_type_of(std::string_view descr) {
   if (descr.size() != 3 || std::string_view("<|=>").find(descr[0]) == std::string_view::npos)
     return std::nullopt;
-  const std::string_view kind = descr.substr(1);
-  if (descr[0] == '>' && kind[1] != '1') return std::nullopt;
-  if (kind == "b1") return ElementType::kI1;
-  if (kind == "i1" || kind == "u1" || kind == "V1") return ElementType::kI8;
-  if (kind == "i2" || kind == "u2") return ElementType::kI16;
-  if (kind == "i4" || kind == "u4") return ElementType::kI32;
-  if (kind == "i8" || kind == "u8") return ElementType::kI64;
-  if (kind == "V2") return ElementType::kBF16;
-  if (kind == "f2") return ElementType::kF16;
-  if (kind == "f4") return ElementType::kF32;
-  if (kind == "f8") return ElementType::kF64;
+  if (descr[0] == '>' && descr[2] != '1') return std::nullopt;
+  for (const auto& [type, kind] : kDescrKinds)
+    if (descr.substr(1) == kind) return type;
   return std::nullopt;
 }
 

@@ -26,6 +26,7 @@ constexpr std::pair<OperationKind, std::string_view> kKinds[] = {
     {OperationKind::kOther, "other"},
 };
 
+// In the order in which extents are written.
 constexpr std::pair<LoopRole, std::string_view> kRoles[] = {
     {LoopRole::kBatch, "batch"}, {LoopRole::kM, "m"},         {LoopRole::kN, "n"},
     {LoopRole::kK, "k"},         {LoopRole::kOther, "other"},
@@ -49,25 +50,19 @@ bool is_transposed(const Operation& operation, const Operand& operand, LoopRole 
 
 std::string extents_text(const Operation& operation) {
   std::vector<std::string> extents;
-  const auto add = [&](LoopRole role) {
+  for (const auto& [role, name] : kRoles)
     for (const int loop : loops_with(operation, role)) {
       const Loop& each = operation.loops[static_cast<std::size_t>(loop)];
       extents.push_back((each.size == kDynamic ? "" : std::to_string(each.size)) +
                         (each.size == kDynamic || each.open ? "?" : ""));
     }
-  };
-  for (const LoopRole role :
-       {LoopRole::kBatch, LoopRole::kM, LoopRole::kN, LoopRole::kK, LoopRole::kOther})
-    add(role);
   return fmt::format("{}", fmt::join(extents, "x"));
 }
 
 }  // namespace
 
 std::string_view name_of(OperationKind kind) {
-  for (const auto& [value, name] : kKinds)
-    if (value == kind) return name;
-  return "other";
+  return name_in(kKinds, kind);
 }
 
 Result<OperationKind> operation_kind_from(std::string_view name) {
@@ -81,9 +76,7 @@ Result<OperationKind> operation_kind_from(std::string_view name) {
 }
 
 std::string_view name_of(LoopRole role) {
-  for (const auto& [value, name] : kRoles)
-    if (value == role) return name;
-  return "other";
+  return name_in(kRoles, role);
 }
 
 bool is_contraction(OperationKind kind) {
@@ -92,13 +85,13 @@ bool is_contraction(OperationKind kind) {
 }
 
 bool is_dynamic(const Operation& operation) {
-  return std::any_of(operation.loops.begin(), operation.loops.end(),
-                     [](const Loop& loop) { return loop.size == kDynamic; });
+  return std::ranges::any_of(operation.loops,
+                             [](const Loop& loop) { return loop.size == kDynamic; });
 }
 
 bool has_open_sizes(const Operation& operation) {
-  return std::any_of(operation.loops.begin(), operation.loops.end(),
-                     [](const Loop& loop) { return loop.open || loop.size == kDynamic; });
+  return std::ranges::any_of(operation.loops,
+                             [](const Loop& loop) { return loop.open || loop.size == kDynamic; });
 }
 
 Operation as_stated(Operation operation) {

@@ -31,8 +31,8 @@ constexpr std::array<ElementTypeRow, 11> kElementTypes{{
 }};
 
 const ElementTypeRow& row_of(ElementType type) {
-  return *std::find_if(kElementTypes.begin(), kElementTypes.end(),
-                       [type](const ElementTypeRow& row) { return row.type == type; });
+  return *std::ranges::find_if(kElementTypes,
+                               [type](const ElementTypeRow& row) { return row.type == type; });
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ std::string to_string(const TensorType& type) {
 }
 
 bool is_dynamic(const TensorType& type) {
-  return std::find(type.shape.begin(), type.shape.end(), kDynamic) != type.shape.end();
+  return std::ranges::find(type.shape, kDynamic) != type.shape.end();
 }
 
 std::int64_t element_count(const TensorType& type) {

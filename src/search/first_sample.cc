@@ -18,7 +18,7 @@ std::optional<space::Configuration> FirstSample::by_prior() {
     std::vector<space::Configuration> best = ranked_->ask(1);
     if (best.empty()) break;
     const auto near = [&](const auto& other) { return are_near(other, best.front()); };
-    if (std::any_of(given_.begin(), given_.end(), near)) continue;
+    if (std::ranges::any_of(given_, near)) continue;
     given_.push_back(best.front());
     return std::move(best.front());
   }

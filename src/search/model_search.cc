@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "search/uniform.h"
-
 namespace hone::search {
 namespace {
 
@@ -72,9 +70,8 @@ void ModelSearch::ask_model(std::size_t count, std::vector<space::Configuration>
     const auto bound = [&](const Looked& each) {
       return each.prediction.mean - boldness * each.prediction.deviation;
     };
-    const auto best =
-        std::min_element(looked.begin(), looked.end(),
-                         [&](const auto& a, const auto& b) { return bound(a) < bound(b); });
+    const auto best = std::ranges::min_element(
+        looked, [&](const auto& a, const auto& b) { return bound(a) < bound(b); });
     proposed_.insert(best->configuration);
     proposals.push_back(std::move(best->configuration));
     looked.erase(best);
@@ -128,7 +125,7 @@ void ModelSearch::estimate_gain(const std::vector<Looked>& looked) {
   std::vector<std::pair<double, const RegressionForest::Prediction*>> gains;
   for (const Looked& each : looked)
     gains.emplace_back(improvement(each.prediction, best), &each.prediction);
-  std::sort(gains.begin(), gains.end(), std::greater<>());
+  std::ranges::sort(gains, std::greater<>());
   gains.resize(std::min(kAhead, gains.size()));
   // The gain of the best of them: the integral over g of the probability that it is more than g.
   constexpr double kMost = 0.5, kStep = 0.002;

@@ -33,7 +33,7 @@ void PriorSearch::rank_more() {
     const double estimate = prior_(ranked_[i]);
     order.emplace_back(std::isnan(estimate) ? INFINITY : estimate, i);
   }
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   std::vector<space::Configuration> sorted;
   sorted.reserve(ranked_.size());
   for (const auto& [estimate, i] : order) sorted.push_back(std::move(ranked_[i]));

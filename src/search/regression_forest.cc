@@ -4,14 +4,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "search/uniform.h"
-
 namespace hone::search {
 namespace {
 
 constexpr std::size_t kFewestToCut = 3;
 
-// Draws are the same on every platform, which std::uniform_real_distribution does not promise.
 struct Moments {
   double count = 0, sum = 0, squares = 0;
   void add(double value) {

@@ -8,6 +8,12 @@
 
 namespace hone::search {
 
+// In [0, 1), of the 53 bits that a double holds: the same on every machine, as
+// std::uniform_real_distribution's need not be.
+inline double uniform(std::mt19937_64& generator) {
+  return static_cast<double>(generator() >> 11) * 0x1.0p-53;
+}
+
 // Trees that cut at random places (Geurts, Ernst, Wehenkel, "Extremely randomized trees", 2006). As
 // the model of a search: Hutter, Hoos, Leyton-Brown, "Sequential model-based optimization for
 // general algorithm configuration", 2011.

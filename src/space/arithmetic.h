@@ -101,4 +101,49 @@ inline Value logical_or(Value a, Value b) {
   return either_undefined(a, b) ? kUndefined : 0;
 }
 
+// The value of an operation on two values.
+inline Value apply(Operation operation, Value a, Value b) {
+  switch (operation) {
+    case Operation::kAdd:
+      return add(a, b);
+    case Operation::kSubtract:
+      return subtract(a, b);
+    case Operation::kMultiply:
+      return multiply(a, b);
+    case Operation::kDivide:
+      return divide(a, b);
+    case Operation::kModulo:
+      return modulo(a, b);
+    case Operation::kExactDivide:
+      return exact_divide(a, b);
+    case Operation::kMinimum:
+      return minimum(a, b);
+    case Operation::kMaximum:
+      return maximum(a, b);
+    case Operation::kEqual:
+      return equal(a, b);
+    case Operation::kNotEqual:
+      return not_equal(a, b);
+    case Operation::kLess:
+      return less(a, b);
+    case Operation::kLessEqual:
+      return less_equal(a, b);
+    case Operation::kAnd:
+      return logical_and(a, b);
+    case Operation::kOr:
+      return logical_or(a, b);
+    default:
+      return kUndefined;
+  }
+}
+
+// Of one or more operands; `value_of` gives the value of one.
+template <class Operands, class ValueOf>
+Value fold(Operation operation, const Operands& operands, const ValueOf& value_of) {
+  Value result = value_of(operands[0]);
+  for (std::size_t i = 1; i < operands.size(); ++i)
+    result = apply(operation, result, value_of(operands[i]));
+  return result;
+}
+
 }  // namespace hone::space

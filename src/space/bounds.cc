@@ -13,8 +13,8 @@ namespace {
 constexpr Interval kTrue{1, 1};
 constexpr Interval kFalse{0, 0};
 
-Interval forward_logical(TermKind kind, std::span<const Interval> operands) {
-  const Value deciding = kind == TermKind::kAnd ? 0 : 1;
+Interval forward_logical(Operation kind, std::span<const Interval> operands) {
+  const Value deciding = kind == Operation::kAnd ? 0 : 1;
   bool can_decide = false;
   bool must_decide = false;
   bool can_all_be_neutral = true;
@@ -41,59 +41,61 @@ Interval forward_lookup(const LookupTable& table, Interval key) {
   return result;
 }
 
-Interval fold(std::span<const Interval> operands, Interval (*combine)(Interval, Interval)) {
+Interval folded(std::span<const Interval> operands, Interval (*combine)(Interval, Interval)) {
   Interval result = operands[0];
   for (const Interval& operand : operands.subspan(1)) result = combine(result, operand);
   return result;
 }
 
-}  // namespace
-
+// The interval of a term from those of its operands.
 Interval forward_interval(const TermGraph& graph, const Term& term,
                           std::span<const Interval> operands, std::span<const Interval> variables) {
   switch (term.kind) {
-    case TermKind::kConstant:
+    case Operation::kConstant:
       if (term.value == kUndefined) return kEmptyInterval;
       return {term.value, term.value};
-    case TermKind::kVariable:
+    case Operation::kVariable:
       return variables[static_cast<std::size_t>(term.value)];
-    case TermKind::kSum:
-      return fold(operands, add);
-    case TermKind::kProduct:
-      return fold(operands, multiply);
-    case TermKind::kDivide:
+    case Operation::kAdd:
+      return folded(operands, add);
+    case Operation::kMultiply:
+      return folded(operands, multiply);
+    case Operation::kDivide:
       return divide(operands[0], operands[1]);
-    case TermKind::kModulo:
+    case Operation::kModulo:
       return modulo(operands[0], operands[1]);
-    case TermKind::kExactDivide:
+    case Operation::kExactDivide:
       return solve_factor(operands[0], without_zero(operands[1]));
-    case TermKind::kMinimum:
+    case Operation::kMinimum:
       if (operands[0].is_empty() || operands[1].is_empty()) return kEmptyInterval;
       return {std::min(operands[0].lower, operands[1].lower),
               std::min(operands[0].upper, operands[1].upper)};
-    case TermKind::kMaximum:
+    case Operation::kMaximum:
       if (operands[0].is_empty() || operands[1].is_empty()) return kEmptyInterval;
       return {std::max(operands[0].lower, operands[1].lower),
               std::max(operands[0].upper, operands[1].upper)};
-    case TermKind::kEqual:
-    case TermKind::kNotEqual:
-    case TermKind::kLess:
-    case TermKind::kLessEqual:
+    case Operation::kEqual:
+    case Operation::kNotEqual:
+    case Operation::kLess:
+    case Operation::kLessEqual:
       return compare(term.kind, operands[0], operands[1]);
-    case TermKind::kAnd:
-    case TermKind::kOr:
+    case Operation::kAnd:
+    case Operation::kOr:
       return forward_logical(term.kind, operands);
-    case TermKind::kIfThenElse: {
+    case Operation::kIfThenElse: {
       Interval result = kEmptyInterval;
       if (operands[0].contains(1)) result = hull(result, operands[1]);
       if (operands[0].contains(0)) result = hull(result, operands[2]);
       return result;
     }
-    case TermKind::kLookup:
+    case Operation::kLookup:
       return forward_lookup(graph.table(term.value), operands[0]);
+    default:
+      return {};
   }
-  return {};
 }
+
+}  // namespace
 
 std::vector<Interval> forward_intervals(const TermGraph& graph,
                                         std::span<const Interval> variables) {
@@ -114,13 +116,13 @@ bool is_always_defined(const TermGraph& graph, TermId id, std::span<const Interv
     if (!is_always_defined(graph, operand, intervals)) return false;
   }
   switch (term.kind) {
-    case TermKind::kConstant:
+    case Operation::kConstant:
       return term.value != kUndefined;
-    case TermKind::kDivide:
-    case TermKind::kModulo:
+    case Operation::kDivide:
+    case Operation::kModulo:
       return !intervals[term.operands[1]].contains(0);
-    case TermKind::kExactDivide:
-    case TermKind::kLookup:
+    case Operation::kExactDivide:
+    case Operation::kLookup:
       return false;
     default:
       return true;
@@ -171,22 +173,22 @@ void Bounds::backward(TermId id) {
   const Term& term = graph_[id];
   const Interval own = intervals_[id];
   switch (term.kind) {
-    case TermKind::kConstant:
+    case Operation::kConstant:
       return;
-    case TermKind::kVariable:
+    case Operation::kVariable:
       variables_[static_cast<std::size_t>(term.value)] = own;
       return;
-    case TermKind::kSum:
+    case Operation::kAdd:
       return backward_sum(term, own);
-    case TermKind::kProduct:
+    case Operation::kMultiply:
       return backward_product(term, own);
-    case TermKind::kDivide:
-    case TermKind::kModulo:
-    case TermKind::kExactDivide:
+    case Operation::kDivide:
+    case Operation::kModulo:
+    case Operation::kExactDivide:
       return backward_division(term, own);
-    case TermKind::kMinimum:
-    case TermKind::kMaximum: {
-      const bool is_minimum = term.kind == TermKind::kMinimum;
+    case Operation::kMinimum:
+    case Operation::kMaximum: {
+      const bool is_minimum = term.kind == Operation::kMinimum;
       for (std::size_t i = 0; i < 2; ++i) {
         const Interval other = intervals_[term.operands[1 - i]];
         Interval wanted =
@@ -197,30 +199,32 @@ void Bounds::backward(TermId id) {
       }
       return;
     }
-    case TermKind::kEqual:
-    case TermKind::kNotEqual:
-    case TermKind::kLess:
-    case TermKind::kLessEqual: {
+    case Operation::kEqual:
+    case Operation::kNotEqual:
+    case Operation::kLess:
+    case Operation::kLessEqual: {
       const TermId a = term.operands[0];
       const TermId b = term.operands[1];
       demand(a, {});
       demand(b, {});
       if (own.is_single(1)) backward_comparison(term.kind, a, b);
       if (own.is_single(0)) {
-        if (term.kind == TermKind::kEqual) backward_comparison(TermKind::kNotEqual, a, b);
-        if (term.kind == TermKind::kNotEqual) backward_comparison(TermKind::kEqual, a, b);
-        if (term.kind == TermKind::kLess) backward_comparison(TermKind::kLessEqual, b, a);
-        if (term.kind == TermKind::kLessEqual) backward_comparison(TermKind::kLess, b, a);
+        if (term.kind == Operation::kEqual) backward_comparison(Operation::kNotEqual, a, b);
+        if (term.kind == Operation::kNotEqual) backward_comparison(Operation::kEqual, a, b);
+        if (term.kind == Operation::kLess) backward_comparison(Operation::kLessEqual, b, a);
+        if (term.kind == Operation::kLessEqual) backward_comparison(Operation::kLess, b, a);
       }
       return;
     }
-    case TermKind::kAnd:
-    case TermKind::kOr:
+    case Operation::kAnd:
+    case Operation::kOr:
       return backward_logical(term, own);
-    case TermKind::kIfThenElse:
+    case Operation::kIfThenElse:
       return backward_choice(term, own);
-    case TermKind::kLookup:
+    case Operation::kLookup:
       return backward_lookup(term, own);
+    default:
+      return;
   }
 }
 
@@ -251,11 +255,11 @@ void Bounds::backward_division(const Term& term, Interval own) {
   demand(b, without_zero(intervals_[b]));
   const Interval dividend = intervals_[a];
   const Interval divisor = intervals_[b];
-  if (term.kind == TermKind::kExactDivide) {
+  if (term.kind == Operation::kExactDivide) {
     demand(a, multiply(own, divisor));
     return;
   }
-  if (term.kind == TermKind::kDivide) {
+  if (term.kind == Operation::kDivide) {
     demand(a, narrow_dividend(dividend, divisor, own));
     // A quotient of at least 1 of a positive dividend bounds a positive divisor.
     if (own.lower >= 1 && dividend.lower >= 0 && divisor.lower >= 1) {
@@ -281,15 +285,15 @@ void Bounds::backward_division(const Term& term, Interval own) {
   if (own.lower >= 1 && divisor.lower >= 0) demand(b, {own.lower + 1, kInfinity});
 }
 
-void Bounds::backward_comparison(TermKind kind, TermId a, TermId b) {
+void Bounds::backward_comparison(Operation kind, TermId a, TermId b) {
   const Interval left = intervals_[a];
   const Interval right = intervals_[b];
   switch (kind) {
-    case TermKind::kEqual:
+    case Operation::kEqual:
       demand(a, right);
       demand(b, left);
       return;
-    case TermKind::kNotEqual: {
+    case Operation::kNotEqual: {
       const auto cut = [this](TermId term, Interval own, Interval other) {
         if (!other.is_single()) return;
         if (own.lower == other.lower) ++own.lower;
@@ -300,7 +304,7 @@ void Bounds::backward_comparison(TermKind kind, TermId a, TermId b) {
       cut(b, right, left);
       return;
     }
-    case TermKind::kLess:
+    case Operation::kLess:
       if (right.upper < kInfinity) demand(a, {-kInfinity, right.upper - 1});
       if (left.lower > -kInfinity) demand(b, {left.lower + 1, kInfinity});
       return;
@@ -312,7 +316,7 @@ void Bounds::backward_comparison(TermKind kind, TermId a, TermId b) {
 }
 
 void Bounds::backward_logical(const Term& term, Interval own) {
-  const Value deciding = term.kind == TermKind::kAnd ? 0 : 1;
+  const Value deciding = term.kind == Operation::kAnd ? 0 : 1;
   if (own.is_single(1 - deciding)) {
     for (const TermId operand : term.operands) demand(operand, own);
     return;

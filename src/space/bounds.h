@@ -27,14 +27,13 @@ class Bounds {
  private:
   static constexpr int kMaximumRounds = 40;
 
-  Interval forward(const Term& term) const;
   void backward(TermId id);
   // `term` must be defined and in `interval`.
   void demand(TermId term, Interval interval);
   void backward_sum(const Term& term, Interval own);
   void backward_product(const Term& term, Interval own);
   void backward_division(const Term& term, Interval own);
-  void backward_comparison(TermKind kind, TermId a, TermId b);
+  void backward_comparison(Operation kind, TermId a, TermId b);
   void backward_logical(const Term& term, Interval own);
   void backward_choice(const Term& term, Interval own);
   void backward_lookup(const Term& term, Interval own);
@@ -46,10 +45,6 @@ class Bounds {
   std::vector<char> demanded_;       // by term: defined in every solution
   bool changed_ = false;
 };
-
-// The interval of a term from those of its operands.
-Interval forward_interval(const TermGraph& graph, const Term& term,
-                          std::span<const Interval> operands, std::span<const Interval> variables);
 
 // The intervals of all terms from the variables' alone, without what requirements would leave.
 std::vector<Interval> forward_intervals(const TermGraph& graph,

@@ -25,7 +25,7 @@ std::optional<std::string> foreign_variable(const Expression& expression,
 void drop_repeated(std::vector<Value>& values) {
   std::vector<Value> unique;
   for (const Value value : values) {
-    if (std::find(unique.begin(), unique.end(), value) == unique.end()) unique.push_back(value);
+    if (std::ranges::find(unique, value) == unique.end()) unique.push_back(value);
   }
   values = std::move(unique);
 }
@@ -41,9 +41,8 @@ Expression SpaceBuilder::add(Variable variable) {
   const auto fail = [this](tl::unexpected<Error> error) {
     if (!error_) error_ = std::move(error).value();
   };
-  const bool repeated = std::any_of(variables.begin(), variables.end(), [&](const Variable& other) {
-    return other.name == variable.name;
-  });
+  const bool repeated = std::ranges::any_of(
+      variables, [&](const Variable& other) { return other.name == variable.name; });
   if (repeated) fail(input_error("'{}' is stated twice in one space", variable.name));
   if (variables.size() == kMaximumVariables) {
     fail(input_error("a space may have at most {} knobs and auxiliary variables",
@@ -64,38 +63,28 @@ Expression SpaceBuilder::add(Variable variable) {
 
 Expression SpaceBuilder::knob(std::string name, std::string description,
                               std::vector<Value> values) {
-  Variable variable;
-  variable.name = std::move(name);
-  variable.description = std::move(description);
   drop_repeated(values);
-  if (!values.empty()) {
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    variable.lower = *low;
-    variable.upper = *high;
-  }
-  variable.values = std::move(values);
-  return add(std::move(variable));
+  const auto [low, high] =
+      values.empty() ? std::ranges::minmax_result<Value>{0, 0} : std::ranges::minmax(values);
+  return add({.name = std::move(name),
+              .description = std::move(description),
+              .values = std::move(values),
+              .lower = low,
+              .upper = high});
 }
 
 Expression SpaceBuilder::knob_range(std::string name, std::string description, Value lower,
                                     Value upper) {
-  Variable variable;
-  variable.name = std::move(name);
-  variable.description = std::move(description);
-  variable.ranged = true;
-  variable.lower = lower;
-  variable.upper = upper;
-  return add(std::move(variable));
+  return add({.name = std::move(name),
+              .description = std::move(description),
+              .ranged = true,
+              .lower = lower,
+              .upper = upper});
 }
 
 Expression SpaceBuilder::auxiliary(std::string name, Value lower, Value upper) {
-  Variable variable;
-  variable.name = std::move(name);
-  variable.auxiliary = true;
-  variable.ranged = true;
-  variable.lower = lower;
-  variable.upper = upper;
-  return add(std::move(variable));
+  return add(
+      {.name = std::move(name), .auxiliary = true, .ranged = true, .lower = lower, .upper = upper});
 }
 
 void SpaceBuilder::require(std::string name, std::string reason, Expression expression,

@@ -41,7 +41,7 @@ Checker::Checker(const CompiledSpace& space, const Configuration& configuration)
 
 bool Checker::is_about_auxiliaries(const Constraint& constraint) const {
   const std::vector<std::size_t> variables = variables_of(constraint.expression);
-  return std::any_of(variables.begin(), variables.end(), [&](std::size_t variable) {
+  return std::ranges::any_of(variables, [&](std::size_t variable) {
     return space_.definition().variables[variable].auxiliary;
   });
 }
@@ -59,7 +59,7 @@ bool Checker::satisfiable_with(const Constraint& constraint) {
 
 std::string Checker::argument(const Expression& expression) const {
   const std::vector<std::size_t> variables = variables_of(expression);
-  const bool known = std::none_of(variables.begin(), variables.end(), [&](std::size_t variable) {
+  const bool known = std::ranges::none_of(variables, [&](std::size_t variable) {
     return space_.definition().variables[variable].auxiliary;
   });
   if (!known) return to_string(expression);
@@ -68,16 +68,8 @@ std::string Checker::argument(const Expression& expression) const {
 }
 
 std::string Checker::reason(const Constraint& constraint) const {
-  std::string text;
-  std::size_t used = 0;
-  for (std::size_t i = 0; i < constraint.reason.size(); ++i) {
-    if (constraint.reason.compare(i, 2, "{}") == 0 && used < constraint.arguments.size()) {
-      text += argument(constraint.arguments[used++]);
-      ++i;
-    } else {
-      text += constraint.reason[i];
-    }
-  }
+  std::string text = reason_text(
+      constraint, [this](const Expression& expression) { return argument(expression); });
   std::vector<std::string> values;
   for (const std::size_t i : variables_of(constraint.expression)) {
     const Variable& variable = space_.definition().variables[i];

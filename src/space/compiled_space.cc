@@ -109,7 +109,7 @@ Result<std::shared_ptr<const CompiledSpace>> CompiledSpace::compile(Definition d
     space->plan_ = make_plan(graph, order, narrowed.domains, knob_of);
     for (const Level& level : space->plan_.levels) {
       space->tried_sorted_.push_back(level.values);
-      std::sort(space->tried_sorted_.back().begin(), space->tried_sorted_.back().end());
+      std::ranges::sort(space->tried_sorted_.back());
     }
   } else {
     space->plan_.feasible = false;
@@ -128,11 +128,8 @@ void CompiledSpace::describe(std::vector<Domain> domains) {
       domain.listed = true;
     }
     // What an equality computes may have a range too large to list; it is listed only when short.
-    if (!domain.listed && domain.size() <= SpaceBuilder::kMaximumDomain) {
-      for (Value value = domain.interval.lower; value <= domain.interval.upper; ++value) {
-        domain.values.push_back(value);
-      }
-    }
+    if (!domain.listed && domain.size() <= SpaceBuilder::kMaximumDomain)
+      domain.values = domain.all_values();
     Knob knob{variable.name, variable.description, variable.values, std::nullopt};
     if (variable.ranged) {
       knob.values = domain.values;
@@ -178,7 +175,7 @@ bool CompiledSpace::holds(Configuration& configuration, bool follow) const {
     const Level& level = plan_.levels[depth];
     const Value value = configuration.values[tried_[depth]];
     const std::vector<Value>& domain = tried_sorted_[depth];
-    if (!std::binary_search(domain.begin(), domain.end(), value)) return false;
+    if (!std::ranges::binary_search(domain, value)) return false;
     slots[level.slot] = value;
     if (!plan_.run(level, slots.data())) return false;
     for (const Output& output : level.outputs) {

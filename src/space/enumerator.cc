@@ -118,26 +118,19 @@ class UnitedEnumerator {
 
 }  // namespace
 
-class EnumeratorState {
- public:
-  template <class Walk, class Of>
-  EnumeratorState(std::in_place_type_t<Walk> walk, Of space) : walk_(walk, std::move(space)) {}
+struct EnumeratorState {
+  std::variant<CompiledEnumerator, UnitedEnumerator> walk;
 
   // The next configuration; null after the last.
   const Configuration* next() {
-    return std::visit([](auto& walk) { return walk.next(); }, walk_);
+    return std::visit([](auto& each) { return each.next(); }, walk);
   }
-
- private:
-  std::variant<CompiledEnumerator, UnitedEnumerator> walk_;
 };
 
 Enumerator::Enumerator(std::shared_ptr<const CompiledSpace> space)
-    : state_(std::make_unique<EnumeratorState>(std::in_place_type<CompiledEnumerator>,
-                                               std::move(space))) {}
+    : state_(std::make_unique<EnumeratorState>(CompiledEnumerator(std::move(space)))) {}
 Enumerator::Enumerator(std::shared_ptr<const UnitedSpace> space)
-    : state_(std::make_unique<EnumeratorState>(std::in_place_type<UnitedEnumerator>,
-                                               std::move(space))) {}
+    : state_(std::make_unique<EnumeratorState>(UnitedEnumerator(std::move(space)))) {}
 Enumerator::Enumerator(Enumerator&&) noexcept = default;
 Enumerator& Enumerator::operator=(Enumerator&&) noexcept = default;
 Enumerator::~Enumerator() = default;

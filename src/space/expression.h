@@ -16,20 +16,23 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hone::space {
 
 using Value = std::int64_t;
 
-enum class Operation {
+enum class Operation : std::uint8_t {
   kConstant,
   kVariable,
+  // Of two values, or of more from left to right: apply() of arithmetic.h.
   kAdd,
   kSubtract,
   kMultiply,
-  kDivide,  // Euclidean
-  kModulo,  // Euclidean
+  kDivide,       // Euclidean
+  kModulo,       // Euclidean
+  kExactDivide,  // undefined unless the second operand divides the first; of terms only
   kMinimum,
   kMaximum,
   kEqual,
@@ -42,13 +45,18 @@ enum class Operation {
   kIfThenElse,
   kLookup,
 };
+inline bool is_comparison(Operation operation) {
+  return Operation::kEqual <= operation && operation <= Operation::kLessEqual;
+}
+// Whether it gives a boolean whatever its operands are.
+inline bool gives_boolean(Operation operation) {
+  return Operation::kEqual <= operation && operation <= Operation::kNot;
+}
 
 // A value type over a shared immutable node: copying costs a reference count. Distinct threads may
 // read and copy the same expression.
 class Expression {
  public:
-  struct Node;
-
   // A constant; a bool gives the boolean 0 or 1.
   template <std::integral T>
   Expression(T value)
@@ -59,54 +67,106 @@ class Expression {
   static Expression make(Operation operation, std::vector<Expression> operands);
   static Expression make_lookup(Expression key, std::vector<Value> keys, std::vector<Value> values);
 
-  Operation operation() const;
-  bool is_boolean() const;
-  Value constant_value() const;              // of a kConstant
-  std::size_t variable_index() const;        // of a kVariable
-  const std::string& variable_name() const;  // of a kVariable
-  std::span<const Expression> operands() const;
-  std::span<const Value> lookup_keys() const;    // of a kLookup, in the order given
-  std::span<const Value> lookup_values() const;  // of a kLookup, beside the keys
+  Operation operation() const { return node_->operation; }
+  bool is_boolean() const { return node_->boolean; }
+  Value constant_value() const { return node_->constant; }          // of a kConstant
+  std::size_t variable_index() const { return node_->variable; }    // of a kVariable
+  const std::string& variable_name() const { return node_->name; }  // of a kVariable
+  std::span<const Expression> operands() const { return node_->operands; }
+  // Of a kLookup, in the order given, and what stands beside them.
+  std::span<const Value> lookup_keys() const { return node_->keys; }
+  std::span<const Value> lookup_values() const { return node_->values; }
 
   // Whether both are the same node (structure is not compared).
   bool is_same_node(const Expression& other) const { return node_ == other.node_; }
   const void* node_address() const { return node_.get(); }
 
  private:
-  explicit Expression(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
+  struct Node {
+    Operation operation = Operation::kConstant;
+    bool boolean = false;
+    Value constant = 0;
+    std::size_t variable = 0;
+    std::string name = {};
+    std::vector<Expression> operands = {};
+    std::vector<Value> keys = {}, values = {};
+  };
+  explicit Expression(Node node);
   static Expression make_constant(Value value, bool boolean);
 
   std::shared_ptr<const Node> node_;
 };
 
-Expression constant(Value value);
+inline Expression constant(Value value) {
+  return Expression(value);
+}
 
-Expression operator+(const Expression& a, const Expression& b);
-Expression operator-(const Expression& a, const Expression& b);
-Expression operator-(const Expression& a);
-Expression operator*(const Expression& a, const Expression& b);
-Expression euclidean_div(const Expression& a, const Expression& b);
-Expression euclidean_mod(const Expression& a, const Expression& b);
-Expression min(const Expression& a, const Expression& b);
-Expression max(const Expression& a, const Expression& b);
+inline Expression operator+(const Expression& a, const Expression& b) {
+  return Expression::make(Operation::kAdd, {a, b});
+}
+inline Expression operator-(const Expression& a, const Expression& b) {
+  return Expression::make(Operation::kSubtract, {a, b});
+}
+inline Expression operator-(const Expression& a) {
+  return constant(0) - a;
+}
+inline Expression operator*(const Expression& a, const Expression& b) {
+  return Expression::make(Operation::kMultiply, {a, b});
+}
+inline Expression euclidean_div(const Expression& a, const Expression& b) {
+  return Expression::make(Operation::kDivide, {a, b});
+}
+inline Expression euclidean_mod(const Expression& a, const Expression& b) {
+  return Expression::make(Operation::kModulo, {a, b});
+}
+inline Expression min(const Expression& a, const Expression& b) {
+  return Expression::make(Operation::kMinimum, {a, b});
+}
+inline Expression max(const Expression& a, const Expression& b) {
+  return Expression::make(Operation::kMaximum, {a, b});
+}
 
-Expression operator==(const Expression& a, const Expression& b);
-Expression operator!=(const Expression& a, const Expression& b);
-Expression operator<(const Expression& a, const Expression& b);
-Expression operator<=(const Expression& a, const Expression& b);
-Expression operator>(const Expression& a, const Expression& b);
-Expression operator>=(const Expression& a, const Expression& b);
+inline Expression operator==(const Expression& a, const Expression& b) {
+  return Expression::make(Operation::kEqual, {a, b});
+}
+inline Expression operator!=(const Expression& a, const Expression& b) {
+  return Expression::make(Operation::kNotEqual, {a, b});
+}
+inline Expression operator<(const Expression& a, const Expression& b) {
+  return Expression::make(Operation::kLess, {a, b});
+}
+inline Expression operator<=(const Expression& a, const Expression& b) {
+  return Expression::make(Operation::kLessEqual, {a, b});
+}
+inline Expression operator>(const Expression& a, const Expression& b) {
+  return b < a;
+}
+inline Expression operator>=(const Expression& a, const Expression& b) {
+  return b <= a;
+}
 
 // Both operands are always part of the expression; there is no short cut in C++.
-Expression operator&&(const Expression& a, const Expression& b);
-Expression operator||(const Expression& a, const Expression& b);
-Expression operator!(const Expression& a);
+inline Expression operator&&(const Expression& a, const Expression& b) {
+  return Expression::make(Operation::kAnd, {a, b});
+}
+inline Expression operator||(const Expression& a, const Expression& b) {
+  return Expression::make(Operation::kOr, {a, b});
+}
+inline Expression operator!(const Expression& a) {
+  return Expression::make(Operation::kNot, {a});
+}
 // `condition` ? `then` : `otherwise`.
-Expression ite(const Expression& condition, const Expression& then, const Expression& otherwise);
+inline Expression ite(const Expression& condition, const Expression& then,
+                      const Expression& otherwise) {
+  return Expression::make(Operation::kIfThenElse, {condition, then, otherwise});
+}
 
 // The value beside `key` in the table; undefined for a key that is not there. Where a key is given
 // twice the first counts; the longer of the two lists is cut.
-Expression lookup(const Expression& key, std::vector<Value> keys, std::vector<Value> values);
+inline Expression lookup(const Expression& key, std::vector<Value> keys,
+                         std::vector<Value> values) {
+  return Expression::make_lookup(key, std::move(keys), std::move(values));
+}
 
 // The conjunction of `terms` (true when empty), and the disjunction (false when empty).
 Expression all_of(std::span<const Expression> terms);

@@ -130,25 +130,27 @@ class Parser {
     return ite(condition, value, otherwise);
   }
 
-  Result<Expression> disjunction() {
-    HONE_ASSIGN(Expression left, conjunction());
-    while (is("or")) {
+  using Operators = std::initializer_list<std::pair<std::string_view, Operation>>;
+
+  std::optional<Operation> operation_in(const Operators& operators) const {
+    for (const auto& [symbol, operation] : operators)
+      if (is(symbol)) return operation;
+    return std::nullopt;
+  }
+
+  // Operands with operators between them, from left to right.
+  Result<Expression> chain(const Operators& operators, Result<Expression> (Parser::*operand)()) {
+    HONE_ASSIGN(Expression left, (this->*operand)());
+    while (const auto operation = operation_in(operators)) {
       HONE_TRY(advance());
-      HONE_ASSIGN(const Expression right, conjunction());
-      left = left || right;
+      HONE_ASSIGN(const Expression right, (this->*operand)());
+      left = Expression::make(*operation, {left, right});
     }
     return left;
   }
 
-  Result<Expression> conjunction() {
-    HONE_ASSIGN(Expression left, negation());
-    while (is("and")) {
-      HONE_TRY(advance());
-      HONE_ASSIGN(const Expression right, negation());
-      left = left && right;
-    }
-    return left;
-  }
+  Result<Expression> disjunction() { return chain({{"or", Operation::kOr}}, &Parser::conjunction); }
+  Result<Expression> conjunction() { return chain({{"and", Operation::kAnd}}, &Parser::negation); }
 
   Result<Expression> negation() {
     if (!is("not")) return comparison();
@@ -159,25 +161,19 @@ class Parser {
     return !negated;
   }
 
-  static std::optional<Operation> comparison_of(std::string_view text) {
-    if (text == "==") return Operation::kEqual;
-    if (text == "!=") return Operation::kNotEqual;
-    if (text == "<" || text == ">") return Operation::kLess;
-    if (text == "<=" || text == ">=") return Operation::kLessEqual;
-    return std::nullopt;
-  }
-
   // a < b < c is a < b and b < c.
   Result<Expression> comparison() {
     HONE_ASSIGN(Expression left, sum());
     std::vector<Expression> links;
-    while (token_.kind == Token::Kind::kSymbol) {
-      const std::string_view symbol = token_.text;
-      const auto operation = comparison_of(symbol);
-      if (!operation) break;
+    while (const auto operation = operation_in({{"==", Operation::kEqual},
+                                                {"!=", Operation::kNotEqual},
+                                                {"<", Operation::kLess},
+                                                {">", Operation::kLess},
+                                                {"<=", Operation::kLessEqual},
+                                                {">=", Operation::kLessEqual}})) {
+      const bool swap = token_.text.starts_with('>');
       HONE_TRY(advance());
       HONE_ASSIGN(const Expression right, sum());
-      const bool swap = symbol.starts_with('>');
       links.push_back(
           Expression::make(*operation, swap ? std::vector{right, left} : std::vector{left, right}));
       left = right;
@@ -187,27 +183,13 @@ class Parser {
   }
 
   Result<Expression> sum() {
-    HONE_ASSIGN(Expression left, product());
-    while (is("+") || is("-")) {
-      const bool adds = is("+");
-      HONE_TRY(advance());
-      HONE_ASSIGN(const Expression right, product());
-      left = adds ? left + right : left - right;
-    }
-    return left;
+    return chain({{"+", Operation::kAdd}, {"-", Operation::kSubtract}}, &Parser::product);
   }
 
   Result<Expression> product() {
-    HONE_ASSIGN(Expression left, signed_atom());
-    while (is("*") || is("//") || is("%")) {
-      const std::string_view symbol = token_.text;
-      HONE_TRY(advance());
-      HONE_ASSIGN(const Expression right, signed_atom());
-      left = symbol == "*"    ? left * right
-             : symbol == "//" ? euclidean_div(left, right)
-                              : euclidean_mod(left, right);
-    }
-    return left;
+    return chain(
+        {{"*", Operation::kMultiply}, {"//", Operation::kDivide}, {"%", Operation::kModulo}},
+        &Parser::signed_atom);
   }
 
   Result<Expression> signed_atom() {
@@ -245,8 +227,7 @@ class Parser {
   Result<Expression> name() {
     const Token begin = token_;
     static constexpr std::string_view kWords[] = {"if", "else", "and", "or", "not"};
-    if (std::find(std::begin(kWords), std::end(kWords), begin.text) != std::end(kWords))
-      return unexpected();
+    if (std::ranges::find(kWords, begin.text) != std::end(kWords)) return unexpected();
     HONE_TRY(advance());
     if (begin.text == "True") return Expression(true);
     if (begin.text == "False") return Expression(false);

@@ -123,22 +123,22 @@ Interval modulo(Interval a, Interval b) {
   return {0, a.lower >= 0 ? std::min(upper, a.upper) : upper};
 }
 
-Interval compare(TermKind comparison, Interval a, Interval b) {
+Interval compare(Operation comparison, Interval a, Interval b) {
   if (a.is_empty() || b.is_empty()) return kEmptyInterval;
   const bool disjoint = intersect(a, b).is_empty();
   const bool same = a.is_single() && b.is_single() && a.lower == b.lower;
   bool can_hold = true;
   bool can_fail = true;
   switch (comparison) {
-    case TermKind::kEqual:
+    case Operation::kEqual:
       can_hold = !disjoint;
       can_fail = !same;
       break;
-    case TermKind::kNotEqual:
+    case Operation::kNotEqual:
       can_hold = !same;
       can_fail = !disjoint;
       break;
-    case TermKind::kLess:
+    case Operation::kLess:
       can_hold = a.lower < b.upper;
       can_fail = a.upper >= b.lower;
       break;

@@ -35,7 +35,7 @@ Interval multiply(Interval a, Interval b);
 Interval divide(Interval a, Interval b);
 Interval modulo(Interval a, Interval b);
 // The values of a comparison: a part of {0, 1}.
-Interval compare(TermKind comparison, Interval a, Interval b);
+Interval compare(Operation comparison, Interval a, Interval b);
 
 // Every x with x * factor = result for some factor and result of the intervals.
 Interval solve_factor(Interval result, Interval factor);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -38,7 +39,6 @@ class Narrowing {
   void filter_by_one();
   void filter_by_two();
   void drop_entailed();
-  std::vector<std::size_t> variables_of(TermId term) const;
   std::optional<std::vector<Value>> values_of(TermId term);
   std::optional<std::vector<Value>> divisors_for(std::size_t variable);
   void set_values(std::size_t variable, std::vector<Value> values);
@@ -62,8 +62,10 @@ void append_divisors(Value dividend, bool negative_too, std::vector<Value>& divi
   }
 }
 
-std::vector<std::size_t> Narrowing::variables_of(TermId term) const {
-  return indices(graph_[term].variables);
+void sort_without_repeats(std::vector<Value>& values) {
+  std::ranges::sort(values);
+  const auto repeated = std::ranges::unique(values);
+  values.erase(repeated.begin(), repeated.end());
 }
 
 void Narrowing::set_values(std::size_t variable, std::vector<Value> values) {
@@ -72,7 +74,7 @@ void Narrowing::set_values(std::size_t variable, std::vector<Value> values) {
     feasible_ = false;
     return;
   }
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const auto [low, high] = std::ranges::minmax_element(values);
   changed_ = changed_ || domain.listed != true || domain.values.size() != values.size();
   domain.interval = {*low, *high};
   domain.listed = true;
@@ -80,9 +82,7 @@ void Narrowing::set_values(std::size_t variable, std::vector<Value> values) {
 }
 
 bool Narrowing::tighten_bounds() {
-  std::vector<Interval> intervals;
-  for (const Domain& domain : domains_) intervals.push_back(domain.interval);
-  Bounds bounds(graph_, requirements_, std::move(intervals));
+  Bounds bounds(graph_, requirements_, intervals_of(domains_));
   if (!bounds.tighten()) return false;
   for (std::size_t i = 0; i < domains_.size(); ++i) {
     const Interval interval = bounds.variables()[i];
@@ -91,10 +91,8 @@ bool Narrowing::tighten_bounds() {
     changed_ = true;
     domains_[i].interval = interval;
     if (!domains_[i].listed) continue;
-    std::vector<Value> left;
-    for (const Value value : domains_[i].values) {
-      if (interval.contains(value)) left.push_back(value);
-    }
+    std::vector<Value> left = domains_[i].values;
+    std::erase_if(left, [&](Value value) { return !interval.contains(value); });
     set_values(i, std::move(left));
   }
   return feasible_;
@@ -102,7 +100,7 @@ bool Narrowing::tighten_bounds() {
 
 // The values `term` can have, where few combinations of its variables' values give them.
 std::optional<std::vector<Value>> Narrowing::values_of(TermId term) {
-  const std::vector<std::size_t> variables = variables_of(term);
+  const std::vector<std::size_t> variables = indices(graph_[term].variables);
   std::size_t combinations = 1;
   for (const std::size_t variable : variables) {
     if (!domains_[variable].listed) return std::nullopt;
@@ -120,8 +118,7 @@ std::optional<std::vector<Value>> Narrowing::values_of(TermId term) {
     const Value value = graph_.evaluate(term, scratch_);
     if (value != kUndefined) values.push_back(value);
   }
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
+  sort_without_repeats(values);
   if (values.size() > kMaximumDividends) return std::nullopt;
   return values;
 }
@@ -131,19 +128,18 @@ std::optional<std::vector<Value>> Narrowing::divisors_for(std::size_t variable) 
   const TermId own = graph_.variable(variable);
   const auto has_factor = [&](TermId term) {
     const Term& shape = graph_[term];
-    return term == own ||
-           (shape.kind == TermKind::kProduct &&
-            std::find(shape.operands.begin(), shape.operands.end(), own) != shape.operands.end());
+    return term == own || (shape.kind == Operation::kMultiply &&
+                           std::ranges::find(shape.operands, own) != shape.operands.end());
   };
   for (const TermId requirement : requirements_) {
     const Term& shape = graph_[requirement];
-    if (shape.kind != TermKind::kEqual || !shape.variables.test(variable)) continue;
+    if (shape.kind != Operation::kEqual || !shape.variables.test(variable)) continue;
     std::optional<TermId> dividend;
     for (std::size_t i = 0; i < 2; ++i) {
       const TermId side = shape.operands[i];
       const TermId other = shape.operands[1 - i];
       const bool is_remainder =
-          graph_[side].kind == TermKind::kModulo && graph_.is_constant(other, 0);
+          graph_[side].kind == Operation::kModulo && graph_.is_constant(other, 0);
       if (is_remainder && has_factor(graph_[side].operands[1])) {
         dividend = graph_[side].operands[0];
       } else if (side != own && has_factor(side)) {
@@ -154,14 +150,12 @@ std::optional<std::vector<Value>> Narrowing::divisors_for(std::size_t variable) 
     const auto dividends = values_of(*dividend);
     if (!dividends) continue;
     const Interval interval = domains_[variable].interval;
-    const bool usable = std::all_of(dividends->begin(), dividends->end(), [](Value value) {
-      return value != 0 && std::abs(value) <= kLargestDividend;
-    });
+    const bool usable = std::ranges::all_of(
+        *dividends, [](Value value) { return value != 0 && std::abs(value) <= kLargestDividend; });
     if (!usable) continue;
     std::vector<Value> divisors;
     for (const Value value : *dividends) append_divisors(value, interval.lower < 0, divisors);
-    std::sort(divisors.begin(), divisors.end());
-    divisors.erase(std::unique(divisors.begin(), divisors.end()), divisors.end());
+    sort_without_repeats(divisors);
     std::erase_if(divisors, [&](Value value) { return !interval.contains(value); });
     return divisors;
   }
@@ -175,11 +169,7 @@ void Narrowing::list_ranges() {
     if (auto divisors = divisors_for(i)) {
       set_values(i, std::move(*divisors));
     } else if (domain.size() <= kSmallRange) {
-      std::vector<Value> values;
-      for (Value value = domain.interval.lower; value <= domain.interval.upper; ++value) {
-        values.push_back(value);
-      }
-      set_values(i, std::move(values));
+      set_values(i, domain.all_values());
     }
   }
 }
@@ -189,11 +179,11 @@ void Narrowing::filter_by_one() {
     if (graph_[requirement].variables.count() != 1) return false;
     const std::size_t variable = graph_[requirement].variables._Find_first();
     if (!domains_[variable].listed || !feasible_) return false;
-    std::vector<Value> left;
-    for (const Value value : domains_[variable].values) {
+    std::vector<Value> left = domains_[variable].values;
+    std::erase_if(left, [&](Value value) {
       scratch_[variable] = value;
-      if (graph_.evaluate(requirement, scratch_) == 1) left.push_back(value);
-    }
+      return graph_.evaluate(requirement, scratch_) != 1;
+    });
     set_values(variable, std::move(left));
     return true;
   });
@@ -236,9 +226,7 @@ void Narrowing::filter_by_two() {
 }
 
 void Narrowing::drop_entailed() {
-  std::vector<Interval> intervals;
-  for (const Domain& domain : domains_) intervals.push_back(domain.interval);
-  const std::vector<Interval> forward = forward_intervals(graph_, intervals);
+  const std::vector<Interval> forward = forward_intervals(graph_, intervals_of(domains_));
   std::erase_if(requirements_, [&](TermId requirement) {
     return forward[requirement].is_single(1) && is_always_defined(graph_, requirement, forward);
   });
@@ -265,9 +253,22 @@ std::size_t Domain::size() const {
   return static_cast<std::size_t>(interval.upper - interval.lower) + 1;
 }
 
+std::vector<Value> Domain::all_values() const {
+  if (listed) return values;
+  std::vector<Value> all(size());
+  std::iota(all.begin(), all.end(), interval.lower);
+  return all;
+}
+
+std::vector<Interval> intervals_of(std::span<const Domain> domains) {
+  std::vector<Interval> intervals;
+  for (const Domain& domain : domains) intervals.push_back(domain.interval);
+  return intervals;
+}
+
 bool Domain::contains(Value value) const {
   if (!interval.contains(value)) return false;
-  return !listed || std::find(values.begin(), values.end(), value) != values.end();
+  return !listed || std::ranges::find(values, value) != values.end();
 }
 
 Narrowed narrow(TermGraph& graph, std::vector<TermId> requirements, std::vector<Domain> domains) {
@@ -287,13 +288,12 @@ bool list_values(const TermGraph& graph, const std::vector<TermId>& requirements
     if (variables.count() == 1 && variables.test(variable)) own.push_back(requirement);
   }
   std::vector<Value> scratch(variable + 1, 0);
-  for (Value value = domain.interval.lower; value <= domain.interval.upper; ++value) {
+  domain.values = domain.all_values();
+  std::erase_if(domain.values, [&](Value value) {
     scratch[variable] = value;
-    const bool holds = std::all_of(own.begin(), own.end(), [&](TermId requirement) {
-      return graph.evaluate(requirement, scratch) == 1;
-    });
-    if (holds) domain.values.push_back(value);
-  }
+    return !std::ranges::all_of(
+        own, [&](TermId requirement) { return graph.evaluate(requirement, scratch) == 1; });
+  });
   domain.listed = true;
   return true;
 }

@@ -2,6 +2,7 @@
 // two variables.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "space/interval.h"
@@ -16,7 +17,9 @@ struct Domain {
 
   std::size_t size() const;  // saturates
   bool contains(Value value) const;
+  std::vector<Value> all_values() const;  // of a range ascending
 };
+std::vector<Interval> intervals_of(std::span<const Domain> domains);
 
 // The requirements that remain to be tested over the domains left.
 struct Narrowed {

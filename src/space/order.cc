@@ -53,21 +53,16 @@ class Ordering {
 
 Ordering::Ordering(const TermGraph& graph, std::span<const TermId> requirements,
                    std::span<const Domain> domains) {
-  std::vector<Interval> intervals;
-  for (const Domain& domain : domains) {
-    intervals.push_back(domain.interval);
+  for (const Domain& domain : domains)
     bits_.push_back(std::log2(std::max<double>(1.0, static_cast<double>(domain.size()))));
-  }
-  const std::vector<Interval> terms = forward_intervals(graph, intervals);
+  const std::vector<Interval> terms = forward_intervals(graph, intervals_of(domains));
   for (const TermId requirement : requirements) {
     const Term& term = graph[requirement];
     scopes_.push_back(term.variables);
-    if (term.kind != TermKind::kEqual) continue;
+    if (term.kind != Operation::kEqual) continue;
     Equality equality{requirement, term.variables, {}};
-    for (std::size_t i = term.variables._Find_first(); i < term.variables.size();
-         i = term.variables._Find_next(i)) {
+    for (const std::size_t i : indices(term.variables))
       if (can_solve(graph, requirement, i, terms)) equality.solvable.set(i);
-    }
     if (equality.solvable.any()) equalities_.push_back(equality);
   }
 }
@@ -99,9 +94,7 @@ double Ordering::width(const VariableSet& assigned) const {
     if ((scope & ~assigned).any()) open |= scope & assigned;
   }
   double bits = 0;
-  for (std::size_t i = open._Find_first(); i < open.size(); i = open._Find_next(i)) {
-    bits += bits_[i];
-  }
+  for (const std::size_t i : indices(open)) bits += bits_[i];
   return bits;
 }
 

@@ -11,40 +11,9 @@ namespace {
 
 constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
 
-Opcode opcode_of(TermKind kind) {
-  switch (kind) {
-    case TermKind::kSum:
-      return Opcode::kAdd;
-    case TermKind::kProduct:
-      return Opcode::kMultiply;
-    case TermKind::kDivide:
-      return Opcode::kDivide;
-    case TermKind::kModulo:
-      return Opcode::kModulo;
-    case TermKind::kExactDivide:
-      return Opcode::kExactDivide;
-    case TermKind::kMinimum:
-      return Opcode::kMinimum;
-    case TermKind::kMaximum:
-      return Opcode::kMaximum;
-    case TermKind::kEqual:
-      return Opcode::kEqual;
-    case TermKind::kNotEqual:
-      return Opcode::kNotEqual;
-    case TermKind::kLess:
-      return Opcode::kLess;
-    case TermKind::kLessEqual:
-      return Opcode::kLessEqual;
-    case TermKind::kAnd:
-      return Opcode::kAnd;
-    default:
-      return Opcode::kOr;
-  }
-}
-
-bool is_nary(TermKind kind) {
-  return kind == TermKind::kSum || kind == TermKind::kProduct || kind == TermKind::kAnd ||
-         kind == TermKind::kOr;
+bool is_nary(Operation kind) {
+  return kind == Operation::kAdd || kind == Operation::kMultiply || kind == Operation::kAnd ||
+         kind == Operation::kOr;
 }
 
 // Level 0 is what is known before the first variable; levels of existences follow the others'.
@@ -64,7 +33,8 @@ class PlanBuilder {
   Slot new_slot(std::size_t level, Value value = 0);
   Slot ensure(TermId term);
   Slot ensure_nary(TermId term);
-  Slot emit(TermId term, Opcode opcode, Slot a, Slot b, Slot c = 0);
+  Slot emit(TermId term, Slot a, Slot b, Slot c = 0);
+  void place(std::size_t variable, std::size_t level, Slot slot);
   void require(TermId requirement);
   void require_member(Slot slot, std::size_t level, const Domain& domain);
   void find_keys(std::size_t level_count);
@@ -81,11 +51,9 @@ class PlanBuilder {
 };
 
 std::size_t PlanBuilder::level_of(TermId term) const {
-  const VariableSet& variables = graph_[term].variables;
   std::size_t level = 0;
-  for (std::size_t i = variables._Find_first(); i < variables.size(); i = variables._Find_next(i)) {
+  for (const std::size_t i : indices(graph_[term].variables))
     level = std::max(level, variable_level_[i]);
-  }
   return level;
 }
 
@@ -95,10 +63,10 @@ Slot PlanBuilder::new_slot(std::size_t level, Value value) {
   return static_cast<Slot>(plan_.slots.size() - 1);
 }
 
-Slot PlanBuilder::emit(TermId term, Opcode opcode, Slot a, Slot b, Slot c) {
+Slot PlanBuilder::emit(TermId term, Slot a, Slot b, Slot c) {
   const std::size_t level = level_of(term);
   const Slot target = new_slot(level);
-  levels_[level].code.push_back({opcode, target, a, b, c});
+  levels_[level].code.push_back({graph_[term].kind, Test::kNone, target, a, b, c});
   return target;
 }
 
@@ -107,23 +75,23 @@ Slot PlanBuilder::ensure(TermId term) {
   if (slot_of_[term] != kNoSlot) return slot_of_[term];
   const Term shape = graph_[term];
   Slot slot = kNoSlot;
-  if (shape.kind == TermKind::kConstant) {
+  if (shape.kind == Operation::kConstant) {
     slot = new_slot(0, shape.value);
   } else if (is_nary(shape.kind)) {
     slot = ensure_nary(term);
-  } else if (shape.kind == TermKind::kLookup) {
+  } else if (shape.kind == Operation::kLookup) {
     const Slot key = ensure(shape.operands[0]);
     plan_.tables.push_back(graph_.table(shape.value));
-    slot = emit(term, Opcode::kLookup, key, static_cast<Slot>(plan_.tables.size() - 1));
-  } else if (shape.kind == TermKind::kIfThenElse) {
+    slot = emit(term, key, static_cast<Slot>(plan_.tables.size() - 1));
+  } else if (shape.kind == Operation::kIfThenElse) {
     const Slot condition = ensure(shape.operands[0]);
     const Slot then = ensure(shape.operands[1]);
     const Slot otherwise = ensure(shape.operands[2]);
-    slot = emit(term, Opcode::kSelect, condition, then, otherwise);
+    slot = emit(term, condition, then, otherwise);
   } else {
     const Slot a = ensure(shape.operands[0]);
     const Slot b = ensure(shape.operands[1]);
-    slot = emit(term, opcode_of(shape.kind), a, b);
+    slot = emit(term, a, b);
   }
   if (slot_of_.size() < graph_.size()) slot_of_.resize(graph_.size(), kNoSlot);
   slot_of_[term] = slot;
@@ -140,20 +108,12 @@ Slot PlanBuilder::ensure_nary(TermId term) {
     (level_of(operand) < level ? earlier : own).push_back(operand);
   }
   if (earlier.size() >= 2 && !own.empty()) {
-    TermId partial = 0;
-    if (shape.kind == TermKind::kSum) {
-      partial = graph_.sum(earlier);
-    } else if (shape.kind == TermKind::kProduct) {
-      partial = graph_.product(earlier);
-    } else {
-      partial = graph_.logical(shape.kind, earlier);
-    }
-    earlier = {partial};
+    earlier = {graph_.make(shape.kind, earlier)};
   }
   own.insert(own.begin(), earlier.begin(), earlier.end());
   Slot result = ensure(own[0]);
   for (std::size_t i = 1; i < own.size(); ++i) {
-    result = emit(term, opcode_of(shape.kind), result, ensure(own[i]));
+    result = emit(term, result, ensure(own[i]));
   }
   return result;
 }
@@ -161,44 +121,44 @@ Slot PlanBuilder::ensure_nary(TermId term) {
 void PlanBuilder::require(TermId requirement) {
   const Term shape = graph_[requirement];
   const std::size_t level = level_of(requirement);
-  Instruction test{Opcode::kRequireTrue, 0, 0, 0, 0};
-  switch (shape.kind) {
-    case TermKind::kEqual:
-    case TermKind::kNotEqual:
-    case TermKind::kLess:
-    case TermKind::kLessEqual: {
-      TermId a = shape.operands[0];
-      TermId b = shape.operands[1];
-      test.opcode = shape.kind == TermKind::kEqual      ? Opcode::kRequireEqual
-                    : shape.kind == TermKind::kNotEqual ? Opcode::kRequireNotEqual
-                    : shape.kind == TermKind::kLess     ? Opcode::kRequireLess
-                                                        : Opcode::kRequireLessEqual;
-      if (shape.kind == TermKind::kEqual) {
-        if (graph_.is_constant(a, 0)) std::swap(a, b);
-        const Term remainder = graph_[a];
-        if (graph_.is_constant(b, 0) && remainder.kind == TermKind::kModulo) {
-          test.opcode = Opcode::kRequireMultiple;
-          a = remainder.operands[0];
-          b = remainder.operands[1];
-        }
+  Instruction test{.operation = Operation::kVariable, .test = Test::kTrue};
+  if (is_comparison(shape.kind)) {
+    test.operation = shape.kind;
+    TermId a = shape.operands[0];
+    TermId b = shape.operands[1];
+    if (shape.kind == Operation::kEqual) {
+      if (graph_.is_constant(a, 0)) std::swap(a, b);
+      const Term remainder = graph_[a];
+      if (graph_.is_constant(b, 0) && remainder.kind == Operation::kModulo) {
+        test.operation = Operation::kModulo;
+        test.test = Test::kZero;
+        a = remainder.operands[0];
+        b = remainder.operands[1];
       }
-      test.a = ensure(a);
-      test.b = ensure(b);
-      break;
     }
-    default:
-      test.a = ensure(requirement);
-      break;
+    test.a = ensure(a);
+    test.b = ensure(b);
+  } else {
+    test.a = ensure(requirement);
   }
   levels_[level].code.push_back(test);
 }
 
 void PlanBuilder::require_member(Slot slot, std::size_t level, const Domain& domain) {
   Domain sorted = domain;
-  std::sort(sorted.values.begin(), sorted.values.end());
+  std::ranges::sort(sorted.values);
   plan_.domains.push_back(std::move(sorted));
-  levels_[level].code.push_back(
-      {Opcode::kRequireMember, 0, slot, static_cast<Slot>(plan_.domains.size() - 1), 0});
+  levels_[level].code.push_back({.operation = Operation::kVariable,
+                                 .test = Test::kMember,
+                                 .a = slot,
+                                 .b = static_cast<Slot>(plan_.domains.size() - 1)});
+}
+
+void PlanBuilder::place(std::size_t variable, std::size_t level, Slot slot) {
+  variable_level_[variable] = level;
+  const TermId term = graph_.variable(variable);
+  slot_of_.resize(graph_.size(), kNoSlot);
+  slot_of_[term] = slot;
 }
 
 void PlanBuilder::add_steps(const std::vector<Step>& steps, std::vector<TermId> requirements,
@@ -217,10 +177,7 @@ void PlanBuilder::add_steps(const std::vector<Step>& steps, std::vector<TermId> 
       const TermId solution = solve(graph_, *step.solved, step.variable);
       level = level_of(solution);
       const Slot slot = ensure(solution);
-      variable_level_[step.variable] = level;
-      const TermId variable = graph_.variable(step.variable);
-      slot_of_.resize(graph_.size(), kNoSlot);
-      slot_of_[variable] = slot;
+      place(step.variable, level, slot);
       require_member(slot, level, domains_[step.variable]);
     } else {
       levels_.emplace_back();
@@ -228,10 +185,7 @@ void PlanBuilder::add_steps(const std::vector<Step>& steps, std::vector<TermId> 
       levels_[level].variable = step.variable;
       levels_[level].values = domains_[step.variable].values;
       levels_[level].slot = new_slot(level);
-      variable_level_[step.variable] = level;
-      const TermId variable = graph_.variable(step.variable);
-      slot_of_.resize(graph_.size(), kNoSlot);
-      slot_of_[variable] = levels_[level].slot;
+      place(step.variable, level, levels_[level].slot);
     }
     assigned_.set(step.variable);
     if (outputs && knob_of_[step.variable]) {
@@ -251,11 +205,8 @@ void PlanBuilder::add_existence(const Existence& existence) {
     if (step.solved) all.push_back(*step.solved);
   }
   for (const TermId requirement : all) {
-    const VariableSet& variables = graph_[requirement].variables;
-    for (std::size_t i = variables._Find_first(); i < variables.size();
-         i = variables._Find_next(i)) {
-      if (!inner.test(i)) outer_level = std::max(outer_level, variable_level_[i]);
-    }
+    for (const std::size_t i : indices(graph_[requirement].variables & ~inner))
+      outer_level = std::max(outer_level, variable_level_[i]);
   }
   std::vector<std::size_t> level_ids;
   add_steps(existence.steps, existence.requirements, level_ids, false);
@@ -263,19 +214,18 @@ void PlanBuilder::add_existence(const Existence& existence) {
   for (const std::size_t id : level_ids) levels.push_back(std::move(levels_[id]));
   plan_.existences.push_back(std::move(levels));
   levels_[outer_level].code.push_back(
-      {Opcode::kRequireExistence, 0, static_cast<Slot>(plan_.existences.size() - 1), 0, 0});
+      {.test = Test::kExistence, .b = static_cast<Slot>(plan_.existences.size() - 1)});
 }
 
 // The slots that an instruction reads, whichever of a, b and c these are.
 std::vector<Slot> reads(const Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::kRequireExistence:
+  switch (instruction.operation) {
+    case Operation::kConstant:
       return {};
-    case Opcode::kLookup:
-    case Opcode::kRequireTrue:
-    case Opcode::kRequireMember:
+    case Operation::kVariable:
+    case Operation::kLookup:
       return {instruction.a};
-    case Opcode::kSelect:
+    case Operation::kIfThenElse:
       return {instruction.a, instruction.b, instruction.c};
     default:
       return {instruction.a, instruction.b};
@@ -292,8 +242,8 @@ void PlanBuilder::find_keys(std::size_t level_count) {
   for (std::size_t level = 1; level < level_count; ++level) {
     use(levels_[level].code, level);
     for (const Instruction& instruction : levels_[level].code) {
-      if (instruction.opcode != Opcode::kRequireExistence) continue;
-      for (const Level& inner : plan_.existences[instruction.a]) use(inner.code, level);
+      if (instruction.test != Test::kExistence) continue;
+      for (const Level& inner : plan_.existences[instruction.b]) use(inner.code, level);
     }
     // A computed knob that is a value of an earlier level is still read here.
     for (const Output& output : levels_[level].outputs) {

@@ -16,37 +16,22 @@ namespace hone::space {
 // The place in which a level keeps a value while it runs.
 using Slot = std::uint32_t;
 
-enum class Opcode : std::uint8_t {
-  kAdd,
-  kMultiply,
-  kDivide,
-  kModulo,
-  kExactDivide,
-  kMinimum,
-  kMaximum,
-  kEqual,
-  kNotEqual,
-  kLess,
-  kLessEqual,
-  kAnd,
-  kOr,
-  kSelect,  // c is the third operand
-  kLookup,  // b is the table
-  // The rest end the level unless they hold.
-  kRequireTrue,
-  kRequireEqual,
-  kRequireNotEqual,
-  kRequireLess,
-  kRequireLessEqual,
-  kRequireMultiple,   // b divides a
-  kRequireMember,     // a is in domain b
-  kRequireExistence,  // existence a has a solution
+// What becomes of the value that an instruction gives. All but kNone end the level unless it holds.
+enum class Test : std::uint8_t {
+  kNone,  // the slot `target` keeps it
+  kTrue,
+  kZero,
+  kMember,     // it is in domain b
+  kExistence,  // existence b has a solution; there is no value
 };
 
+// Its value: `operation` on the slots a, b and c; kVariable: what slot a holds; kLookup: what table
+// b has for it; kConstant: none.
 struct Instruction {
-  Opcode opcode;
-  Slot target;
-  Slot a, b, c;
+  Operation operation = Operation::kConstant;
+  Test test = Test::kNone;
+  Slot target = 0;
+  Slot a = 0, b = 0, c = 0;
 };
 
 struct Output {
@@ -77,6 +62,9 @@ struct Plan {
   bool run(const Level& level, Value* slots) const;
   // Whether the levels from `depth` on have a solution.
   bool has_solution(const std::vector<Level>& levels, std::size_t depth, Value* slots) const;
+
+ private:
+  Value value_of(const Instruction& instruction, const Value* slots) const;
 };
 
 // The domains of variables that `order` tries are lists; a variable that is not in `order` has one

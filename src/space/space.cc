@@ -11,7 +11,7 @@ namespace hone::space {
 
 bool contains(const Knob& knob, Value value) {
   if (knob.range) return knob.range->first <= value && value <= knob.range->second;
-  return std::find(knob.values.begin(), knob.values.end(), value) != knob.values.end();
+  return std::ranges::find(knob.values, value) != knob.values.end();
 }
 
 Space Space::unite(std::string selector, std::string description, std::vector<Space> parts) {
@@ -146,10 +146,10 @@ Result<Space> Space::relax(const std::vector<std::string>& names) const {
     if (constraint.hardness == Hardness::kSoft) soft.push_back(constraint.name);
   }
   for (const std::string& name : names) {
-    if (name == "all" || std::find(soft.begin(), soft.end(), name) != soft.end()) continue;
+    if (name == "all" || std::ranges::find(soft, name) != soft.end()) continue;
     const bool hard =
-        std::any_of(definition.constraints.begin(), definition.constraints.end(),
-                    [&](const Constraint& constraint) { return constraint.name == name; });
+        std::ranges::any_of(definition.constraints,
+                            [&](const Constraint& constraint) { return constraint.name == name; });
     if (hard) {
       return input_error("constraint '{}' is hard: only soft constraints can be relaxed{}", name,
                          soft.empty() ? "" : fmt::format(" ({})", fmt::join(soft, ", ")));
@@ -160,9 +160,8 @@ Result<Space> Space::relax(const std::vector<std::string>& names) const {
     return input_error("no soft constraint is called '{}'{}", name, hint.empty() ? all : hint);
   }
   std::erase_if(definition.constraints, [&](const Constraint& constraint) {
-    const bool named = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return name == "all" || name == constraint.name;
-    });
+    const bool named = std::ranges::any_of(
+        names, [&](const std::string& name) { return name == "all" || name == constraint.name; });
     return named && constraint.hardness == Hardness::kSoft;
   });
   HONE_ASSIGN(auto compiled, CompiledSpace::compile(std::move(definition), compiled_->options()));

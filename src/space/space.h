@@ -75,7 +75,7 @@ struct SpaceOptions {
 };
 
 class CompiledSpace;
-class EnumeratorState;
+struct EnumeratorState;
 class UnitedSpace;
 
 // Walks the configurations of a space in its stable order, one at a time, without listing them.
@@ -173,11 +173,11 @@ class Space {
 
 // What a space is made of before it is compiled.
 struct Variable {
-  std::string name;
-  std::string description;
+  std::string name = {};
+  std::string description = {};
   bool auxiliary = false;
-  bool ranged = false;        // [lower, upper] instead of `values`
-  std::vector<Value> values;  // in the stated order
+  bool ranged = false;             // [lower, upper] instead of `values`
+  std::vector<Value> values = {};  // in the stated order
   Value lower = 0;
   Value upper = 0;
   Expression expression = true;

@@ -21,7 +21,8 @@ std::string argument_text(const Expression& argument) {
   return text.size() > kMostOfAnArgument ? "..." : text;
 }
 
-FilledReason fill(const Constraint& constraint) {
+FilledReason fill(const Constraint& constraint,
+                  const std::function<std::string(const Expression&)>& words_of) {
   FilledReason filled;
   std::string_view rest = constraint.reason;
   for (std::size_t used = 0; used < constraint.arguments.size(); ++used) {
@@ -29,7 +30,7 @@ FilledReason fill(const Constraint& constraint) {
     if (hole == std::string_view::npos) break;
     (used == 0 ? filled.before : filled.middle) += rest.substr(0, hole);
     if (used > 0) filled.words_between += hole;
-    filled.middle += argument_text(constraint.arguments[used]);
+    filled.middle += words_of(constraint.arguments[used]);
     rest.remove_prefix(hole + 2);
   }
   filled.after = rest;
@@ -43,7 +44,7 @@ FilledReason words_of(const Constraint& constraint) {
       constraint.reason.starts_with(constraint.name) &&
       constraint.reason.find("{}", constraint.name.size()) != std::string::npos;
   if (only_values) return {.before = constraint.name, .middle = {}, .after = {}};
-  return fill(constraint);
+  return fill(constraint, argument_text);
 }
 
 // A rule while constraints are added to it.
@@ -101,7 +102,12 @@ std::string domain_text(std::span<const Value> values) {
 }
 
 std::string reason_text(const Constraint& constraint) {
-  const FilledReason filled = fill(constraint);
+  return reason_text(constraint, argument_text);
+}
+
+std::string reason_text(const Constraint& constraint,
+                        const std::function<std::string(const Expression&)>& words_of) {
+  const FilledReason filled = fill(constraint, words_of);
   return filled.before + filled.middle + filled.after;
 }
 

@@ -1,6 +1,7 @@
 // A space in words for people: its domains, and its constraints without anything said twice.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ inline constexpr std::size_t kMostListed = 24;
 // "wg_0 must be divisible by sg_0 (wg_0 % sg_0 == 0)". One longer than kMostOfAnArgument characters
 // is "...".
 std::string reason_text(const Constraint& constraint);
+// What stands for it is what `words_of` says of it.
+std::string reason_text(const Constraint& constraint,
+                        const std::function<std::string(const Expression&)>& words_of);
 inline constexpr std::size_t kMostOfAnArgument = 60;
 
 // Constraints of one name, hardness and reason as one rule, unless many words stand between what

@@ -20,59 +20,10 @@ std::uint64_t hash_of(const Term& term) {
   return hash;
 }
 
-bool gives_boolean(TermKind kind) {
-  switch (kind) {
-    case TermKind::kEqual:
-    case TermKind::kNotEqual:
-    case TermKind::kLess:
-    case TermKind::kLessEqual:
-    case TermKind::kAnd:
-    case TermKind::kOr:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
-Value apply(TermKind kind, Value a, Value b) {
-  switch (kind) {
-    case TermKind::kSum:
-      return add(a, b);
-    case TermKind::kProduct:
-      return multiply(a, b);
-    case TermKind::kDivide:
-      return divide(a, b);
-    case TermKind::kModulo:
-      return modulo(a, b);
-    case TermKind::kExactDivide:
-      return exact_divide(a, b);
-    case TermKind::kMinimum:
-      return minimum(a, b);
-    case TermKind::kMaximum:
-      return maximum(a, b);
-    case TermKind::kEqual:
-      return equal(a, b);
-    case TermKind::kNotEqual:
-      return not_equal(a, b);
-    case TermKind::kLess:
-      return less(a, b);
-    case TermKind::kLessEqual:
-      return less_equal(a, b);
-    case TermKind::kAnd:
-      return logical_and(a, b);
-    case TermKind::kOr:
-      return logical_or(a, b);
-    default:
-      return kUndefined;
-  }
-}
-
 Value LookupTable::find(Value key) const {
-  const auto found = std::lower_bound(
-      entries.begin(), entries.end(), key,
-      [](const std::pair<Value, Value>& entry, Value wanted) { return entry.first < wanted; });
+  const auto found = std::ranges::lower_bound(entries, key, {}, &std::pair<Value, Value>::first);
   return found != entries.end() && found->first == key ? found->second : kUndefined;
 }
 
@@ -106,92 +57,72 @@ TermId TermGraph::constant(Value value, bool boolean) {
 
 TermId TermGraph::variable(std::size_t index) {
   Term term;
-  term.kind = TermKind::kVariable;
+  term.kind = Operation::kVariable;
   term.value = static_cast<Value>(index);
   term.variables.set(index);
   return intern(std::move(term));
 }
 
-TermId TermGraph::sum(std::span<const TermId> operands) {
-  Term term;
-  term.kind = TermKind::kSum;
-  Value folded = 0;
-  const auto take = [&](TermId operand) {
-    if (is_constant(operand)) {
-      folded = space::add(folded, terms_[operand].value);
-    } else {
-      term.operands.push_back(operand);
-    }
-  };
+std::vector<TermId> TermGraph::flattened(Operation kind, std::span<const TermId> operands) const {
+  std::vector<TermId> flat;
   for (const TermId operand : operands) {
-    if (terms_[operand].kind == TermKind::kSum) {
-      for (const TermId inner : terms_[operand].operands) take(inner);
-    } else {
-      take(operand);
-    }
+    const Term& term = terms_[operand];
+    if (term.kind == kind)
+      flat.insert(flat.end(), term.operands.begin(), term.operands.end());
+    else
+      flat.push_back(operand);
   }
-  if (folded == kUndefined || term.operands.empty()) return constant(folded);
-  if (folded != 0) term.operands.push_back(constant(folded));
-  if (term.operands.size() == 1 && !terms_[term.operands[0]].boolean) return term.operands[0];
-  if (term.operands.size() == 1) term.operands.push_back(constant(0));
-  std::sort(term.operands.begin(), term.operands.end());
-  return intern(std::move(term));
+  return flat;
 }
 
-TermId TermGraph::product(std::span<const TermId> operands) {
+TermId TermGraph::folded(Operation kind, std::span<const TermId> operands) {
+  const bool multiplies = kind == Operation::kMultiply;
+  const Value neutral = multiplies ? 1 : 0;
   Term term;
-  term.kind = TermKind::kProduct;
-  Value folded = 1;
+  term.kind = kind;
+  Value value = neutral;  // of the constants
   bool total = true;
-  const auto take = [&](TermId operand) {
+  for (const TermId operand : flattened(kind, operands)) {
     total = total && terms_[operand].total;
     if (is_constant(operand)) {
-      folded = multiply(folded, terms_[operand].value);
+      value = apply(kind, value, terms_[operand].value);
     } else {
       term.operands.push_back(operand);
     }
-  };
-  for (const TermId operand : operands) {
-    if (terms_[operand].kind == TermKind::kProduct) {
-      for (const TermId inner : terms_[operand].operands) take(inner);
-    } else {
-      take(operand);
-    }
   }
-  if (folded == kUndefined || term.operands.empty() || (folded == 0 && total)) {
-    return constant(folded);
-  }
-  if (folded == -1 && term.operands.size() == 1 &&
-      terms_[term.operands[0]].kind == TermKind::kSum) {
+  const bool annihilates = multiplies && value == 0 && total;
+  if (value == kUndefined || term.operands.empty() || annihilates) return constant(value);
+  if (multiplies && value == -1 && term.operands.size() == 1 &&
+      terms_[term.operands[0]].kind == Operation::kAdd) {
     std::vector<TermId> negated;
-    for (const TermId inner : std::vector<TermId>(terms_[term.operands[0]].operands)) {
-      const TermId minus_one = constant(-1);
-      negated.push_back(product(std::vector<TermId>{minus_one, inner}));
-    }
+    for (const TermId inner : std::vector<TermId>(terms_[term.operands[0]].operands))
+      negated.push_back(negative(inner));
     return sum(negated);
   }
-  if (folded != 1) term.operands.push_back(constant(folded));
+  if (value != neutral) term.operands.push_back(constant(value));
   if (term.operands.size() == 1 && !terms_[term.operands[0]].boolean) return term.operands[0];
-  if (term.operands.size() == 1) term.operands.push_back(constant(1));
-  std::sort(term.operands.begin(), term.operands.end());
+  if (term.operands.size() == 1) term.operands.push_back(constant(neutral));
+  std::ranges::sort(term.operands);
   return intern(std::move(term));
 }
 
 TermId TermGraph::difference(TermId a, TermId b) {
-  const TermId minus_one = constant(-1);
-  const TermId negated = product(std::vector<TermId>{minus_one, b});
-  return sum(std::vector<TermId>{a, negated});
+  return sum(std::vector{a, negative(b)});
 }
 
-TermId TermGraph::binary(TermKind kind, TermId a, TermId b) {
+TermId TermGraph::negative(TermId term) {
+  return product(std::vector{constant(-1), term});
+}
+
+TermId TermGraph::binary(Operation kind, TermId a, TermId b) {
   const bool boolean = gives_boolean(kind);
   if (is_constant(a) && is_constant(b)) {
     return constant(apply(kind, terms_[a].value, terms_[b].value), boolean);
   }
-  const bool symmetric = kind == TermKind::kEqual || kind == TermKind::kNotEqual ||
-                         kind == TermKind::kMinimum || kind == TermKind::kMaximum;
+  const bool symmetric = kind == Operation::kEqual || kind == Operation::kNotEqual ||
+                         kind == Operation::kMinimum || kind == Operation::kMaximum;
   if (symmetric && a > b) std::swap(a, b);
-  if ((kind == TermKind::kDivide || kind == TermKind::kExactDivide) && is_constant(b, 1) &&
+  if ((kind == Operation::kDivide || kind == Operation::kExactDivide) && is_constant(b, 1) &&
       !terms_[a].boolean) {
     return a;
   }
@@ -199,35 +130,29 @@ TermId TermGraph::binary(TermKind kind, TermId a, TermId b) {
   term.kind = kind;
   term.boolean = boolean;
   const bool divides =
-      kind == TermKind::kDivide || kind == TermKind::kModulo || kind == TermKind::kExactDivide;
+      kind == Operation::kDivide || kind == Operation::kModulo || kind == Operation::kExactDivide;
   if (divides) {
-    term.total = kind != TermKind::kExactDivide && is_constant(b) && !is_constant(b, 0);
+    term.total = kind != Operation::kExactDivide && is_constant(b) && !is_constant(b, 0);
   }
   term.operands = {a, b};
   return intern(std::move(term));
 }
 
-TermId TermGraph::logical(TermKind kind, std::span<const TermId> operands) {
+TermId TermGraph::logical(Operation kind, std::span<const TermId> operands) {
   // The value that decides the whole, and the one that changes nothing.
-  const Value deciding = kind == TermKind::kAnd ? 0 : 1;
+  const Value deciding = kind == Operation::kAnd ? 0 : 1;
   Term term;
   term.kind = kind;
   term.boolean = true;
   bool decided = false;
-  const auto take = [&](TermId operand) {
+  std::vector<TermId> booleans;
+  for (const TermId operand : operands) booleans.push_back(as_boolean(operand));
+  for (const TermId operand : flattened(kind, booleans)) {
     if (is_constant(operand, deciding)) decided = true;
     if (!is_constant(operand, 1 - deciding)) term.operands.push_back(operand);
-  };
-  for (const TermId given : operands) {
-    const TermId operand = as_boolean(given);
-    if (terms_[operand].kind == kind) {
-      for (const TermId inner : terms_[operand].operands) take(inner);
-    } else {
-      take(operand);
-    }
   }
   if (decided) return constant(deciding, true);
-  std::sort(term.operands.begin(), term.operands.end());
+  std::ranges::sort(term.operands);
   term.operands.erase(std::unique(term.operands.begin(), term.operands.end()), term.operands.end());
   if (term.operands.empty()) return constant(1 - deciding, true);
   if (term.operands.size() == 1) return term.operands[0];
@@ -237,31 +162,31 @@ TermId TermGraph::logical(TermKind kind, std::span<const TermId> operands) {
 TermId TermGraph::as_boolean(TermId term) {
   if (terms_[term].boolean) return term;
   if (is_constant(term)) return constant(truth(terms_[term].value), true);
-  return binary(TermKind::kNotEqual, term, constant(0));
+  return binary(Operation::kNotEqual, term, constant(0));
 }
 
 TermId TermGraph::negation(TermId boolean) {
   const TermId operand = as_boolean(boolean);
   const Term term = terms_[operand];
   switch (term.kind) {
-    case TermKind::kConstant:
+    case Operation::kConstant:
       return constant(logical_not(term.value), true);
-    case TermKind::kEqual:
-      return binary(TermKind::kNotEqual, term.operands[0], term.operands[1]);
-    case TermKind::kNotEqual:
-      return binary(TermKind::kEqual, term.operands[0], term.operands[1]);
-    case TermKind::kLess:
-      return binary(TermKind::kLessEqual, term.operands[1], term.operands[0]);
-    case TermKind::kLessEqual:
-      return binary(TermKind::kLess, term.operands[1], term.operands[0]);
-    case TermKind::kAnd:
-    case TermKind::kOr: {
+    case Operation::kEqual:
+      return binary(Operation::kNotEqual, term.operands[0], term.operands[1]);
+    case Operation::kNotEqual:
+      return binary(Operation::kEqual, term.operands[0], term.operands[1]);
+    case Operation::kLess:
+      return binary(Operation::kLessEqual, term.operands[1], term.operands[0]);
+    case Operation::kLessEqual:
+      return binary(Operation::kLess, term.operands[1], term.operands[0]);
+    case Operation::kAnd:
+    case Operation::kOr: {
       std::vector<TermId> negated;
       for (const TermId inner : term.operands) negated.push_back(negation(inner));
-      return logical(term.kind == TermKind::kAnd ? TermKind::kOr : TermKind::kAnd, negated);
+      return logical(term.kind == Operation::kAnd ? Operation::kOr : Operation::kAnd, negated);
     }
     default:
-      return binary(TermKind::kEqual, operand, constant(0));
+      return binary(Operation::kEqual, operand, constant(0));
   }
 }
 
@@ -273,7 +198,7 @@ TermId TermGraph::if_then_else(TermId condition, TermId then, TermId otherwise) 
   }
   if (then == otherwise && terms_[condition].total) return then;
   Term term;
-  term.kind = TermKind::kIfThenElse;
+  term.kind = Operation::kIfThenElse;
   term.boolean = terms_[then].boolean && terms_[otherwise].boolean;
   term.operands = {condition, then, otherwise};
   return intern(std::move(term));
@@ -281,9 +206,9 @@ TermId TermGraph::if_then_else(TermId condition, TermId then, TermId otherwise) 
 
 TermId TermGraph::lookup(TermId key, LookupTable table) {
   if (is_constant(key)) return constant(table.find(terms_[key].value));
-  const auto known = std::find(tables_.begin(), tables_.end(), table);
+  const auto known = std::ranges::find(tables_, table);
   Term term;
-  term.kind = TermKind::kLookup;
+  term.kind = Operation::kLookup;
   term.total = false;
   term.value = known - tables_.begin();
   if (known == tables_.end()) tables_.push_back(std::move(table));

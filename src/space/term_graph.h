@@ -23,28 +23,10 @@ inline std::vector<std::size_t> indices(const VariableSet& set) {
   return result;
 }
 
-enum class TermKind : std::uint8_t {
-  kConstant,
-  kVariable,
-  kSum,      // two or more operands
-  kProduct,  // two or more operands
-  kDivide,
-  kModulo,
-  kExactDivide,  // undefined unless the second operand divides the first
-  kMinimum,
-  kMaximum,
-  kEqual,
-  kNotEqual,
-  kLess,
-  kLessEqual,
-  kAnd,  // two or more boolean operands
-  kOr,   // two or more boolean operands
-  kIfThenElse,
-  kLookup,
-};
-
 struct Term {
-  TermKind kind = TermKind::kConstant;
+  // Any but kSubtract and kNot. kAdd, kMultiply, kAnd and kOr have two or more operands, which for
+  // the last two are booleans.
+  Operation kind = Operation::kConstant;
   bool boolean = false;
   // Defined whatever its variables are, short of results beyond 64 bits.
   bool total = true;
@@ -69,15 +51,19 @@ class TermGraph {
 
   TermId constant(Value value, bool boolean = false);
   TermId variable(std::size_t index);
-  TermId sum(std::span<const TermId> operands);
-  TermId product(std::span<const TermId> operands);
+  TermId sum(std::span<const TermId> operands) { return folded(Operation::kAdd, operands); }
+  TermId product(std::span<const TermId> operands) {
+    return folded(Operation::kMultiply, operands);
+  }
   // A binary kind: kDivide, kModulo, kExactDivide, kMinimum, kMaximum or a comparison.
-  TermId binary(TermKind kind, TermId a, TermId b);
-  TermId logical(TermKind kind, std::span<const TermId> operands);  // kAnd or kOr
+  TermId binary(Operation kind, TermId a, TermId b);
+  TermId logical(Operation kind, std::span<const TermId> operands);  // kAnd or kOr
   TermId negation(TermId boolean);
   TermId if_then_else(TermId condition, TermId then, TermId otherwise);
   TermId lookup(TermId key, LookupTable table);
   TermId difference(TermId a, TermId b);
+  // Any of the above that has operands alone.
+  TermId make(Operation kind, std::span<const TermId> operands);
 
   // The term of `expression`; its variable i becomes replacements[i].
   TermId add(const Expression& expression, std::span<const TermId> replacements);
@@ -92,24 +78,24 @@ class TermGraph {
   // The term's value where variable i has variables[i].
   Value evaluate(TermId term, std::span<const Value> variables) const;
 
-  bool is_constant(TermId term) const { return terms_[term].kind == TermKind::kConstant; }
+  bool is_constant(TermId term) const { return terms_[term].kind == Operation::kConstant; }
   bool is_constant(TermId term, Value value) const {
     return is_constant(term) && terms_[term].value == value;
   }
 
  private:
   TermId intern(Term term);
+  // The operands, with those of operands that are of `kind` in their place.
+  std::vector<TermId> flattened(Operation kind, std::span<const TermId> operands) const;
+  TermId folded(Operation kind, std::span<const TermId> operands);  // kAdd or kMultiply
+  TermId negative(TermId term);
   TermId as_boolean(TermId term);
   TermId add_node(const Expression& expression, std::span<const TermId> replacements,
                   std::unordered_map<const void*, TermId>& done);
-  TermId rebuild(const Term& shape, std::vector<TermId> operands, const TermGraph& other);
 
   std::vector<Term> terms_;
   std::vector<LookupTable> tables_;
   std::unordered_multimap<std::uint64_t, TermId> by_hash_;
 };
-
-// The value of a binary kind or, pairwise, of kSum, kProduct, kAnd and kOr.
-Value apply(TermKind kind, Value a, Value b);
 
 }  // namespace hone::space

@@ -8,27 +8,6 @@
 namespace hone::space {
 namespace {
 
-TermKind kind_of(Operation operation) {
-  switch (operation) {
-    case Operation::kDivide:
-      return TermKind::kDivide;
-    case Operation::kModulo:
-      return TermKind::kModulo;
-    case Operation::kMinimum:
-      return TermKind::kMinimum;
-    case Operation::kMaximum:
-      return TermKind::kMaximum;
-    case Operation::kEqual:
-      return TermKind::kEqual;
-    case Operation::kNotEqual:
-      return TermKind::kNotEqual;
-    case Operation::kLess:
-      return TermKind::kLess;
-    default:
-      return TermKind::kLessEqual;
-  }
-}
-
 // More clauses than this are not made of one disjunction.
 constexpr std::size_t kMaximumClauses = 16;
 
@@ -55,28 +34,6 @@ TermId TermGraph::add_node(const Expression& expression, std::span<const TermId>
     case Operation::kVariable:
       term = replacements[expression.variable_index()];
       break;
-    case Operation::kAdd:
-      term = sum(operands);
-      break;
-    case Operation::kSubtract:
-      term = operands[0];
-      for (std::size_t i = 1; i < operands.size(); ++i) term = difference(term, operands[i]);
-      break;
-    case Operation::kMultiply:
-      term = product(operands);
-      break;
-    case Operation::kAnd:
-      term = logical(TermKind::kAnd, operands);
-      break;
-    case Operation::kOr:
-      term = logical(TermKind::kOr, operands);
-      break;
-    case Operation::kNot:
-      term = negation(operands[0]);
-      break;
-    case Operation::kIfThenElse:
-      term = if_then_else(operands[0], operands[1], operands[2]);
-      break;
     case Operation::kLookup: {
       LookupTable table;
       for (std::size_t i = 0; i < expression.lookup_keys().size(); ++i) {
@@ -84,17 +41,14 @@ TermId TermGraph::add_node(const Expression& expression, std::span<const TermId>
       }
       const auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
       const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
-      std::stable_sort(table.entries.begin(), table.entries.end(), by_key);
+      std::ranges::stable_sort(table.entries, by_key);
       table.entries.erase(std::unique(table.entries.begin(), table.entries.end(), same_key),
                           table.entries.end());
       term = lookup(operands[0], std::move(table));
       break;
     }
     default:
-      term = operands[0];
-      for (std::size_t i = 1; i < operands.size(); ++i) {
-        term = binary(kind_of(expression.operation()), term, operands[i]);
-      }
+      term = make(expression.operation(), operands);
       break;
   }
   done.emplace(expression.node_address(), term);
@@ -103,70 +57,77 @@ TermId TermGraph::add_node(const Expression& expression, std::span<const TermId>
 
 TermId TermGraph::add(const TermGraph& other, TermId term, std::span<const TermId> replacements) {
   const Term& shape = other[term];
-  if (shape.kind == TermKind::kConstant) return constant(shape.value, shape.boolean);
-  if (shape.kind == TermKind::kVariable) return replacements[static_cast<std::size_t>(shape.value)];
+  if (shape.kind == Operation::kConstant) return constant(shape.value, shape.boolean);
+  if (shape.kind == Operation::kVariable)
+    return replacements[static_cast<std::size_t>(shape.value)];
   std::vector<TermId> operands;
   for (const TermId operand : shape.operands) {
     operands.push_back(add(other, operand, replacements));
   }
-  return rebuild(shape, std::move(operands), other);
+  if (shape.kind == Operation::kLookup) return lookup(operands[0], other.table(shape.value));
+  return make(shape.kind, operands);
 }
 
-TermId TermGraph::rebuild(const Term& shape, std::vector<TermId> operands, const TermGraph& other) {
-  switch (shape.kind) {
-    case TermKind::kSum:
+TermId TermGraph::make(Operation kind, std::span<const TermId> operands) {
+  switch (kind) {
+    case Operation::kAdd:
       return sum(operands);
-    case TermKind::kProduct:
+    case Operation::kMultiply:
       return product(operands);
-    case TermKind::kAnd:
-    case TermKind::kOr:
-      return logical(shape.kind, operands);
-    case TermKind::kIfThenElse:
+    case Operation::kAnd:
+    case Operation::kOr:
+      return logical(kind, operands);
+    case Operation::kNot:
+      return negation(operands[0]);
+    case Operation::kIfThenElse:
       return if_then_else(operands[0], operands[1], operands[2]);
-    case TermKind::kLookup:
-      return lookup(operands[0], other.table(shape.value));
-    default:
-      return binary(shape.kind, operands[0], operands[1]);
+    default: {
+      TermId term = operands[0];
+      for (const TermId operand : operands.subspan(1))
+        term =
+            kind == Operation::kSubtract ? difference(term, operand) : binary(kind, term, operand);
+      return term;
+    }
   }
 }
 
 void TermGraph::split_requirement(TermId boolean, std::vector<TermId>& requirements) {
   const TermId requirement = as_boolean(boolean);
   const Term term = terms_[requirement];
-  if (term.kind == TermKind::kAnd) {
+  if (term.kind == Operation::kAnd) {
     for (const TermId operand : term.operands) split_requirement(operand, requirements);
     return;
   }
-  if (term.kind == TermKind::kIfThenElse && terms_[term.operands[0]].total) {
+  if (term.kind == Operation::kIfThenElse && terms_[term.operands[0]].total) {
     const TermId not_condition = negation(term.operands[0]);
-    split_requirement(logical(TermKind::kOr, std::vector<TermId>{not_condition, term.operands[1]}),
+    split_requirement(logical(Operation::kOr, std::vector<TermId>{not_condition, term.operands[1]}),
                       requirements);
     split_requirement(
-        logical(TermKind::kOr, std::vector<TermId>{term.operands[0], term.operands[2]}),
+        logical(Operation::kOr, std::vector<TermId>{term.operands[0], term.operands[2]}),
         requirements);
     return;
   }
-  if (term.kind == TermKind::kOr) {
+  if (term.kind == Operation::kOr) {
     std::size_t clauses = 1;
     for (const TermId operand : term.operands) {
-      if (terms_[operand].kind == TermKind::kAnd) clauses *= terms_[operand].operands.size();
+      if (terms_[operand].kind == Operation::kAnd) clauses *= terms_[operand].operands.size();
       clauses = std::min(clauses, kMaximumClauses + 1);
     }
     if (clauses > 1 && clauses <= kMaximumClauses) {
-      const auto conjunction =
-          std::find_if(term.operands.begin(), term.operands.end(),
-                       [this](TermId operand) { return terms_[operand].kind == TermKind::kAnd; });
+      const auto conjunction = std::ranges::find_if(term.operands, [this](TermId operand) {
+        return terms_[operand].kind == Operation::kAnd;
+      });
       std::vector<TermId> clause = term.operands;
       const auto position = static_cast<std::size_t>(conjunction - term.operands.begin());
       for (const TermId choice : std::vector<TermId>(terms_[*conjunction].operands)) {
         clause[position] = choice;
-        split_requirement(logical(TermKind::kOr, clause), requirements);
+        split_requirement(logical(Operation::kOr, clause), requirements);
       }
       return;
     }
   }
   if (is_constant(requirement, 1)) return;
-  if (std::find(requirements.begin(), requirements.end(), requirement) == requirements.end()) {
+  if (std::ranges::find(requirements, requirement) == requirements.end()) {
     requirements.push_back(requirement);
   }
 }
@@ -174,24 +135,20 @@ void TermGraph::split_requirement(TermId boolean, std::vector<TermId>& requireme
 Value TermGraph::evaluate(TermId id, std::span<const Value> variables) const {
   const Term& term = terms_[id];
   switch (term.kind) {
-    case TermKind::kConstant:
+    case Operation::kConstant:
       return term.value;
-    case TermKind::kVariable:
+    case Operation::kVariable:
       return variables[static_cast<std::size_t>(term.value)];
-    case TermKind::kIfThenElse: {
+    case Operation::kIfThenElse: {
       const Value condition = evaluate(term.operands[0], variables);
       if (condition == kUndefined) return kUndefined;
       return evaluate(term.operands[condition != 0 ? 1 : 2], variables);
     }
-    case TermKind::kLookup:
+    case Operation::kLookup:
       return table(term.value).find(evaluate(term.operands[0], variables));
-    default: {
-      Value value = evaluate(term.operands[0], variables);
-      for (std::size_t i = 1; i < term.operands.size(); ++i) {
-        value = apply(term.kind, value, evaluate(term.operands[i], variables));
-      }
-      return value;
-    }
+    default:
+      return fold(term.kind, term.operands,
+                  [&](TermId operand) { return evaluate(operand, variables); });
   }
 }
 

@@ -168,8 +168,7 @@ std::vector<Violation> UnitedSpace::check(const Configuration& configuration) co
   std::vector<Violation> found;
   const auto& places = places_[static_cast<std::size_t>(configuration.values[0])];
   for (std::size_t i = 1; i < knobs_.size(); ++i)
-    if (configuration.values[i] != Space::kAbsent &&
-        std::find(places.begin(), places.end(), i) == places.end())
+    if (configuration.values[i] != Space::kAbsent && std::ranges::find(places, i) == places.end())
       found.push_back({"domain", Hardness::kHard,
                        fmt::format("with {} = {} there is no {}, which must be {}: {} = {}",
                                    knobs_[0].name, configuration.values[0], knobs_[i].name,
@@ -184,8 +183,8 @@ Result<std::shared_ptr<const UnitedSpace>> UnitedSpace::relax(
   for (const Space& part : parts_) {
     std::vector<std::string> here;
     for (const std::string& name : names) {
-      const bool is_here = std::any_of(
-          part.constraints().begin(), part.constraints().end(), [&](const Constraint& constraint) {
+      const bool is_here =
+          std::ranges::any_of(part.constraints(), [&](const Constraint& constraint) {
             return constraint.hardness == Hardness::kSoft && constraint.name == name;
           });
       if (!is_here && name != "all") continue;

@@ -18,7 +18,7 @@ constexpr std::int64_t kLargestBlob = std::int64_t{1} << 30;
 Result<Id> intern_blob(Database& database, std::string_view bytes) {
   const std::string hash = content_hash(bytes);
   HONE_ASSIGN(const auto found, database.find<Id>("SELECT id FROM blob WHERE hash = ?", hash));
-  if (found) return std::get<0>(*found);
+  if (found) return *found;
   if (bytes.size() > static_cast<std::size_t>(kLargestBlob))
     return failure("store '{}': {} bytes are more than one artifact may have",
                    database.path().string(), bytes.size());
@@ -35,7 +35,7 @@ Result<Id> intern_blob(Database& database, std::string_view bytes) {
 }
 
 Result<std::string> load_blob(Database& database, Id id) {
-  HONE_ASSIGN(const auto found, (database.find<std::string, std::int64_t, std::string>(
+  HONE_ASSIGN(const auto found, (database.find<std::tuple<std::string, std::int64_t, std::string>>(
                                     "SELECT hash, size, zstd FROM blob WHERE id = ?", id)));
   const std::string path = database.path().string();
   if (!found) return input_error("store '{}': there is no blob {}", path, id);

@@ -1,5 +1,6 @@
 // One row per candidate and device, out of all tables.
-#include "store/select.h"
+#include "base/exact_json.h"
+#include "store/sqlite.h"
 #include "store/store.h"
 
 namespace hone::store {
@@ -58,18 +59,32 @@ WHERE (?1 IS NULL OR c.dispatch_id = ?1) AND (?2 IS NULL OR c.build_id = ?2)
 ORDER BY c.dispatch_id, c.build_id, c.id, p.device_id
 )sql";
 
-// When the newest failure, verification and measurement were written; empty where there is none.
-struct Times {
+// A candidate's row, and when the newest failure, verification and measurement were written; empty
+// where there is none.
+struct TimedRow {
+  CandidateRow row;
   std::string failed, verified, measured;
 };
+auto fields_of(TimedRow& timed) {
+  CandidateRow& row = timed.row;
+  return std::tie(row.candidate, row.dispatch, row.dispatch_name, row.operation, row.build,
+                  row.compiler, row.flags, row.device, row.device_name, row.provider,
+                  row.configuration, row.constraint_set, row.failure_kind, row.failure_message,
+                  timed.failed, row.identity, row.format, row.configured, row.compile_seconds,
+                  row.right, row.bad_index, row.share_bad, row.tolerance, row.rules, row.reference,
+                  timed.verified, row.phase, row.samples, row.min_seconds, row.median_seconds,
+                  row.low_seconds, row.high_seconds, row.spread, row.sentinel_ratio,
+                  row.flops_per_second, timed.measured, row.when);
+}
 
-CandidateState state_of(const CandidateRow& row, const Times& times) {
+CandidateState state_of(const TimedRow& timed) {
+  const CandidateRow& row = timed.row;
   // A failure holds until the same code was right or measured again.
   const bool failed =
-      !times.failed.empty() && times.failed >= times.verified && times.failed >= times.measured;
+      !timed.failed.empty() && timed.failed >= timed.verified && timed.failed >= timed.measured;
   if (failed) return row.failure_kind == "wrong" ? CandidateState::kWrong : CandidateState::kFailed;
   if (row.right && !*row.right) return CandidateState::kWrong;
-  if (!times.measured.empty()) return CandidateState::kMeasured;
+  if (!timed.measured.empty()) return CandidateState::kMeasured;
   if (row.right) return CandidateState::kVerified;
   return row.identity.empty() ? CandidateState::kUntried : CandidateState::kCompiled;
 }
@@ -77,49 +92,30 @@ CandidateState state_of(const CandidateRow& row, const Times& times) {
 }  // namespace
 
 std::string_view name_of(CandidateState state) {
-  switch (state) {
-    case CandidateState::kUntried:
-      return "untried";
-    case CandidateState::kFailed:
-      return "failed";
-    case CandidateState::kCompiled:
-      return "compiled";
-    case CandidateState::kWrong:
-      return "wrong";
-    case CandidateState::kVerified:
-      return "verified";
-    case CandidateState::kMeasured:
-      return "measured";
-  }
-  return "";
+  static constexpr std::pair<CandidateState, std::string_view> kNames[] = {
+      {CandidateState::kUntried, "untried"},   {CandidateState::kFailed, "failed"},
+      {CandidateState::kCompiled, "compiled"}, {CandidateState::kWrong, "wrong"},
+      {CandidateState::kVerified, "verified"}, {CandidateState::kMeasured, "measured"}};
+  return name_in(kNames, state);
 }
 
 Result<std::vector<CandidateRow>> Store::candidate_rows(const Filter& filter) {
-  HONE_ASSIGN(Statement statement,
-              database_->query(kCandidateRows, filter.dispatch, filter.build, filter.device,
-                               filter.candidate, filter.program));
+  HONE_ASSIGN(std::vector<TimedRow> found,
+              database_->all<TimedRow>(kCandidateRows, filter.dispatch, filter.build, filter.device,
+                                       filter.candidate, filter.program));
   std::vector<CandidateRow> rows;
-  while (true) {
-    HONE_ASSIGN(const bool found, statement.step());
-    if (!found) return rows;
-    CandidateRow& row = rows.emplace_back();
-    Times times;
-    statement.read(row.candidate, row.dispatch, row.dispatch_name, row.operation, row.build,
-                   row.compiler, row.flags, row.device, row.device_name, row.provider,
-                   row.configuration, row.constraint_set, row.failure_kind, row.failure_message,
-                   times.failed, row.identity, row.format, row.configured, row.compile_seconds,
-                   row.right, row.bad_index, row.share_bad, row.tolerance, row.rules, row.reference,
-                   times.verified, row.phase, row.samples, row.min_seconds, row.median_seconds,
-                   row.low_seconds, row.high_seconds, row.spread, row.sentinel_ratio,
-                   row.flops_per_second, times.measured, row.when);
+  for (TimedRow& timed : found) {
+    CandidateRow& row = timed.row;
     row.is_default =
         row.configuration == kDefaultConfiguration && !takes_anothers_place(row.provider);
-    row.state = state_of(row, times);
+    row.state = state_of(timed);
     if (row.state != CandidateState::kFailed && row.state != CandidateState::kWrong) {
       row.failure_kind.clear();
       row.failure_message.clear();
     }
+    rows.push_back(std::move(row));
   }
+  return rows;
 }
 
 }  // namespace hone::store

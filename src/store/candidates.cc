@@ -1,7 +1,7 @@
 // Candidates, and what is known of them.
 #include "store/canonical.h"
 #include "store/clock.h"
-#include "store/select.h"
+#include "store/columns.h"
 #include "store/store.h"
 
 namespace hone::store {
@@ -23,34 +23,22 @@ constexpr std::string_view kSameCandidate =
 Result<std::optional<Id>> Store::find_candidate(Id dispatch, Id build, std::string_view provider,
                                                 std::string_view configuration) {
   HONE_ASSIGN(const std::string canonical, canonical_json("configuration", configuration));
-  HONE_ASSIGN(const auto found, database_->find<Id>(kFind, dispatch, build, provider, canonical));
-  if (!found) return std::nullopt;
-  return std::get<0>(*found);
+  return database_->find<Id>(kFind, dispatch, build, provider, canonical);
 }
 
 Result<Id> Store::add_candidate(const Candidate& candidate) {
-  HONE_ASSIGN(const std::string configuration,
-              canonical_json("configuration", candidate.configuration));
+  Candidate row = candidate;
+  HONE_ASSIGN(row.configuration, canonical_json("configuration", candidate.configuration));
   const auto find = [&] {
-    return database_->find<Id>(kFind, candidate.dispatch, candidate.build, candidate.provider,
-                               configuration);
+    return database_->find<Id>(kFind, row.dispatch, row.build, row.provider, row.configuration);
   };
-  HONE_ASSIGN(const auto known, find());
-  if (known) return std::get<0>(*known);
-  return write(*database_, [&]() -> Result<Id> {
-    HONE_ASSIGN(const auto found, find());
-    if (found) return std::get<0>(*found);
-    HONE_TRY(database_->execute(
-        "INSERT INTO candidate (dispatch_id, build_id, provider, configuration, constraint_set, "
-        "created, run_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        candidate.dispatch, candidate.build, candidate.provider, configuration,
-        candidate.constraint_set, now_text(), run_));
-    return database_->last_id();
+  return find_or_make(*database_, find, [&] {
+    return insert(*database_, row, {", created, run_id", ", ?, ?"}, now_text(), run_);
   });
 }
 
 Result<Candidate> Store::candidate(Id id) {
-  return select_id<Candidate>(*database_, id);
+  return select_id<Candidate>(*database_, "candidate", id);
 }
 
 Result<Known> Store::known(Id candidate, std::optional<Id> device, Phase phase, Reuse reuse) {

@@ -1,6 +1,6 @@
 // Checking the file, and giving back the space of what nothing needs.
+#include <algorithm>
 #include <memory>
-#include <set>
 #include <system_error>
 
 #include "store/blobs.h"
@@ -14,67 +14,45 @@ namespace {
 Status add_integrity(Database& database, CheckReport& report) {
   report.damage = database.damage();
   if (!report.damage.empty()) return {};
-  HONE_ASSIGN(Statement statement, database.query("PRAGMA integrity_check"));
-  while (true) {
-    HONE_ASSIGN(const bool found, statement.step());
-    if (!found) return {};
-    std::string words;
-    statement.read(words);
-    if (words != "ok") report.damage.push_back(words);
-  }
+  return database.each<std::string>("PRAGMA integrity_check", [&](std::string& words) -> Status {
+    if (words != "ok") report.damage.push_back(std::move(words));
+    return {};
+  });
 }
 
 // Every column there is, as "table.column".
-Result<std::set<std::string>> columns_of(Database& database) {
-  HONE_ASSIGN(
-      Statement statement,
-      database.query("SELECT tables.name || '.' || columns.name FROM sqlite_schema AS tables "
-                     "JOIN pragma_table_info(tables.name) AS columns "
-                     "WHERE tables.type = 'table'"));
-  std::set<std::string> names;
-  while (true) {
-    HONE_ASSIGN(const bool found, statement.step());
-    if (!found) return names;
-    std::string name;
-    statement.read(name);
-    names.insert(std::move(name));
-  }
-}
+constexpr std::string_view kEveryColumn =
+    "SELECT tables.name || '.' || columns.name FROM sqlite_schema AS tables "
+    "JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table' ORDER BY 1";
 
 Status add_missing_columns(Database& database, CheckReport& report) {
   HONE_ASSIGN(const std::unique_ptr<Database> fresh,
               Database::open(":memory:", Database::Access::kReadWriteCreate, {}));
   HONE_TRY(migrate(*fresh));
-  HONE_ASSIGN(const std::set<std::string> wanted, columns_of(*fresh));
-  HONE_ASSIGN(const std::set<std::string> present, columns_of(database));
+  HONE_ASSIGN(const std::vector<std::string> wanted, fresh->all<std::string>(kEveryColumn));
+  HONE_ASSIGN(const std::vector<std::string> present, database.all<std::string>(kEveryColumn));
   for (const std::string& name : wanted)
-    if (!present.contains(name)) report.damage.push_back(fmt::format("{} is missing", name));
+    if (std::ranges::find(present, name) == present.end())
+      report.damage.push_back(fmt::format("{} is missing", name));
   return {};
 }
 
 Status add_foreign_keys(Database& database, CheckReport& report) {
-  HONE_ASSIGN(Statement statement, database.query("PRAGMA foreign_key_check"));
-  while (true) {
-    HONE_ASSIGN(const bool found, statement.step());
-    if (!found) return {};
-    std::string table, parent;
-    std::int64_t row = 0;
-    statement.read(table, row, parent);
+  using Broken = std::tuple<std::string, std::int64_t, std::string>;
+  return database.each<Broken>("PRAGMA foreign_key_check", [&](const Broken& broken) -> Status {
+    const auto& [table, row, parent] = broken;
     report.damage.push_back(
         fmt::format("row {} of {} refers to a row of {} that is not there", row, table, parent));
-  }
+    return {};
+  });
 }
 
 Status add_blobs(Database& database, CheckReport& report) {
-  HONE_ASSIGN(Statement statement, database.query("SELECT id FROM blob"));
-  while (true) {
-    HONE_ASSIGN(const bool found, statement.step());
-    if (!found) return {};
-    Id id = 0;
-    statement.read(id);
+  return database.each<Id>("SELECT id FROM blob", [&](Id id) -> Status {
     if (!load_blob(database, id))
       report.damage.push_back(fmt::format("blob {} is not what was stored", id));
-  }
+    return {};
+  });
 }
 
 // Text that every reader parses as JSON.
@@ -96,7 +74,7 @@ Status add_json(Database& database, CheckReport& report) {
     HONE_ASSIGN(const auto broken,
                 database.find<std::int64_t>(fmt::format(
                     "SELECT count(*) FROM {} WHERE NOT json_valid({})", table, column)));
-    if (const std::int64_t rows = broken ? std::get<0>(*broken) : 0; rows > 0)
+    if (const std::int64_t rows = broken.value_or(0); rows > 0)
       report.damage.push_back(fmt::format("{} of {} is not JSON in {} rows", column, table, rows));
   }
   return {};

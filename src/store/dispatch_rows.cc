@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "store/select.h"
+#include "store/columns.h"
 #include "store/store.h"
 
 namespace hone::store {
@@ -89,10 +89,19 @@ void compare(DispatchRow& row) {
     row.speedup = *row.default_row->median_seconds / *row.best->median_seconds;
 }
 
-DispatchRow summary(const Rows& rows, const std::vector<Selection>& selections) {
-  const CandidateRow& first = rows.front();
+// A dispatch's row before its candidates are looked at, with the JSON of its operation and its own.
+struct DescribedRow {
   DispatchRow row;
-  row.dispatch = first.dispatch;
+  std::string operation, dispatch;
+};
+auto fields_of(DescribedRow& described) {
+  DispatchRow& row = described.row;
+  return std::tie(row.dispatch, row.name, row.fingerprint, row.operation, row.flops, row.bytes,
+                  row.kind, described.operation, described.dispatch);
+}
+
+DispatchRow summary(DispatchRow row, const Rows& rows, const std::vector<Selection>& selections) {
+  const CandidateRow& first = rows.front();
   row.build = first.build;
   row.compiler = first.compiler;
   row.flags = first.flags;
@@ -120,8 +129,8 @@ Result<std::vector<DispatchRow>> Store::dispatch_rows(const Filter& filter) {
   for (const CandidateRow& row : rows)
     groups[{row.dispatch, row.build, row.device.value_or(0)}].push_back(row);
 
-  HONE_ASSIGN(Statement statement,
-              database_->query(
+  HONE_ASSIGN(std::vector<DescribedRow> dispatches,
+              database_->all<DescribedRow>(
                   "SELECT d.id, d.name, d.fingerprint, o.description, o.flops, o.bytes, "
                   "ifnull(o.kind, ''), ifnull(o.json, '{}'), d.json "
                   "FROM dispatch AS d LEFT JOIN operation AS o ON o.id = d.operation_id "
@@ -129,32 +138,17 @@ Result<std::vector<DispatchRow>> Store::dispatch_rows(const Filter& filter) {
                   "(SELECT dispatch_id FROM program_dispatch WHERE program_id = ?2)) ORDER BY d.id",
                   filter.dispatch, filter.program));
   std::vector<DispatchRow> summaries;
-  while (true) {
-    HONE_ASSIGN(const bool found, statement.step());
-    if (!found) return summaries;
-    DispatchRow named;
-    std::string operation, dispatch;
-    statement.read(named.dispatch, named.name, named.fingerprint, named.operation, named.flops,
-                   named.bytes, named.kind, operation, dispatch);
+  for (auto& [named, operation, dispatch] : dispatches) {
     named.input_type = input_type(operation);
     named.bound_bytes = bound_bytes(dispatch);
     auto group = groups.lower_bound({named.dispatch, 0, 0});
     const bool untouched = group == groups.end() || std::get<0>(group->first) != named.dispatch;
     if (untouched && !filter.build && !filter.device && !filter.candidate)
       summaries.push_back(named);
-    for (; group != groups.end() && std::get<0>(group->first) == named.dispatch; ++group) {
-      DispatchRow row = summary(group->second, selections);
-      row.name = named.name;
-      row.fingerprint = named.fingerprint;
-      row.operation = named.operation;
-      row.flops = named.flops;
-      row.bytes = named.bytes;
-      row.kind = named.kind;
-      row.input_type = named.input_type;
-      row.bound_bytes = named.bound_bytes;
-      summaries.push_back(std::move(row));
-    }
+    for (; group != groups.end() && std::get<0>(group->first) == named.dispatch; ++group)
+      summaries.push_back(summary(named, group->second, selections));
   }
+  return summaries;
 }
 
 Result<CandidateDetails> Store::details(Id id) {

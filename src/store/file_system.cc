@@ -30,7 +30,7 @@ bool is_shared_file_system(long type) {
       0xaad7aaea,  // PanFS
   };
   const auto magic = static_cast<unsigned>(type);
-  return std::find(std::begin(kShared), std::end(kShared), magic) != std::end(kShared);
+  return std::ranges::find(kShared, magic) != std::end(kShared);
 }
 
 bool is_on_shared_file_system(const std::filesystem::path& path) {

@@ -1,7 +1,7 @@
 // Leases on work in flight.
 #include "store/clock.h"
+#include "store/columns.h"
 #include "store/process.h"
-#include "store/sqlite.h"
 #include "store/store.h"
 
 namespace hone::store {
@@ -38,14 +38,16 @@ bool Store::was_silent(std::string_view key, const std::string& heartbeat,
 Result<bool> Store::try_lease(std::string_view key, std::string_view owner,
                               std::chrono::milliseconds ttl) {
   return write(*database_, [&]() -> Result<bool> {
-    HONE_ASSIGN(const auto held,
-                (database_->find<std::string, std::string, std::int64_t, std::string, std::int64_t>(
-                    // Both texts are of one moment of the owner's clock, wherever that stood.
-                    "SELECT owner, boot, expires_boot_ms, "
-                    "owner || ' ' || expires_boot_ms || ' ' || heartbeat, CAST(round("
-                    "(julianday(expires) - julianday(heartbeat)) * 86400000) AS INTEGER) "
-                    "FROM lease WHERE key = ?",
-                    key)));
+    HONE_ASSIGN(
+        const auto held,
+        (database_
+             ->find<std::tuple<std::string, std::string, std::int64_t, std::string, std::int64_t>>(
+                 // Both texts are of one moment of the owner's clock, wherever that stood.
+                 "SELECT owner, boot, expires_boot_ms, "
+                 "owner || ' ' || expires_boot_ms || ' ' || heartbeat, CAST(round("
+                 "(julianday(expires) - julianday(heartbeat)) * 86400000) AS INTEGER) "
+                 "FROM lease WHERE key = ?",
+                 key)));
     if (held) {
       const auto& [holder, boot, boot_ms, beat, lease_ms] = *held;
       const bool of_this_boot = !boot.empty() && boot == boot_id();
@@ -92,16 +94,7 @@ Status Store::release_all(std::string_view owner) {
 }
 
 Result<std::vector<Lease>> Store::leases() {
-  HONE_ASSIGN(Statement statement,
-              database_->query("SELECT key, owner, taken, heartbeat, expires FROM lease "
-                               "ORDER BY key"));
-  std::vector<Lease> leases;
-  while (true) {
-    HONE_ASSIGN(const bool found, statement.step());
-    if (!found) return leases;
-    Lease& lease = leases.emplace_back();
-    statement.read(lease.key, lease.owner, lease.taken, lease.heartbeat, lease.expires);
-  }
+  return select_all<Lease>(*database_, "ORDER BY key");
 }
 
 }  // namespace hone::store

@@ -19,11 +19,11 @@ std::string translated(const Table& table, std::string_view column) {
 }
 
 Result<std::int64_t> merge_table(Database& database, const Table& table) {
-  std::vector<std::string_view> columns = table.columns;
+  std::vector<std::string> columns = table.columns;
   for (const Reference& reference : table.references) columns.push_back(reference.column);
   std::vector<std::string> values, same;
-  for (const std::string_view column : columns) values.push_back(translated(table, column));
-  for (const std::string_view column : table.key)
+  for (const std::string& column : columns) values.push_back(translated(table, column));
+  for (const std::string& column : table.key)
     same.push_back(fmt::format("main_row.{} = {}", column, translated(table, column)));
   HONE_TRY(database.execute(fmt::format(
       "INSERT INTO main.{0} ({1}) SELECT {2} FROM other.{0} AS other_row WHERE NOT EXISTS "
@@ -54,18 +54,19 @@ Result<MergeReport> Store::merge(const std::filesystem::path& other) {
   if (!report_of_other.ok())
     return input_error("the store '{0}' is damaged ({1}); 'hone store check {0}' says what else is",
                        other.string(), report_of_other.damage.front());
+  HONE_ASSIGN(const std::vector<Table> all, tables());
   HONE_TRY(database_->execute("ATTACH DATABASE ? AS other", source.database_->uri()));
   Result<MergeReport> report = write(*database_, [&]() -> Result<MergeReport> {
     MergeReport added;
-    for (const Table& table : tables()) {
-      HONE_ASSIGN(added[std::string(table.name)], merge_table(*database_, table));
+    for (const Table& table : all) {
+      HONE_ASSIGN(added[table.name], merge_table(*database_, table));
     }
     // A run that went on when it was merged last may have ended since.
     HONE_TRY(database_->execute(
         "UPDATE main.run SET state = theirs.state, ended = theirs.ended FROM other.run AS theirs "
         "WHERE theirs.uid = main.run.uid AND main.run.state = 'running' "
         "AND theirs.state <> 'running'"));
-    for (const Table& table : tables())
+    for (const Table& table : all)
       if (table.has_id)
         HONE_TRY(database_->execute(fmt::format("DROP TABLE temp.merged_{}", table.name)));
     return added;

@@ -24,14 +24,15 @@ class Rescue {
 
   Result<RescueReport> run() {
     RescueReport report;
-    for (const Table& table : tables()) {
+    HONE_ASSIGN(const std::vector<Table> order, tables());
+    for (const Table& table : order) {
       HONE_TRY(copy(table));
       if (table.name == "blob") HONE_TRY(drop_changed_blobs());
       HONE_ASSIGN(const std::int64_t saved, count("main", table));
       if (table.name == "blob") {
         HONE_ASSIGN(lost_source_, intern_blob(database_, ""));
       }
-      RescuedRows& rows = report[std::string(table.name)];
+      RescuedRows& rows = report[table.name];
       rows.saved = saved;
       if (const auto all = count_damaged(table))
         rows.lost = std::max<std::int64_t>(0, *all - saved);
@@ -50,7 +51,7 @@ class Rescue {
   Result<bool> copy_where(const Table& table, const std::string& condition) {
     std::vector<std::string> columns, values;
     if (table.has_id) columns.emplace_back("id"), values.emplace_back("theirs.id");
-    for (const std::string_view column : table.columns) {
+    for (const std::string& column : table.columns) {
       columns.emplace_back(column);
       values.push_back(fmt::format("theirs.{}", column));
     }
@@ -85,13 +86,11 @@ class Rescue {
       return {};
     }
     // Rows that belong together lie together, behind the row they belong to.
-    const auto owner = std::find_if(
-        table.references.begin(), table.references.end(),
-        [&](const Reference& reference) { return reference.column == table.key.front(); });
+    const auto owner = std::ranges::find(table.references, table.key.front(), &Reference::column);
     if (owner == table.references.end()) return {};
     HONE_ASSIGN(const auto last, database_.find<Id>(fmt::format(
                                      "SELECT coalesce(max(id), 0) FROM main.{}", owner->table)));
-    for (Id row = 1; row <= std::get<0>(last.value_or(0)); ++row)
+    for (Id row = 1; row <= last.value_or(0); ++row)
       HONE_TRY(copy_where(table, fmt::format("WHERE theirs.{} = {}", owner->column, row)));
     return {};
   }
@@ -99,15 +98,12 @@ class Rescue {
   // The greatest id that an index or the table itself still tells.
   Id last_id(const Table& table, const std::string& id) {
     Id last = 0;
+    // What comes before an error counts.
     const auto look = [&](const std::string& sql) {
-      Result<Statement> statement = database_.query(sql);
-      while (statement) {
-        const Result<bool> found = statement->step();
-        if (!found || !*found) return;
-        Id row = 0;
-        statement->read(row);
+      (void)database_.each<Id>(sql, [&](Id row) -> Status {
         last = std::max(last, row);
-      }
+        return {};
+      });
     };
     for (const std::string& index : indexes(table))
       look(fmt::format("SELECT {} FROM damaged.{} INDEXED BY \"{}\"", id, table.name, index));
@@ -119,15 +115,14 @@ class Rescue {
   // Those that hold every row of the table.
   std::vector<std::string> indexes(const Table& table) {
     std::vector<std::string> names;
-    Result<Statement> statement = database_.query(
+    (void)database_.each<std::string>(
         "SELECT name FROM damaged.sqlite_schema WHERE type = 'index' AND tbl_name = ? "
         "AND coalesce(sql, '') NOT LIKE '% WHERE %'",
+        [&](std::string& name) -> Status {
+          names.push_back(std::move(name));
+          return {};
+        },
         table.name);
-    while (statement) {
-      const Result<bool> found = statement->step();
-      if (!found || !*found) break;
-      statement->read(names.emplace_back());
-    }
     return names;
   }
 
@@ -135,7 +130,7 @@ class Rescue {
                              const std::string& how = "NOT INDEXED") {
     HONE_ASSIGN(const auto row, database_.find<std::int64_t>(fmt::format(
                                     "SELECT count(*) FROM {}.{} {}", schema, table.name, how)));
-    return std::get<0>(row.value_or(0));
+    return row.value_or(0);
   }
 
   std::optional<std::int64_t> count_damaged(const Table& table) {
@@ -149,7 +144,7 @@ class Rescue {
   // Keeps the blobs that are what was stored.
   Status drop_changed_blobs() {
     HONE_ASSIGN(const auto last, database_.find<Id>("SELECT coalesce(max(id), 0) FROM main.blob"));
-    for (Id blob = 1; blob <= std::get<0>(last.value_or(0)); ++blob)
+    for (Id blob = 1; blob <= last.value_or(0); ++blob)
       if (!load_blob(database_, blob))
         HONE_TRY(database_.execute("DELETE FROM main.blob WHERE id = ?", blob));
     return {};

@@ -1,8 +1,10 @@
 // What was found out of candidates: artifacts, failures, verifications, measurements.
+#include <algorithm>
+
 #include "store/blobs.h"
 #include "store/canonical.h"
 #include "store/clock.h"
-#include "store/select.h"
+#include "store/columns.h"
 #include "store/store.h"
 
 namespace hone::store {
@@ -11,13 +13,10 @@ Status Store::record(const Artifact& artifact) {
   HONE_TRY(check_json("artifact's launch", artifact.launch));
   return write(*database_, [&]() -> Status {
     HONE_ASSIGN(const Id code, intern_blob(*database_, artifact.code));
-    return database_->execute(
-        "INSERT OR REPLACE INTO artifact (candidate_id, identity, format, launch, code_id, "
-        "configured, compile_seconds, seal, created, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "?)",
-        artifact.candidate, artifact.identity, artifact.format, artifact.launch, code,
-        artifact.configured, artifact.compile_seconds, seal_of(artifact, seal_key()), now_text(),
-        run_);
+    HONE_TRY(insert(*database_, artifact,
+                    {", code_id, seal, created, run_id", ", ?, ?, ?, ?", "INSERT OR REPLACE"}, code,
+                    seal_of(artifact, seal_key()), now_text(), run_));
+    return {};
   });
 }
 
@@ -33,7 +32,7 @@ Result<bool> Store::is_own(Id candidate) {
   if (!artifact) return false;
   HONE_ASSIGN(const auto seal, database_->find<std::string>(
                                    "SELECT seal FROM artifact WHERE candidate_id = ?", candidate));
-  return seal && std::get<0>(*seal) == seal_of(*artifact, seal_key());
+  return seal == seal_of(*artifact, seal_key());
 }
 
 Result<Artifact> Store::load_artifact(Id candidate, Trust trust) {
@@ -54,12 +53,12 @@ Result<Artifact> Store::load_artifact(Id candidate, Trust trust) {
   HONE_ASSIGN(const auto code,
               database_->find<std::optional<Id>>(
                   "SELECT code_id FROM artifact WHERE candidate_id = ?", candidate));
-  if (!code || !std::get<0>(*code))
+  if (!code || !*code)
     return input_error(
         "the code of candidate {} was removed from the store '{}' by 'hone store gc': compile it "
         "again",
         candidate, path().string());
-  HONE_ASSIGN(artifact->code, load_blob(*database_, *std::get<0>(*code)));
+  HONE_ASSIGN(artifact->code, load_blob(*database_, **code));
   return *std::move(artifact);
 }
 
@@ -76,51 +75,26 @@ Result<Id> Store::record(const Failure& row) {
 }
 
 Result<Id> Store::record(const VerificationRow& row) {
-  HONE_TRY(database_->execute(
-      "INSERT INTO verification (uid, dispatch_id, identity, device_id, correct, bad_binding, "
-      "bad_index, expected, got, share_bad, tolerance, basis, rules, reference, created, run_id) "
-      "VALUES (lower(hex(randomblob(16))), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      row.dispatch, row.identity, row.device, row.right, row.bad_binding, row.bad_index,
-      row.expected, row.got, row.share_bad, row.tolerance, row.basis, row.rules, row.reference,
-      now_text(), run_));
-  return database_->last_id();
+  return insert(*database_, row, kOfRun, now_text(), run_);
 }
 
 Result<Id> Store::record(const Measurement& row) {
   HONE_TRY(check_json("machine's state", row.machine));
-  const Timing& timing = row.timing;
-  HONE_TRY(database_->execute(
-      "INSERT INTO measurement (uid, dispatch_id, identity, device_id, phase, samples, "
-      "launches_per_sample, dropped, min, median, spread, low, high, sentinel_ratio, machine, "
-      "created, run_id) VALUES (lower(hex(randomblob(16))), "
-      "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      row.dispatch, row.identity, row.device, name_of(row.phase), timing.samples,
-      timing.launches_per_sample, timing.dropped, timing.min, timing.median, timing.spread,
-      timing.low, timing.high, row.sentinel_ratio, row.machine, now_text(), run_));
-  return database_->last_id();
+  return insert(*database_, row, kOfRun, now_text(), run_);
 }
 
 Status Store::record(const DeviceFact& fact) {
-  return database_->execute(
-      "INSERT INTO device_fact (uid, device_id, name, value, unit, created, run_id) "
-      "VALUES (lower(hex(randomblob(16))), ?, ?, ?, ?, ?, ?)",
-      fact.device, fact.name, fact.value, fact.unit, now_text(), run_);
+  HONE_TRY(insert(*database_, fact, kOfRun, now_text(), run_));
+  return {};
 }
 
 Result<std::vector<DeviceFact>> Store::device_facts(Id device) {
-  HONE_ASSIGN(Statement statement,
-              database_->query("SELECT device_id, name, value, unit, created, run_id "
-                               "FROM device_fact WHERE device_id = ? "
-                               "ORDER BY name, created DESC, id DESC",
-                               device));
-  std::vector<DeviceFact> facts;
-  while (true) {
-    HONE_ASSIGN(const bool found, statement.step());
-    if (!found) return facts;
-    DeviceFact fact;
-    statement.read(fact.device, fact.name, fact.value, fact.unit, fact.when, fact.run);
-    if (facts.empty() || facts.back().name != fact.name) facts.push_back(std::move(fact));
-  }
+  HONE_ASSIGN(std::vector<DeviceFact> facts,
+              select_all<DeviceFact>(
+                  *database_, "WHERE device_id = ? ORDER BY name, created DESC, id DESC", device));
+  const auto older = std::ranges::unique(facts, {}, &DeviceFact::name);
+  facts.erase(older.begin(), older.end());
+  return facts;
 }
 
 }  // namespace hone::store

@@ -230,7 +230,8 @@ struct Measurement {
   bool operator==(const Measurement&) const = default;
 };
 
-enum class Purpose { kProof, kFlags };  // the search of flags
+enum class Purpose { kProof, kFlags };      // the search of flags
+std::string_view name_of(Purpose purpose);  // "proof", "flags"
 
 // One way to build a whole program: flags and a spec, and how it did.
 struct ProgramMeasurement {

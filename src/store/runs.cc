@@ -1,7 +1,7 @@
 // Runs and what happened in them.
 #include "store/clock.h"
+#include "store/columns.h"
 #include "store/process.h"
-#include "store/select.h"
 #include "store/store.h"
 
 namespace hone::store {
@@ -60,7 +60,7 @@ Status Store::log_event(std::string_view kind, std::string_view text) {
 }
 
 Result<Run> Store::run(Id id) {
-  return select_id<Run>(*database_, id);
+  return select_id<Run>(*database_, "run", id);
 }
 
 Result<std::vector<Run>> Store::runs() {
@@ -68,17 +68,7 @@ Result<std::vector<Run>> Store::runs() {
 }
 
 Result<std::vector<Event>> Store::events(Id run) {
-  HONE_ASSIGN(Statement statement,
-              database_->query("SELECT sequence, created, kind, text FROM event WHERE run_id = ? "
-                               "ORDER BY sequence",
-                               run));
-  std::vector<Event> events;
-  while (true) {
-    HONE_ASSIGN(const bool found, statement.step());
-    if (!found) return events;
-    Event& event = events.emplace_back();
-    statement.read(event.sequence, event.when, event.kind, event.text);
-  }
+  return select_all<Event>(*database_, "WHERE run_id = ? ORDER BY sequence", run);
 }
 
 }  // namespace hone::store

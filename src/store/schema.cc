@@ -351,7 +351,7 @@ constexpr Migration kMigrations[] = {
 Result<std::int64_t> schema_version(Database& database) {
   // One statement sees one state of the file, also while another process makes it.
   HONE_ASSIGN(const auto row,
-              (database.find<std::int64_t, std::int64_t, std::int64_t>(
+              (database.find<std::tuple<std::int64_t, std::int64_t, std::int64_t>>(
                   "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) "
                   "FROM pragma_application_id, pragma_user_version")));
   const auto [application, version, tables] = row.value_or(std::tuple{0, 0, 0});

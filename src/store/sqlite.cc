@@ -75,26 +75,31 @@ void Statement::bind(int index, const std::vector<double>& value) {
 bool Statement::is_null(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
-void Statement::read_column(int column, std::int64_t& value) const {
+Status Statement::read_column(int column, std::int64_t& value) const {
   value = sqlite3_column_int64(statement_, column);
+  return {};
 }
-void Statement::read_column(int column, double& value) const {
+Status Statement::read_column(int column, double& value) const {
   value = sqlite3_column_double(statement_, column);
+  return {};
 }
-void Statement::read_column(int column, bool& value) const {
+Status Statement::read_column(int column, bool& value) const {
   value = sqlite3_column_int64(statement_, column) != 0;
+  return {};
 }
-void Statement::read_column(int column, std::string& value) const {
+Status Statement::read_column(int column, std::string& value) const {
   const void* bytes = sqlite3_column_blob(statement_, column);
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
   value.clear();
   if (bytes != nullptr) value.assign(static_cast<const char*>(bytes), size);
+  return {};
 }
-void Statement::read_column(int column, std::vector<double>& value) const {
+Status Statement::read_column(int column, std::vector<double>& value) const {
   const void* bytes = sqlite3_column_blob(statement_, column);
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
   value.resize(size / sizeof(double));
   if (!value.empty()) std::memcpy(value.data(), bytes, value.size() * sizeof(double));
+  return {};
 }
 
 Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& path, Access access,
@@ -144,7 +149,7 @@ std::int64_t Database::changed_rows() const {
 }
 Status Database::check_pages() {
   HONE_ASSIGN(const auto said, find<std::string>("PRAGMA quick_check(1)"));
-  if (said && std::get<0>(*said) == "ok") return {};
+  if (said == "ok") return {};
   return tl::unexpected(error(SQLITE_CORRUPT));
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,13 @@ struct sqlite3_stmt;
 namespace hone::store {
 
 class Database;
+
+// What the columns of a row are read into, in their order; of a struct its Columns (columns.h) say
+// it.
+template <class... Fields>
+std::tuple<Fields...>& fields_of(std::tuple<Fields...>& row) {
+  return row;
+}
 
 // Bytes bound as a BLOB; a plain string is bound as TEXT.
 struct Bytes {
@@ -40,11 +48,20 @@ class Statement {
   // Steps behind the last row.
   Status finish();
 
-  // Reads the row's columns in order, as many as there are fields.
-  template <class... Fields>
-  void read(Fields&... fields) const {
-    int column = 0;
-    (read_column(column++, fields), ...);
+  // Reads the row's columns in order: into each of the fields of a tuple or of a type that has
+  // Columns (columns.h), else into `row` itself. An input error where a name of an enumerator is
+  // wanted and another text is there.
+  template <class Row>
+  Status read(Row& row) const {
+    if constexpr (requires { fields_of(row); }) {
+      int column = 0;
+      Status status;
+      std::apply([&](auto&... fields) { (void)((status = read_column(column++, fields)) && ...); },
+                 fields_of(row));
+      return status;
+    } else {
+      return read_column(0, row);
+    }
   }
 
  private:
@@ -62,6 +79,9 @@ class Statement {
   void bind(int index, const char* value) { bind(index, std::string_view(value)); }
   void bind(int index, Bytes value);
   void bind(int index, const std::vector<double>& value);  // as a BLOB, little endian
+  template <class E>
+  requires std::is_enum_v<E>
+  void bind(int index, E value) { bind(index, name_of(value)); }
   template <class T>
   void bind(int index, const std::optional<T>& value) {
     if (value) return bind(index, *value);
@@ -69,15 +89,23 @@ class Statement {
   }
 
   bool is_null(int column) const;
-  void read_column(int column, std::int64_t& value) const;
-  void read_column(int column, double& value) const;
-  void read_column(int column, bool& value) const;
-  void read_column(int column, std::string& value) const;  // TEXT or BLOB; NULL reads as ""
-  void read_column(int column, std::vector<double>& value) const;
+  Status read_column(int column, std::int64_t& value) const;
+  Status read_column(int column, double& value) const;
+  Status read_column(int column, bool& value) const;
+  Status read_column(int column, std::string& value) const;  // TEXT or BLOB; NULL reads as ""
+  Status read_column(int column, std::vector<double>& value) const;
+  template <class E>
+  requires std::is_enum_v<E> Status read_column(int column, E& value)
+  const {
+    std::string name;
+    HONE_TRY(read_column(column, name));
+    return find_named(name, value);
+  }
   template <class T>
-  void read_column(int column, std::optional<T>& value) const {
+  Status read_column(int column, std::optional<T>& value) const {
     value.reset();
-    if (!is_null(column)) read_column(column, value.emplace());
+    if (is_null(column)) return {};
+    return read_column(column, value.emplace());
   }
 
   Database* database_;
@@ -116,14 +144,37 @@ class Database {
     return statement.finish();
   }
 
-  // The first row's columns, or none where there is no row.
-  template <class... Fields, class... Arguments>
-  Result<std::optional<std::tuple<Fields...>>> find(std::string_view sql,
-                                                    const Arguments&... arguments) {
+  // Calls `visit` with each row, as Statement::read() reads it, until it returns an error.
+  template <class Row, class Visit, class... Arguments>
+  Status each(std::string_view sql, Visit&& visit, const Arguments&... arguments) {
+    HONE_ASSIGN(Statement statement, query(sql, arguments...));
+    while (true) {
+      HONE_ASSIGN(const bool found, statement.step());
+      if (!found) return {};
+      Row row{};
+      HONE_TRY(statement.read(row));
+      HONE_TRY(visit(row));
+    }
+  }
+
+  template <class Row, class... Arguments>
+  Result<std::vector<Row>> all(std::string_view sql, const Arguments&... arguments) {
+    std::vector<Row> rows;
+    const auto keep = [&rows](Row& row) -> Status {
+      rows.push_back(std::move(row));
+      return {};
+    };
+    HONE_TRY(each<Row>(sql, keep, arguments...));
+    return rows;
+  }
+
+  // The first row, or none where there is no row.
+  template <class Row, class... Arguments>
+  Result<std::optional<Row>> find(std::string_view sql, const Arguments&... arguments) {
     HONE_ASSIGN(Statement statement, query(sql, arguments...));
     HONE_ASSIGN(const bool found, statement.step());
-    std::optional<std::tuple<Fields...>> row;
-    if (found) std::apply([&](auto&... fields) { statement.read(fields...); }, row.emplace());
+    std::optional<Row> row;
+    if (found) HONE_TRY(statement.read(row.emplace()));
     return row;
   }
 
@@ -187,6 +238,19 @@ auto write(Database& database, Work&& work) -> decltype(work()) {
   auto result = work();
   if (result) HONE_TRY(transaction.commit());
   return result;
+}
+
+// What `find` finds, else what `make` makes. Looks once without the write lock, which most calls
+// then never take.
+template <class Find, class Make>
+auto find_or_make(Database& database, Find&& find, Make&& make) -> decltype(make()) {
+  HONE_ASSIGN(const auto known, find());
+  if (known) return *known;
+  return write(database, [&]() -> decltype(make()) {
+    HONE_ASSIGN(const auto found, find());
+    if (found) return *found;
+    return make();
+  });
 }
 
 }  // namespace hone::store

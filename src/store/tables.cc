@@ -1,95 +1,51 @@
 #include "store/tables.h"
 
+#include <algorithm>
+#include <memory>
+
+#include "store/schema.h"
+
 namespace hone::store {
 namespace {
 
-const Reference kRun = {"run_id", "run"};
-const Reference kDevice = {"device_id", "device_identity"};
-const Reference kDispatch = {"dispatch_id", "dispatch"};
-const Reference kBuild = {"build_id", "build_identity"};
-const Reference kCandidate = {"candidate_id", "candidate"};
+// What is unique beside the id; without an id the primary key.
+constexpr std::string_view kKey =
+    "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 AND name <> 'id' UNION ALL "
+    "SELECT part.name FROM pragma_index_list(?1) AS list JOIN pragma_index_info(list.name) AS part "
+    "WHERE list.origin = 'u'";
+
+Result<Table> table_of(Database& schema, std::string name) {
+  Table table;
+  HONE_ASSIGN(
+      table.references,
+      schema.all<Reference>("SELECT \"from\", \"table\" FROM pragma_foreign_key_list(?)", name));
+  HONE_ASSIGN(table.key, schema.all<std::string>(kKey, name));
+  HONE_ASSIGN(table.columns,
+              schema.all<std::string>("SELECT name FROM pragma_table_info(?)", name));
+  table.has_id = std::erase(table.columns, "id") > 0;
+  std::erase_if(table.columns, [&](const std::string& column) {
+    return std::ranges::find(table.references, column, &Reference::column) !=
+           table.references.end();
+  });
+  table.name = std::move(name);
+  return table;
+}
 
 }  // namespace
 
-std::vector<Table> tables() {
-  return {
-      {"blob", {"hash", "size", "zstd"}, {}, {"hash"}},
-      {"build_identity", {"hash", "compiler", "flags", "target"}, {}, {"hash"}},
-      {"device_identity", {"hash", "name", "driver", "protocol"}, {}, {"hash"}},
-      {"operation",
-       {"fingerprint", "kind", "description", "json", "flops", "bytes"},
-       {},
-       {"fingerprint"}},
-      {"dispatch",
-       {"fingerprint", "name", "json"},
-       {{"operation_id", "operation"}, {"source_id", "blob"}},
-       {"fingerprint"}},
-      {"program", {"hash", "path", "json"}, {}, {"hash"}},
-      {"program_dispatch",
-       {"ordinal", "launches_per_call"},
-       {{"program_id", "program"}, kDispatch},
-       {"program_id", "dispatch_id"},
-       false},
-      {"run",
-       {"uid", "command", "task", "version", "seed", "process", "started", "ended", "state"},
-       {{"program_id", "program"}},
-       {"uid"}},
-      {"event", {"sequence", "created", "kind", "text"}, {kRun}, {"run_id", "sequence"}, false},
-      {"candidate",
-       {"provider", "configuration", "constraint_set", "created"},
-       {kDispatch, kBuild, kRun},
-       {"dispatch_id", "build_id", "provider", "configuration"}},
-      {"artifact",
-       {"identity", "format", "launch", "configured", "compile_seconds", "seal", "created"},
-       {kCandidate, {"code_id", "blob"}, kRun},
-       {"candidate_id"},
-       false},
-      {"failure",
-       {"uid", "identity", "kind", "message", "seconds", "created"},
-       {kCandidate, kDevice, kRun},
-       {"uid"}},
-      {"verification",
-       {"uid", "identity", "correct", "bad_binding", "bad_index", "expected", "got", "share_bad",
-        "tolerance", "basis", "rules", "reference", "created"},
-       {kDispatch, kDevice, kRun},
-       {"uid"}},
-      {"measurement",
-       {"uid", "identity", "phase", "samples", "launches_per_sample", "dropped", "min", "median",
-        "spread", "low", "high", "sentinel_ratio", "machine", "created"},
-       {kDispatch, kDevice, kRun},
-       {"uid"}},
-      {"program_measurement",
-       {"uid", "variant", "samples", "launches_per_sample", "dropped", "min", "median", "spread",
-        "low", "high", "ratio", "ratio_low", "ratio_high", "correct", "verdict", "machine",
-        "purpose", "same_as", "created"},
-       {{"program_id", "program"}, kBuild, kDevice, {"spec_id", "blob"}, kRun},
-       {"uid"}},
-      {"selection",
-       {"uid", "speedup", "speedup_low", "speedup_high", "shipped", "reason", "created"},
-       {kDispatch, kBuild, kDevice, {"winner_id", "candidate"}, kRun},
-       {"uid"}},
-      {"selection_tie",
-       {},
-       {{"selection_id", "selection"}, kCandidate},
-       {"selection_id", "candidate_id"},
-       false},
-      {"dispatch_result",
-       {"uid", "payload", "replacing", "code", "launch", "accuracy", "default_is_wrong", "budget",
-        "created"},
-       {kDispatch, kRun},
-       {"uid"}},
-      {"near_tie",
-       {"rank", "payload", "replacing"},
-       {{"result_id", "dispatch_result"}, kCandidate},
-       {"result_id", "rank"},
-       false},
-      {"flag_choice",
-       {"role", "place", "label", "flags"},
-       {kRun},
-       {"run_id", "role", "place"},
-       false},
-      {"device_fact", {"uid", "name", "value", "unit", "created"}, {kDevice, kRun}, {"uid"}},
-  };
+Result<std::vector<Table>> tables() {
+  HONE_ASSIGN(const std::unique_ptr<Database> schema,
+              Database::open(":memory:", Database::Access::kReadWriteCreate, {}));
+  HONE_TRY(migrate(*schema));
+  HONE_ASSIGN(std::vector<std::string> names,
+              schema->all<std::string>("SELECT name FROM sqlite_schema WHERE type = 'table' "
+                                       "AND name <> 'lease' ORDER BY rowid"));
+  std::vector<Table> tables;
+  for (std::string& name : names) {
+    HONE_ASSIGN(Table table, table_of(*schema, std::move(name)));
+    tables.push_back(std::move(table));
+  }
+  return tables;
 }
 
 }  // namespace hone::store

@@ -1,25 +1,32 @@
-// The tables that are copied from one store to another. Private to this folder.
+// The tables that are copied from one store to another, as the schema has them. Private to this
+// folder.
 #pragma once
 
-#include <string_view>
+#include <string>
 #include <vector>
+
+#include "store/sqlite.h"
 
 namespace hone::store {
 
 struct Reference {
-  std::string_view column;
-  std::string_view table;
+  std::string column;
+  std::string table;
 };
+inline auto fields_of(Reference& reference) {
+  return std::tie(reference.column, reference.table);
+}
 
 struct Table {
-  std::string_view name;
-  std::vector<std::string_view> columns;  // copied as they are
-  std::vector<Reference> references;      // copied as the id of the equal row in this store
-  std::vector<std::string_view> key;      // what tells rows apart, of the columns and references
+  std::string name;
+  std::vector<std::string> columns;   // copied as they are
+  std::vector<Reference> references;  // copied as the id of the equal row in this store
+  std::vector<std::string> key;       // what tells rows apart, of the columns and references
   bool has_id = true;
 };
 
-// In order of their references. Leases are of running processes and stay behind.
-std::vector<Table> tables();
+// In the order in which they are made, a table behind those that it refers to. Leases are of
+// running processes and stay behind.
+Result<std::vector<Table>> tables();
 
 }  // namespace hone::store

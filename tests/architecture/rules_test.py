@@ -98,7 +98,7 @@ NAMED_ELSEWHERE = {
     "problem/gpu_targets.cc": ("nvidia", "the table of GPUs, by their makers"),
     "provider/iree/compiler/flags_file.cc": ("cuda|NVIDIA|nvidia", "how a command's flags name a target"),
     "store/schema.cc": ("iree_runtime", "a phase that stores of today hold by this name"),
-    "store/select.cc": ("iree_runtime", "the same"),
+    "store/names.cc": ("iree_runtime", "the same"),
     "tune/program/program_tolerance.cc": ("iree-run-module", "where the tolerance comes from, as it is printed"),
 }
 

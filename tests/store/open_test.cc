@@ -33,7 +33,7 @@ class OpenTest : public StoreTest {
   std::string pragma(const char* name) {
     auto database =
         *Database::open(path_, Database::Access::kReadOnly, std::chrono::milliseconds(100));
-    return std::get<0>(**database->find<std::string>(fmt::format("PRAGMA {}", name)));
+    return **database->find<std::string>(fmt::format("PRAGMA {}", name));
   }
   // What `work` returns when called by a user who may not do everything.
   std::string as_nobody(const std::function<std::string()>& work) {
