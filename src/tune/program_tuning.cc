@@ -63,9 +63,8 @@ problem::GivenSizes ProgramTuning::given() const {
 Status ProgramTuning::split(References references) {
   const std::string& path = context_.options.input;
   const std::vector<std::string> flags = context_.flags();
-  trial::ProgramToCompile other{path, *bytes_, context_.options.reference_flags};
-  other.flags.insert(other.flags.end(), context_.baseline.extra_flags.flags.begin(),
-                     context_.baseline.extra_flags.flags.end());
+  trial::ProgramToCompile other{
+      path, *bytes_, joined(context_.options.reference_flags, context_.baseline.extra_flags.flags)};
   const bool wants_references = references == References::kLoaded;
   other.given = given();
   if (wants_references) context_.compiler.load_ahead(other);
@@ -139,8 +138,7 @@ Status ProgramTuning::weigh(double seconds, const store::Run& run) {
   note_kernels_without_use(context_.replacing, chosen_, context_.observer);
   HONE_ASSIGN(earlier_, earlier_work(context_, run, result_.program_id));
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
-    HONE_ASSIGN(const store::Id id, intern(*chosen_[i]));
-    ids_.push_back(id);
+    HONE_ASSIGN(ids_.emplace_back(), trial::intern_dispatch(context_.store, *chosen_[i]));
     plan_.add({chosen_[i]->name});
     weigh_anew(i, estimated_weight(context_, *chosen_[i]));
     HONE_ASSIGN(const bool is_finished, take_finished(i));
@@ -247,11 +245,8 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
     const std::vector<const problem::Dispatch*>& dispatches) {
   std::vector<std::string> passed_over;
   for (std::size_t n = 0; n < dispatches.size(); ++n) {
-    Progress progress;
-    progress.step = "verifying what is not tuned";
-    progress.tried = n;
-    progress.planned = dispatches.size();
-    context_.observer.progress(progress);
+    context_.observer.progress(
+        {.step = "verifying what is not tuned", .tried = n, .planned = dispatches.size()});
     const problem::Dispatch& dispatch = *dispatches[n];
     if (!context_.state->deadline.has(0)) {
       passed_over.push_back(dispatch.name);
@@ -260,7 +255,7 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
     if (n % context_.options.compile_ahead == 0)
       HONE_TRY(DispatchBench::compile_defaults(context_, std::span(dispatches).subspan(n), -1));
     const auto timed = default_seconds(context_, dispatch, reference_of(dispatch));
-    if (!timed && timed.error().kind != ErrorKind::kFailure) return tl::unexpected(timed.error());
+    HONE_TRY(all_but_failure(timed));
     if (!timed && !context_.state->wrong_by_default.contains(dispatch.name))
       passed_over.push_back(dispatch.name);
   }
@@ -340,11 +335,8 @@ Status ProgramTuning::measure_defaults(double seconds) {
       weigh_anew(i, {estimate.share * by, estimate.gain * by, estimate.needs});
       continue;
     }
-    Progress progress;
-    progress.step = "weighing the dispatches";
-    progress.tried = n;
-    progress.planned = order.size();
-    context_.observer.progress(progress);
+    context_.observer.progress(
+        {.step = "weighing the dispatches", .tried = n, .planned = order.size()});
     if (n % context_.options.compile_ahead == 0)
       HONE_TRY(DispatchBench::compile_defaults(context_, std::span(dispatches).subspan(n), left));
     const Result<plan::Weight> weight = weigh_dispatch(context_, *chosen_[i]);
@@ -411,12 +403,6 @@ Status ProgramTuning::leave_out(const std::string& reason) {
     mate.keep_default(why);
   }
   return {};
-}
-
-Result<store::Id> ProgramTuning::intern(const problem::Dispatch& dispatch) {
-  HONE_ASSIGN(const store::Id operation,
-              context_.store.intern(trial::operation_row(dispatch.root)));
-  return context_.store.intern(trial::dispatch_row(dispatch, operation));
 }
 
 Status ProgramTuning::prove(const std::vector<VerifiedBuild>& rivals) {

@@ -394,8 +394,7 @@ class TuningRun {
       auto gain =
           gain_of(bases_[chosen_].context(), *timed.result().proven.bench,
                   *FlagBaseline::find(timed, *result_.candidate), rounds_[i], tuned.result().tuned);
-      if (!gain && gain.error().kind != ErrorKind::kFailure)
-        return tl::unexpected(std::move(gain).error());
+      HONE_TRY(all_but_failure(gain));
       if (!gain) {
         context_.observer.note("what each kernel gains in the program is not known: " +
                                gain.error().message);

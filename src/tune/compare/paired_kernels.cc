@@ -106,13 +106,11 @@ Status compare_kernels(const CompareContext& context, const KernelPair& kernels,
           !measure::needs_more_rounds(pair.result, context.options.find, options))
         return {};
     }
-    Progress progress;
-    progress.dispatch = pair.what;
-    progress.dispatch_count = 1;
-    progress.step = "compare";
-    progress.tried = pair.a_seconds.size();
-    progress.planned = context.options.most_rounds;
-    context.observer.progress(progress);
+    context.observer.progress({.dispatch = pair.what,
+                               .dispatch_count = 1,
+                               .step = "compare",
+                               .tried = pair.a_seconds.size(),
+                               .planned = context.options.most_rounds});
     HONE_TRY(measuring.measure(load, rounds_per_load));
   }
   return {};

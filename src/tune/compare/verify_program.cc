@@ -26,8 +26,7 @@ class ProgramVerification {
     HONE_ASSIGN(const std::vector<problem::Array> expected, expected_results(verdict));
     HONE_ASSIGN(const std::string module, compile("program", request_.flags));
     Result<std::vector<problem::Array>> results = call(module, request_.place.address, inputs_);
-    if (!results && results.error().kind != ErrorKind::kFailure)
-      return tl::unexpected(std::move(results).error());
+    HONE_TRY(all_but_failure(results));
     if (!results) {
       verdict.message = "does not run: " + results.error().message;
       return verdict;
@@ -134,8 +133,7 @@ class ProgramVerification {
     for (std::size_t i = found.redrawn ? 0 : 1; i < found.sets.size() && verdict.right; ++i) {
       inputs_ = found.sets[i].inputs;
       auto results = run_of_program()(inputs_);
-      if (!results && results.error().kind != ErrorKind::kFailure)
-        return tl::unexpected(std::move(results).error());
+      HONE_TRY(all_but_failure(results));
       if (!results) {
         verdict.right = false;
         verdict.message = "does not run on other inputs: " + results.error().message;

@@ -40,8 +40,7 @@ class CompileOnly {
     result_.dispatch = &dispatch;
     share_ = share;
     clock_ = Stopwatch();
-    HONE_ASSIGN(const store::Id operation, store_.intern(trial::operation_row(dispatch.root)));
-    HONE_ASSIGN(const store::Id id, store_.intern(trial::dispatch_row(dispatch, operation)));
+    HONE_ASSIGN(const store::Id id, trial::intern_dispatch(store_, dispatch));
     // What is compiled here is read and never run, whoever made it.
     trial::TrialRunner runner(
         {.compiler = compiler_,
@@ -185,17 +184,16 @@ class CompileOnly {
   }
 
   void report() const {
-    Progress progress;
-    progress.dispatch = result_.dispatch->name;
-    progress.dispatch_index = share_.index;
-    progress.dispatch_count = share_.count;
-    progress.step = "compile";
-    progress.tried = trials_.size() - compiling();
-    progress.planned = trials_.size();
-    progress.failed = static_cast<std::size_t>(
-        std::ranges::count(trials_, trial::State::kFailed, &trial::Trial::state));
-    progress.seconds_left = std::max(0.0, seconds_left()) + std::max(0.0, share_.after);
-    observer_.progress(progress);
+    observer_.progress(
+        {.dispatch = result_.dispatch->name,
+         .dispatch_index = share_.index,
+         .dispatch_count = share_.count,
+         .step = "compile",
+         .tried = trials_.size() - compiling(),
+         .planned = trials_.size(),
+         .failed = static_cast<std::size_t>(
+             std::ranges::count(trials_, trial::State::kFailed, &trial::Trial::state)),
+         .seconds_left = std::max(0.0, seconds_left()) + std::max(0.0, share_.after)});
   }
 
   void add(const store::Candidate& compiled, store::Id candidate,

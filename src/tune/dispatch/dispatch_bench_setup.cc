@@ -12,6 +12,7 @@
 #include "trial/protocols.h"
 #include "trial/records.h"
 #include "tune/dispatch/dispatch_bench.h"
+#include "tune/services/session_steps.h"
 
 namespace hone::tune {
 namespace {
@@ -68,17 +69,16 @@ Result<measure::ProblemRequest> problem_of(Context& context, const problem::Disp
 }
 
 Result<DispatchBench> DispatchBench::open(Context& context, const problem::Dispatch& dispatch) {
-  store::Store& store = context.store;
-  HONE_ASSIGN(const store::Id operation, store.intern(trial::operation_row(dispatch.root)));
-  HONE_ASSIGN(const store::Id id, store.intern(trial::dispatch_row(dispatch, operation)));
+  HONE_ASSIGN(const store::Id id, trial::intern_dispatch(context.store, dispatch));
   const device::Place& place = context.options.place();
   trial::TrialRunner trials(
       context.trial_services(), id, dispatch.bindings,
       {problem::fingerprint(dispatch), dispatch.source, context.flags(),
        place.traits.assembles_code ? place.facts.target : "", dispatch.statement});
   DispatchBench bench(context, dispatch, std::move(trials));
-  HONE_ASSIGN(bench.default_.candidate,
-              store.add_candidate(bench.candidate_row(std::string(store::kDefaultConfiguration))));
+  HONE_ASSIGN(
+      bench.default_.candidate,
+      context.store.add_candidate(bench.candidate_row(std::string(store::kDefaultConfiguration))));
   return bench;
 }
 
@@ -279,11 +279,7 @@ Status DispatchBench::learn_least_seconds() {
   device::Peak any;
   any.gflops = any.stated_matrix_gflops = 1;
   if (measure::most_flops(root_, any, matrix_units) == 0) return {};
-  if (!context_->state->peak) {
-    const Result<device::Peak> peak = lanes_.front().runner->peak();
-    if (!peak && peak.error().kind != ErrorKind::kFailure) return tl::unexpected(peak.error());
-    context_->state->peak = peak.value_or(device::Peak{});
-  }
+  HONE_TRY(learn_peak(*context_));
   least_seconds_ = measure::least_seconds(root_, *context_->state->peak, matrix_units);
   return {};
 }

@@ -46,8 +46,7 @@ Status measure_under_runtime(Context& context, DispatchBench& bench,
           {&artifacts[which], files->contents, files->types, context.options.place().address,
            context.stop_fd, launches},
           kSecondsPerRound);
-      if (!seconds && seconds.error().kind == ErrorKind::kInterrupted)
-        return tl::unexpected(seconds.error());
+      HONE_TRY(interruption(seconds));
       if (!seconds) return context.store.log_event("runtime", seconds.error().message);
       times[which].push_back(*seconds);
     }

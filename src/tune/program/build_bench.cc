@@ -191,9 +191,8 @@ Status BuildBench::expect(const ProgramBuild& build) {
   deadline.called(watch.seconds());
   const bool is_slow = watch.seconds() > kSlowCall;
   if (watch.seconds() > kMayBeLoading && !is_slow && !deadline.knows_call_again()) {
-    HONE_ASSIGN(const auto rounds,
-                time_rounds(*context_->programs, {call(build)}, {1, sample_seconds(), 1},
-                            context_->observer));
+    HONE_ASSIGN(const auto rounds, time_rounds(*context_->programs, {call(build)},
+                                               {1, sample_seconds(), 1}, context_->observer));
     deadline.called_again(rounds.front().front());
   }
   if (context_->options.budget_seconds < deadline.sufficient())
@@ -264,7 +263,7 @@ Status BuildBench::say_what_is_repaired(ProgramBuild& build,
                                         const std::vector<problem::Array>& outputs) {
   if (context_->options.traits().runs_on_host) return {};
   const Result<double> error = ask_the_host(outputs);
-  if (!error && error.error().kind != ErrorKind::kFailure) return tl::unexpected(error.error());
+  HONE_TRY(all_but_failure(error));
   if (error)
     build.repaired_error = *error;
   else
@@ -291,9 +290,7 @@ Result<double> BuildBench::ask_the_host(const std::vector<problem::Array>& outpu
   const Options& options = context_->options;
   if (flops_ > kMostFlopsOfHost)
     return failure("its {:.3g} operations would take this machine's cores too long", flops_);
-  Progress progress;
-  progress.step = "computing the program on this machine's cores";
-  context_->observer.progress(progress);
+  context_->observer.progress({.step = "computing the program on this machine's cores"});
   HONE_ASSIGN(const std::vector<problem::Array> exact,
               outputs_in_f32(options.reference_flags, device::host_of(options.place().address),
                              checked_.front(), folder_ / "wide_of_host.vmfb"));
@@ -370,11 +367,8 @@ Status BuildBench::add_each(std::vector<ProgramBuild> wanted) {
   for (std::size_t begin = 0; begin < builds.size(); begin += at_once) {
     const auto from = builds.begin() + static_cast<std::ptrdiff_t>(begin);
     const std::size_t count = std::min(at_once, builds.size() - begin);
-    Progress progress;
-    progress.step = "compiling the whole program";
-    progress.tried = begin;
-    progress.planned = builds.size();
-    context_->observer.progress(progress);
+    context_->observer.progress(
+        {.step = "compiling the whole program", .tried = begin, .planned = builds.size()});
     std::vector<ProgramBuild> some(
         std::make_move_iterator(from),
         std::make_move_iterator(from + static_cast<std::ptrdiff_t>(count)));
@@ -404,9 +398,7 @@ Status BuildBench::add_some(std::vector<ProgramBuild> builds) {
   if (builds_.empty()) context_->state->deadline.compiled(watch.seconds());
   for (std::size_t i = 0; i < builds.size(); ++i) {
     if (compiled[i]) {
-      Progress progress;
-      progress.step = "calling the whole program: " + builds[i].label;
-      context_->observer.progress(progress);
+      context_->observer.progress({.step = "calling the whole program: " + builds[i].label});
     }
     HONE_TRY(check(builds[i], compiled[i]));
     if (builds_.empty() && !builds[i].usable()) {
@@ -437,10 +429,7 @@ Status BuildBench::compile_plainly(const BuildId& id) {
   if (found == nullptr || !found->shares_front_half()) return {};
   found->plainly = true;
   std::vector<ProgramBuild> plain{*found};
-  Progress progress;
-  progress.step = "compiling what ships as its user will";
-  progress.planned = 1;
-  context_->observer.progress(progress);
+  context_->observer.progress({.step = "compiling what ships as its user will", .planned = 1});
   HONE_ASSIGN(std::vector<trial::CompiledModule> compiled, compile(plain));
   if (compiled.front() && content_hash(*compiled.front()) == found->code) return {};
   plain.front().differences.clear();

@@ -165,8 +165,7 @@ Result<CheckedInputs> inputs_that_tell(const std::vector<GivenArgument>& given, 
                   write_redrawn(given, first.inputs, folder, fmt::format("draw{}", number),
                                 kScales[draw], measure::binding_seed(seed, 2000 + number), differ));
       auto outputs = run(files);
-      if (!outputs && outputs.error().kind == ErrorKind::kInterrupted)
-        return tl::unexpected(std::move(outputs).error());
+      HONE_TRY(interruption(outputs));
       // What fails on inputs that were made up for a look is no fault of the program's.
       if (!outputs) break;
       sets.push_back({std::move(files), std::move(*outputs)});

@@ -524,7 +524,7 @@ Result<std::optional<RepairingFlags>> find_repair(Context& context, const proble
     if (!works && works.error().kind == ErrorKind::kFailure) continue;
     if (!works) return tl::unexpected(works.error());
     const Result<double> error = builds.error_of_first();
-    if (!error && error.error().kind != ErrorKind::kFailure) return tl::unexpected(error.error());
+    HONE_TRY(all_but_failure(error));
     RepairingFlags repair{{choice.name, choice.flags}, ""};
     if (!error)
       repair.not_proved = error.error().message;

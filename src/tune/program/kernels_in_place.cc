@@ -30,11 +30,9 @@ Result<std::vector<std::vector<SecondsByKernel>>> look_in_place(Context& context
   const Stopwatch watch(context.clock);
   for (int run = 0; run < runs.most; ++run) {
     if (run >= runs.least && watch.seconds() > runs.seconds) break;
-    Progress progress;
-    progress.step = "timing the kernels in place";
-    progress.tried = static_cast<std::size_t>(run);
-    progress.planned = static_cast<std::size_t>(runs.most);
-    context.observer.progress(progress);
+    context.observer.progress({.step = "timing the kernels in place",
+                               .tried = static_cast<std::size_t>(run),
+                               .planned = static_cast<std::size_t>(runs.most)});
     for (std::size_t v = 0; v < builds.size(); ++v) {
       HONE_ASSIGN(const provider::ProgramTimes times, bench.kernel_times(builds[v]));
       seconds[v].push_back(seconds_of_a_call(times.kernels, known));

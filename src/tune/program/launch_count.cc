@@ -17,9 +17,7 @@ constexpr char kEachPlaceOnce[] =
 Result<provider::ProgramTimes> watch_one_call(Context& context,
                                               const trial::ProgramToCompile& compiled,
                                               const problem::Function& function) {
-  Progress progress;
-  progress.step = "counting launches";
-  context.observer.progress(progress);
+  context.observer.progress({.step = "counting launches"});
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-launches-"));
   HONE_ASSIGN(const provider::ProgramCall call,
               compiled_call(context, compiled, function, folder.path()));
@@ -79,7 +77,7 @@ Status count_launches(Context& context, const trial::ProgramToCompile& compiled,
     return {};
   }
   const auto times = watch_one_call(context, compiled, function);
-  if (!times && times.error().kind != ErrorKind::kFailure) return tl::unexpected(times.error());
+  HONE_TRY(all_but_failure(times));
   if (!times)
     context.note_once(fmt::format("{}: {}", kEachPlaceOnce, times.error().message));
   else

@@ -107,7 +107,7 @@ Result<std::optional<measure::PairedComparison>> confirmed(Context& context,
   };
   const Result<FinalistRounds> rounds = measured();
   HONE_TRY(context.compiler.release(bench.key()));
-  if (!rounds && rounds.error().kind != ErrorKind::kFailure) return tl::unexpected(rounds.error());
+  HONE_TRY(all_but_failure(rounds));
   if (!rounds || rounds->candidates.empty()) return std::nullopt;
   HONE_ASSIGN(const measure::PairedComparison alone,
               measure::compare_paired(rounds->race.default_times(0), rounds->race.times(0)));

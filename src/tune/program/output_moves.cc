@@ -100,8 +100,7 @@ Result<std::optional<OutputMoves>> moves_of(const std::vector<std::filesystem::p
     }
     if (!any) return std::optional<OutputMoves>();
     Result<std::vector<problem::Array>> outputs = run(files);
-    if (!outputs && outputs.error().kind == ErrorKind::kInterrupted)
-      return tl::unexpected(std::move(outputs).error());
+    HONE_TRY(interruption(outputs));
     if (!outputs || outputs->size() != expected.size()) return std::optional<OutputMoves>();
     for (std::size_t r = 0; r < expected.size(); ++r) {
       const std::vector<double> values = measure::values_of((*outputs)[r]);

@@ -407,20 +407,19 @@ class Proof {
       build.without_spec =
           Build{.label = joined_label(set.name, context_.baseline.extra_flags.name),
                 .flags = build.flags};
-    const VettingRequest request{program_.path, bytes_,
-                                 joined(context_.options.flags, build.flags), folder_, nullptr,
-                                 given_};
+    const VettingRequest request{
+        program_.path, bytes_,  joined(context_.options.flags, build.flags),
+        folder_,       nullptr, given_};
     // Under other flags the program's executables have other names.
     std::vector<VerifiedEntry> configured = entries_;
     std::erase_if(configured, replaces);
     auto vetted = vet_spec(context_, request, std::move(configured));
-    if (!vetted && vetted.error().kind == ErrorKind::kInterrupted)
-      return tl::unexpected(std::move(vetted).error());
+    HONE_TRY(interruption(vetted));
     if (!vetted || vetted->entries.empty()) return {};
     HONE_ASSIGN(build.spec, linked(std::move(vetted->spec)));
     if (context_.state->starter_spec.empty()) build.compiled = std::move(vetted->module);
     specs_[build.id()] = {.entries = std::move(vetted->entries),
-                               .left_out = std::move(vetted->left_out)};
+                          .left_out = std::move(vetted->left_out)};
     return builds_->add(std::move(build));
   }
 

@@ -40,9 +40,7 @@ class Vetting {
 
   Result<VettedSpec> run() {
     if (!entries_.empty()) {
-      Progress progress;
-      progress.step = "checking the spec in the whole program";
-      context_.observer.progress(progress);
+      context_.observer.progress({.step = "checking the spec in the whole program"});
       HONE_TRY(look_at_program());
     }
     while (!entries_.empty()) {
