@@ -94,9 +94,11 @@ CommandResult compile_gemms(SessionOptions& options, Gemms gemms) {
   list.hash = gemms.list.hash;
   list.dispatches = std::move(gemms.list.dispatches);
   output::StatusLine status(output::verbosity_of(options.quiet, options.plain, options.json));
-  HONE_ASSIGN(const tune::CompiledProgram compiled,
-              tune::compile_only(toolchain.compiler(), provider, {}, store, options.tuning, *target,
-                                 std::move(list), build, run_row(options), status));
+  HONE_ASSIGN(
+      const tune::CompiledProgram compiled,
+      tune::compile_only(
+          {toolchain.compiler(), provider, {}, store, options.tuning, *target, build, status},
+          std::move(list), run_row(options)));
   status.clear();
   HONE_TRY(output::write_report(store, options.store, options.tuning.out / "report.html"));
   HONE_ASSIGN(const std::string text,

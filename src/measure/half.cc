@@ -245,7 +245,7 @@ double unit_roundoff(ElementType type) {
 
 std::vector<double> values_of(const problem::Array& array) {
   std::vector<double> values(static_cast<std::size_t>(problem::element_count(array.type)));
-  to_doubles(std::as_bytes(std::span(array.bytes)), array.type.element, values);
+  to_doubles(array.data(), array.type.element, values);
   return values;
 }
 

@@ -92,8 +92,7 @@ Result<std::size_t> ProfiledOperation::submit(std::span<const Status> prepared) 
   const std::vector<Compiling> added = std::exchange(compiling_, {});
   for (std::size_t i = 0; i < added.size(); ++i) {
     const auto& [function, kernel] = added[i];
-    if (!prepared[i] && prepared[i].error().kind != ErrorKind::kFailure)
-      return tl::unexpected(prepared[i].error());
+    HONE_TRY(all_but_failure(prepared[i]));
     if (!prepared[i]) {
       HONE_TRY(fail(*function, {provider::FailureKind::kCompileError, prepared[i].error().message},
                     kernel));

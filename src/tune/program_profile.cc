@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/file.h"
+#include "base/ranges.h"
 #include "measure/statistics.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
@@ -77,9 +78,8 @@ Status measure_alone(Context& context, const ProgramTuning& session, ProgramProf
 // Launch sets of one kernel have one name, and the runtime tells their mean.
 void take_kernel_times(const std::vector<provider::KernelTime>& kernels, ProgramProfile& profile) {
   for (DispatchProfile& each : profile.dispatches) {
-    const auto kernel =
-        std::ranges::find(kernels, each.dispatch->name, &provider::KernelTime::name);
-    if (kernel != kernels.end() && each.why_not.empty())
+    const auto* const kernel = find_by(kernels, each.dispatch->name, &provider::KernelTime::name);
+    if (kernel != nullptr && each.why_not.empty())
       each.seconds_in_place = kernel->seconds / static_cast<double>(kernel->launches);
   }
 }

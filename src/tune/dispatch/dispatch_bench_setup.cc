@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "measure/arithmetic_bound.h"
 #include "measure/reference.h"
@@ -25,9 +26,8 @@ Result<provider::Artifact> compile_reference(Context& context, const problem::Di
                                              const std::vector<std::string>& flags) {
   const std::string key = problem::fingerprint(dispatch) + "#reference";
   const std::string name = key + nlohmann::json(flags).dump();
-  if (const auto known = context.state->references.find(name);
-      known != context.state->references.end())
-    return known->second;
+  if (const auto* const known = value_at(context.state->references, name); known != nullptr)
+    return *known;
   HONE_ASSIGN(std::vector<trial::CompiledCandidate> compiled,
               context.compiler.compile_alone({key, dispatch.source, flags}, {std::nullopt}));
   auto& artifact = compiled.front().artifact;
@@ -84,7 +84,7 @@ Result<DispatchBench> DispatchBench::open(Context& context, const problem::Dispa
 
 Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Dispatch& dispatch,
                                              const problem::Dispatch* reference) {
-  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kPrepare);
+  const auto span = context.spend(trial::Activity::kPrepare);
   HONE_ASSIGN(DispatchBench bench, open(context, dispatch));
   HONE_ASSIGN(bench.problem_, problem_of(context, dispatch, reference));
   if (bench.problem_->reference && !is_independent(dispatch, reference))
@@ -94,7 +94,7 @@ Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Di
 
 Result<DispatchBench> DispatchBench::prepare_to_time(Context& context,
                                                      const problem::Dispatch& dispatch) {
-  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kPrepare);
+  const auto span = context.spend(trial::Activity::kPrepare);
   HONE_ASSIGN(DispatchBench bench, open(context, dispatch));
   bench.problem_ = problem_without_reference(context, dispatch);
   bench.problem_->only_timed = true;
@@ -120,7 +120,7 @@ Result<std::deque<DispatchBench>> DispatchBench::unknown_of(
 Status DispatchBench::compile_defaults(Context& context,
                                        std::span<const problem::Dispatch* const> dispatches,
                                        double seconds) {
-  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kWait);
+  const auto span = context.spend(trial::Activity::kWait);
   const Stopwatch watch(context.clock);
   HONE_ASSIGN(std::deque<DispatchBench> benches, unknown_of(context, dispatches));
   std::vector<trial::DispatchToPrepare> servers;
@@ -159,7 +159,7 @@ Status DispatchBench::say_no_reference() {
 Status DispatchBench::set_up() {
   if (!context_->options.traits().compiling_disturbs) HONE_TRY(compile_default());
   {
-    const trial::TimeBudget::Span span(context_->state->time, trial::Activity::kPrepare);
+    const auto span = context_->spend(trial::Activity::kPrepare);
     HONE_TRY(set_problem(*problem_));
     problem_.reset();
     HONE_TRY(learn_least_seconds());
@@ -211,7 +211,7 @@ Status DispatchBench::time_default() {
   }
   const bool measured = default_.state == trial::State::kMeasured;
   if (!measured || !context_->state->peak) {
-    const trial::TimeBudget::Span span(context_->state->time, trial::Activity::kPrepare);
+    const auto span = context_->spend(trial::Activity::kPrepare);
     lanes_.push_back({context_->runner_of(0), context_->options.place().address});
     HONE_TRY(context_->runner.set_problem(*problem_));
     HONE_TRY(learn_least_seconds());
@@ -228,7 +228,7 @@ Result<std::optional<measure::MeasureResult>> DispatchBench::time_unverified() {
   how.protocol = trial::search_protocol(0, context_->options.traits());
   how.seed = context_->options.seed;
   how.least_seconds = least_seconds_;
-  const trial::TimeBudget::Span span(context_->state->time, trial::Activity::kMeasure);
+  const auto span = context_->spend(trial::Activity::kMeasure);
   HONE_ASSIGN(const trial::KernelResult<measure::MeasureResult> measured,
               trial::KernelRunner(context_->runner).measure({&kernel}, nullptr, how));
   if (!measured) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
 
@@ -10,9 +11,9 @@ namespace {
 
 SecondsByKernel seconds_of_a_call(const std::vector<provider::KernelTime>& kernels,
                                   const KnownKernel& known) {
-  const auto found = std::ranges::find(kernels, known.name, &provider::KernelTime::name);
+  const auto* const found = find_by(kernels, known.name, &provider::KernelTime::name);
   SecondsByKernel seconds;
-  if (found == kernels.end()) return seconds;
+  if (found == nullptr) return seconds;
   const double calls = static_cast<double>(found->launches) / known.launches;
   for (const provider::KernelTime& each : kernels)
     if (static_cast<double>(each.launches) >= calls) seconds[each.name] += each.seconds / calls;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/ranges.h"
 #include "tune/services/input_files.h"
 
 namespace hone::tune {
@@ -58,8 +59,8 @@ void take_launches(const std::vector<provider::KernelTime>& kernels, problem::Pr
     places[each.name] += each.launches_per_call;
   for (problem::Dispatch& each : program.dispatches) {
     if (!each.launches_vary || each.launches_per_call == 0) continue;
-    const auto kernel = std::ranges::find(kernels, each.name, &provider::KernelTime::name);
-    if (kernel == kernels.end()) {
+    const auto* const kernel = find_by(kernels, each.name, &provider::KernelTime::name);
+    if (kernel == nullptr) {
       each.launches_per_call = 0;
       continue;
     }
@@ -79,7 +80,7 @@ Status count_launches(Context& context, const trial::ProgramToCompile& compiled,
   const auto times = watch_one_call(context, compiled, function);
   HONE_TRY(all_but_failure(times));
   if (!times)
-    context.note_once(fmt::format("{}: {}", kEachPlaceOnce, times.error().message));
+    context.note_once("{}: {}", kEachPlaceOnce, times.error().message);
   else
     take_launches(times->kernels, program);
   return {};

@@ -1,11 +1,14 @@
 // What every step of a session works with.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/stopwatch.h"
@@ -112,9 +115,19 @@ struct Context {
             .retry_failed = options.retry_failed,
             .clock = clock};
   }
+  // Time is this activity's while what is returned lives.
+  trial::TimeBudget::Span spend(trial::Activity activity) const { return {state->time, activity}; }
+  template <class... Args>
+  void note(fmt::format_string<Args...> format, Args&&... args) const {
+    observer.note(fmt::format(format, std::forward<Args>(args)...));
+  }
   // Tells the observer what is to be said once in a session, however often it shows.
   void note_once(const std::string& line) const {
     if (state->said.insert(line).second) observer.note(line);
+  }
+  template <class... Args>
+  void note_once(fmt::format_string<Args...> format, Args&&... args) const {
+    note_once(fmt::format(format, std::forward<Args>(args)...));
   }
 };
 

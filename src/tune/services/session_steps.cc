@@ -25,7 +25,7 @@ void begin_budget(Context& context) {
 }
 
 Result<MachineCheck> look_at_machine(Context& context) {
-  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kCalibrate);
+  const auto span = context.spend(trial::Activity::kCalibrate);
   HONE_ASSIGN(MachineCheck machine,
               check_machine(context.runner, context.options.place().address, {}, context.observer));
   context.state->noise = std::clamp(machine.noise.smallest_difference, kLeastNoise, kMostNoise);
@@ -42,7 +42,7 @@ Status learn_peak(Context& context) {
 }
 
 Status record_peak(Context& context) {
-  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kBaselines);
+  const auto span = context.spend(trial::Activity::kBaselines);
   const Result<device::Peak> measured =
       context.state->peak ? Result<device::Peak>(*context.state->peak) : context.runner.peak();
   // What the machine can do at most is for the report only.
@@ -65,12 +65,15 @@ Status record_peak(Context& context) {
   return record(store::kBandwidthFact, peak.gbytes_per_second, "byte/s");
 }
 
+store::RunState state_after(const Status& status) {
+  if (status) return store::RunState::kFinished;
+  return status.error().kind == ErrorKind::kInterrupted ? store::RunState::kInterrupted
+                                                        : store::RunState::kFailed;
+}
+
 Status end_run(Context& context, const Status& status) {
   HONE_TRY(record_time(context));
-  const bool interrupted = !status && status.error().kind == ErrorKind::kInterrupted;
-  HONE_TRY(context.store.end_run(status        ? store::RunState::kFinished
-                                 : interrupted ? store::RunState::kInterrupted
-                                               : store::RunState::kFailed));
+  HONE_TRY(context.store.end_run(state_after(status)));
   return status;
 }
 

@@ -20,6 +20,8 @@ Status learn_peak(Context& context);
 // problem.
 Status record_peak(Context& context);
 
+// What a run is that ends with this status.
+store::RunState state_after(const Status& status);
 // Ends the run with what `status` says of it, and the session's time budget as an event. `status`.
 Status end_run(Context& context, const Status& status);
 
