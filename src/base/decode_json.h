@@ -3,10 +3,16 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "base/result.h"
 
 namespace hone {
+
+// What the text says; discarded (nlohmann's is_discarded) where it is no JSON.
+inline nlohmann::json parse_json(const std::string& text) {
+  return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
 
 // The T in `json`; a failure whose message goes on from the name of what was read: "cannot be read:
 // ...".

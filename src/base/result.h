@@ -41,6 +41,19 @@ tl::unexpected<Error> failure(fmt::format_string<Args...> format, Args&&... args
       Error{ErrorKind::kFailure, fmt::format(format, std::forward<Args>(args)...)});
 }
 
+// The error of a result, unless it is a failure, or only where it is an interruption: of who
+// answers the others itself and passes this one on by HONE_TRY.
+template <class T>
+Status all_but_failure(const Result<T>& result) {
+  if (result || result.error().kind == ErrorKind::kFailure) return {};
+  return tl::unexpected(result.error());
+}
+template <class T>
+Status interruption(const Result<T>& result) {
+  if (result || result.error().kind != ErrorKind::kInterrupted) return {};
+  return tl::unexpected(result.error());
+}
+
 }  // namespace hone
 
 #define HONE_CONCAT_INNER(a, b) a##b

@@ -38,9 +38,7 @@ Result<int> compare_arrays(const ArrayComparison& options) {
   measure::Tolerance tolerance = tune::program_tolerance(expected);
   if (options.absolute || options.relative)
     tolerance = {options.absolute.value_or(0), options.relative.value_or(0), "as given"};
-  HONE_ASSIGN(const measure::Comparison comparison,
-              measure::compare(std::as_bytes(std::span(got.bytes)),
-                               std::as_bytes(std::span(expected.bytes)), expected.type, tolerance));
+  HONE_ASSIGN(const measure::Comparison comparison, measure::compare(got, expected, tolerance));
   const double share = difference.elements == 0 ? 0
                                                 : static_cast<double>(difference.different) /
                                                       static_cast<double>(difference.elements);

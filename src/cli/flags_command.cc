@@ -64,7 +64,7 @@ nlohmann::json document_of(const SessionOptions& options, const tune::FoundFlags
   for (const provider::FlagChoice& choice : found.not_tried)
     not_tried.push_back(
         {{"name", choice.name}, {"flags", choice.flags}, {"reason", choice.why_not}});
-  const tune::VerifiedBuild best{{.label = found.best.name, .flags = found.best.flags}};
+  const tune::VerifiedBuild best{tune::Build{.label = found.best.name, .flags = found.best.flags}};
   return {{"schema_version", output::kSchemaVersion},
           {"program", options.tuning.input},
           {"threads", options.tuning.place().address.cores.size()},

@@ -98,9 +98,11 @@ CommandResult compile_list(SessionOptions options, const std::string& provider,
   program.hash = list.hash;
   program.dispatches = std::move(list.dispatches);
   output::StatusLine status(output::verbosity_of(options.quiet, options.plain, options.json));
-  HONE_ASSIGN(const tune::CompiledProgram compiled,
-              tune::compile_only(toolchain.compiler(), *kernels, {}, store, options.tuning, *target,
-                                 std::move(program), build, run_row(options), status));
+  HONE_ASSIGN(
+      const tune::CompiledProgram compiled,
+      tune::compile_only(
+          {toolchain.compiler(), *kernels, {}, store, options.tuning, *target, build, status},
+          std::move(program), run_row(options)));
   status.clear();
   return print_compiled(options, store, compiled);
 }

@@ -301,8 +301,9 @@ CommandResult compile_program(TuneOptions& options) {
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) say("{}\n", note);
   HONE_ASSIGN(const tune::CompiledProgram compiled,
-              tune::compile_only(toolchain.compiler(), provider, replacing, store, options.tuning,
-                                 *target, std::move(program), build_id, run_row(options), status));
+              tune::compile_only({toolchain.compiler(), provider, replacing, store, options.tuning,
+                                  *target, build_id, status},
+                                 std::move(program), run_row(options)));
   status.clear();
   HONE_TRY(write_file_atomically(options.tuning.out / "compile_flags.txt",
                                  response_file(options.tuning.flags)));

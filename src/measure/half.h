@@ -165,6 +165,16 @@ std::vector<T> values_of(const problem::Array& array) {
   });
 }
 
+// Every element becomes what `change`, called with its place and its value, returns.
+template <class Change>
+void change_elements(problem::Array& array, const Change& change) {
+  const problem::ElementType type = array.type.element;
+  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  std::span<std::byte> left = array.data();
+  for (std::size_t i = 0; left.size() >= size; ++i, left = left.subspan(size))
+    store_element(left.data(), type, change(i, load_element(left.data(), type)));
+}
+
 // Binary digits of the significand, the leading one included: 24 for f32, 11, 8, 4, 3. For integers
 // the bits of the magnitude: 31 for i32. All integers up to 2^digits are exact.
 int significand_digits(problem::ElementType type);

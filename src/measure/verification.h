@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "measure/inputs.h"
 #include "problem/dispatch.h"
+#include "problem/npy.h"
 
 namespace hone::measure {
 
@@ -71,6 +72,10 @@ struct Comparison {
 // is too short.
 Result<Comparison> compare(std::span<const std::byte> got, std::span<const std::byte> expected,
                            const problem::TensorType& type, const Tolerance& tolerance);
+inline Result<Comparison> compare(const problem::Array& got, const problem::Array& expected,
+                                  const Tolerance& tolerance) {
+  return compare(got.data(), expected.data(), expected.type, tolerance);
+}
 
 // "wrong: 1,310,720 of 2,621,440 elements (50.0 %), first at [1024, 0]: expected 17, got 0";
 // "right, largest error 1.2e-07".

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/decode_json.h"
 #include "output/cells.h"
 
 namespace hone::output {
@@ -16,10 +17,8 @@ struct OfDispatch {
 // By dispatch; candidates that were proposed and never compiled are none.
 Result<std::map<store::Id, OfDispatch>> candidates_of(store::Store& store, store::Id program,
                                                       store::Id build, store::Id device) {
-  store::Filter filter;
-  filter.program = program;
-  filter.build = build;
-  HONE_ASSIGN(std::vector<store::CandidateRow> rows, store.candidate_rows(filter));
+  HONE_ASSIGN(std::vector<store::CandidateRow> rows,
+              store.candidate_rows({.build = build, .program = program}));
   std::map<store::Id, OfDispatch> dispatches;
   for (store::CandidateRow& row : rows) {
     if (row.device && *row.device != device) continue;
@@ -68,7 +67,7 @@ Result<Table> candidate_table(store::Store& store, store::Id program, store::Id 
                {"configuration", "configuration"}});
   for (const auto& [id, of] : dispatches) {
     const auto add = [&, &of = of](const store::CandidateRow& row) {
-      const auto configuration = nlohmann::json::parse(row.configuration, nullptr, false);
+      const auto configuration = parse_json(row.configuration);
       table.add({{row.candidate, ""},
                  {row.dispatch_name, ""},
                  {row.operation, ""},

@@ -50,6 +50,11 @@ class Waterfall {
                 {"arrived", "arrived", Align::kRight}}};
 };
 
+std::optional<double> sum(std::optional<double> a, std::optional<double> b) {
+  if (!a || !b) return std::nullopt;
+  return *a + *b;
+}
+
 // The rest of many, as one.
 tune::KernelGain together(std::vector<tune::KernelGain>::const_iterator begin,
                           std::vector<tune::KernelGain>::const_iterator end) {
@@ -58,14 +63,8 @@ tune::KernelGain together(std::vector<tune::KernelGain>::const_iterator begin,
   for (auto each = begin; each != end; ++each) {
     all.launches += each->launches;
     all.promised += each->promised;
-    if (all.before && each->before)
-      all.before = *all.before + *each->before;
-    else
-      all.before.reset();
-    if (all.after && each->after)
-      all.after = *all.after + *each->after;
-    else
-      all.after.reset();
+    all.before = sum(all.before, each->before);
+    all.after = sum(all.after, each->after);
   }
   return all;
 }

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/decode_json.h"
+#include "base/ranges.h"
 #include "base/text.h"
 #include "output/cells.h"
 
@@ -15,8 +17,7 @@ constexpr double kFullClock = 0.99;
 
 // A GPU's state as a measurement keeps it (device::GpuState); what it lacks is null.
 nlohmann::json state_after(const store::Measurement& measurement) {
-  const auto machine =
-      nlohmann::json::parse(measurement.machine, nullptr, /*allow_exceptions=*/false);
+  const auto machine = parse_json(measurement.machine);
   const nlohmann::json::json_pointer first("/after/gpus/0");
   return !machine.is_discarded() && machine.contains(first) ? machine[first]
                                                             : nlohmann::json::object();
@@ -62,7 +63,7 @@ Cell library_cell(const MeasuredDispatch& dispatch,
   const std::optional<double> over = library_over_tuned(dispatch, library);
   nlohmann::json value{{"seconds", *library->median_seconds}, {"over_tuned", nullptr}};
   if (over) value["over_tuned"] = *over;
-  value["choice"] = nlohmann::json::parse(library->configuration, nullptr, false);
+  value["choice"] = parse_json(library->configuration);
   return {value, fmt::format("{}{}", format_duration(*library->median_seconds),
                              over ? fmt::format(" ({:.2f}x)", *over) : "")};
 }
@@ -146,10 +147,10 @@ Result<GpuReport> gpu_report(store::Store& store, store::Id program, store::Id b
   for (const MeasuredDispatch& dispatch : dispatches) {
     HONE_ASSIGN(const nlohmann::json state, device_state(store, dispatch, device));
     std::optional<double> wall, idle, share;
-    if (const auto found = spent.find(dispatch.row.dispatch);
-        found != spent.end() && found->second.seconds > 0) {
-      wall = found->second.seconds;
-      idle = 100 * std::clamp(1 - found->second.busy_seconds / *wall, 0.0, 1.0);
+    if (const auto* const found = value_at(spent, dispatch.row.dispatch);
+        found != nullptr && found->seconds > 0) {
+      wall = found->seconds;
+      idle = 100 * std::clamp(1 - found->busy_seconds / *wall, 0.0, 1.0);
     }
     if (const auto least = roofline_seconds(dispatch.row, peaks);
         least && dispatch.tuned_seconds && *dispatch.tuned_seconds > 0)

@@ -5,6 +5,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/decode_json.h"
+#include "base/ranges.h"
+
 namespace hone::output {
 namespace {
 
@@ -17,7 +20,7 @@ bool is_measured_right(const CandidateRow& row) {
 
 // Returns the number of the library's algorithm, 0 being its own choice.
 std::optional<std::int64_t> choice_of(const CandidateRow& row) {
-  const auto json = nlohmann::json::parse(row.configuration, nullptr, /*allow_exceptions=*/false);
+  const auto json = parse_json(row.configuration);
   const auto found = json.is_object() ? json.find("choice") : json.end();
   if (found == json.end() || !found->is_number_integer()) return std::nullopt;
   return found->get<std::int64_t>();
@@ -80,9 +83,14 @@ bool is_library(const CandidateRow& row) {
   return row.format == store::kLibraryFormat;
 }
 
+bool is_of(const CandidateRow& candidate, const store::DispatchRow& row) {
+  return candidate.dispatch == row.dispatch && candidate.build == row.build &&
+         candidate.device == row.device;
+}
+
 LibraryRows MeasuredDispatch::library(std::string_view provider) const {
-  const auto found = std::ranges::find(libraries, provider, &LibraryRows::provider);
-  return found != libraries.end() ? *found : LibraryRows{};
+  const auto* const found = find_by(libraries, provider, &LibraryRows::provider);
+  return found != nullptr ? *found : LibraryRows{};
 }
 
 Result<Peaks> peaks_of(store::Store& store, store::Id device) {
@@ -106,9 +114,7 @@ MeasuredDispatch measured_dispatch(store::DispatchRow row,
   dispatch.tuned_seconds = dispatch.beaten && dispatch.row.best ? dispatch.row.best->median_seconds
                                                                 : dispatch.default_seconds;
   for (const CandidateRow& candidate : candidates) {
-    if (candidate.dispatch != dispatch.row.dispatch || candidate.build != dispatch.row.build ||
-        candidate.device != dispatch.row.device)
-      continue;
+    if (!is_of(candidate, dispatch.row)) continue;
     if (is_library(candidate)) {
       add_library(candidate, dispatch.libraries);
     } else if (!candidate.is_default) {
@@ -123,10 +129,7 @@ MeasuredDispatch measured_dispatch(store::DispatchRow row,
 
 Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, store::Id program,
                                                           store::Id build, store::Id device) {
-  store::Filter filter;
-  filter.program = program;
-  filter.build = build;
-  filter.device = device;
+  const store::Filter filter{.build = build, .device = device, .program = program};
   HONE_ASSIGN(std::vector<store::DispatchRow> rows, store.dispatch_rows(filter));
   HONE_ASSIGN(const std::vector<CandidateRow> candidates, store.candidate_rows(filter));
   std::vector<MeasuredDispatch> dispatches;

@@ -33,6 +33,9 @@ struct Counts {
 // Whether it is a vendor's library beside the candidates (store::kLibraryFormat).
 bool is_library(const store::CandidateRow& row);
 
+// Whether it is one of the row's dispatch, by its build and on its device.
+bool is_of(const store::CandidateRow& candidate, const store::DispatchRow& row);
+
 // What a library made of a dispatch. One that offers a single kernel has it in `only`; of one that
 // has algorithms to choose from, `first` is its own choice and `best` the fastest of those that
 // were measured beside the winner.

@@ -13,14 +13,18 @@ namespace {
 // is computed in f32 and rounded (docs/studies/gpu-models.md).
 constexpr double kMostOfRounding = 0.05;
 
+// " at M=1", if there are several sizes.
+std::string at_size(const std::vector<std::string>& sizes, std::size_t i) {
+  return i < sizes.size() ? " at " + sizes[i] : "";
+}
+
 // "1.31x [1.28, 1.34] at M=1, 0.99x [0.97, 1.01] at M=512".
 std::string words_of(const tune::Claim& claim, const std::vector<std::string>& sizes) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < claim.at_sizes.size(); ++i) {
     const measure::PairedComparison& each = claim.at_sizes[i];
     words.push_back(fmt::format("{:.2f}x [{:.2f}, {:.2f}]{}", 1 / each.ratio,
-                                1 / each.interval.high, 1 / each.interval.low,
-                                i < sizes.size() ? " at " + sizes[i] : ""));
+                                1 / each.interval.high, 1 / each.interval.low, at_size(sizes, i)));
   }
   std::string text = fmt::format("{}, {}", measure::name_of(claim.verdict), fmt::join(words, ", "));
   if (words.size() > 1)
@@ -86,9 +90,9 @@ std::string times_faster(const std::optional<tune::Claim>& claim, std::string_vi
   if (!claim || claim->verdict != measure::Verdict::kFaster) return text;
   for (std::size_t i = 0; i < claim->at_sizes.size(); ++i) {
     const measure::PairedComparison& each = claim->at_sizes[i];
-    text += fmt::format("    {:.2f} ± {:.2f} times faster than {}{}\n", 1 / each.ratio,
-                        (1 / each.interval.low - 1 / each.interval.high) / 2, than,
-                        i < sizes.size() ? " at " + sizes[i] : "");
+    text +=
+        fmt::format("    {:.2f} ± {:.2f} times faster than {}{}\n", 1 / each.ratio,
+                    (1 / each.interval.low - 1 / each.interval.high) / 2, than, at_size(sizes, i));
   }
   return text;
 }

@@ -123,9 +123,7 @@ Result<SearchTimes> search_times(store::Store& store, const store::DispatchRow& 
                                  const std::vector<store::CandidateRow>& candidates) {
   SearchTimes times;
   for (const store::CandidateRow& candidate : candidates) {
-    if (candidate.dispatch != row.dispatch || candidate.build != row.build ||
-        candidate.device != row.device || candidate.phase != name_of(store::Phase::kFinalist))
-      continue;
+    if (!is_of(candidate, row) || candidate.phase != name_of(store::Phase::kFinalist)) continue;
     HONE_ASSIGN(const store::Known known,
                 store.known(candidate.candidate, row.device, store::Phase::kSearch));
     if (known.measurement)

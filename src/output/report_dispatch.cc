@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/ranges.h"
 #include "output/report_json.h"
 
 namespace hone::output {
@@ -56,8 +57,8 @@ class Failures {
       std::tie(group.kind, group.message) = key;
       groups_.push_back(std::move(group));
     }
-    std::stable_sort(groups_.begin(), groups_.end(),
-                     [](const auto& a, const auto& b) { return a.count > b.count; });
+    std::ranges::stable_sort(groups_,
+                             [](const auto& a, const auto& b) { return a.count > b.count; });
     put_rare_ones_together();
     for (std::size_t i = 0; i < groups_.size(); ++i)
       indices_[{groups_[i].kind, groups_[i].message}] = i;
@@ -123,11 +124,10 @@ Json columns(const Rows& rows, const std::vector<KnobColumn>& knobs, const Failu
              const SearchTimes& searched) {
   Words providers, states, sets, phases;
   std::map<std::string, std::size_t> codes;
-  Json table{{"id", Json::array()},      {"provider", Json::array()}, {"state", Json::array()},
-             {"set", Json::array()},     {"phase", Json::array()},    {"failure", Json::array()},
-             {"seconds", Json::array()}, {"low", Json::array()},      {"high", Json::array()},
-             {"ratio", Json::array()},   {"code", Json::array()},     {"searched", Json::array()},
-             {"knobs", Json::array()}};
+  Json table;
+  for (const char* const column : {"id", "provider", "state", "set", "phase", "failure", "seconds",
+                                   "low", "high", "ratio", "code", "searched", "knobs"})
+    table[column] = Json::array();
   for (const CandidateRow* row : rows) {
     table["id"].push_back(row->candidate);
     table["provider"].push_back(providers.index(row->provider));
@@ -139,8 +139,8 @@ Json columns(const Rows& rows, const std::vector<KnobColumn>& knobs, const Failu
     table["low"].push_back(rounded(row->low_seconds));
     table["high"].push_back(rounded(row->high_seconds));
     table["ratio"].push_back(rounded(row->sentinel_ratio));
-    const auto found = searched.find(row->candidate);
-    table["searched"].push_back(found != searched.end() ? rounded(found->second.seconds) : Json());
+    const auto* const found = value_at(searched, row->candidate);
+    table["searched"].push_back(found != nullptr ? rounded(found->seconds) : Json());
     table["code"].push_back(
         row->identity.empty()
             ? -1
@@ -163,9 +163,8 @@ Json change_json(const KnobChange& change) {
 Json effects_json(const Rows& rows, const std::vector<KnobColumn>& knobs, store::Id winner,
                   const SearchTimes& searched) {
   Json list = Json::array();
-  const auto found = std::find_if(rows.begin(), rows.end(), [winner](const CandidateRow* row) {
-    return row->candidate == winner;
-  });
+  const auto found = std::ranges::find_if(
+      rows, [winner](const CandidateRow* row) { return row->candidate == winner; });
   if (found == rows.end()) return list;
   for (const KnobEffect& effect :
        knob_effects(rows, knobs, static_cast<std::size_t>(found - rows.begin()), searched)) {
@@ -191,8 +190,8 @@ Json library_json(const MeasuredDispatch& dispatch, const std::optional<Candidat
 // Measured or not.
 Json default_id(const store::DispatchRow& row, const Rows& rows) {
   if (row.default_row) return row.default_row->candidate;
-  const auto found = std::find_if(rows.begin(), rows.end(),
-                                  [](const CandidateRow* each) { return each->is_default; });
+  const auto found =
+      std::ranges::find_if(rows, [](const CandidateRow* each) { return each->is_default; });
   return found == rows.end() ? Json() : Json((*found)->candidate);
 }
 
@@ -224,9 +223,7 @@ Json report_dispatch(const store::DispatchRow& row, const std::vector<CandidateR
   const MeasuredDispatch dispatch = measured_dispatch(row, candidates);
   Rows rows;
   for (const CandidateRow& candidate : candidates)
-    if (candidate.dispatch == row.dispatch && candidate.build == row.build &&
-        candidate.device == row.device && !is_library(candidate))
-      rows.push_back(&candidate);
+    if (is_of(candidate, row) && !is_library(candidate)) rows.push_back(&candidate);
   const std::vector<KnobColumn> knobs = knob_columns(rows);
   const Failures failures(rows);
   Json libraries = Json::array();

@@ -4,6 +4,9 @@
 #include <map>
 #include <set>
 
+#include "base/decode_json.h"
+#include "base/ranges.h"
+
 namespace hone::output {
 namespace {
 
@@ -25,9 +28,8 @@ bool is_right(const CandidateRow& row) {
 }
 
 SearchTime search_time(const CandidateRow& row, const SearchTimes& searched) {
-  const auto found = searched.find(row.candidate);
-  return found != searched.end() ? found->second
-                                 : SearchTime{*row.median_seconds, row.sentinel_ratio};
+  const auto* const found = value_at(searched, row.candidate);
+  return found != nullptr ? *found : SearchTime{*row.median_seconds, row.sentinel_ratio};
 }
 
 // The time of `other` over that of `winner`.
@@ -50,7 +52,7 @@ double penalty(const KnobEffect& effect) {
 std::vector<KnobColumn> knob_columns(const std::vector<const CandidateRow*>& candidates) {
   std::map<std::string, std::vector<std::optional<json>>> by_name;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const json configuration = json::parse(candidates[i]->configuration, nullptr, false);
+    const json configuration = parse_json(candidates[i]->configuration);
     if (!configuration.is_object()) continue;
     for (const auto& [name, value] : configuration.items()) {
       auto& column = by_name[name];
@@ -107,16 +109,15 @@ std::vector<KnobEffect> knob_effects(const std::vector<const CandidateRow*>& can
   }
   std::vector<KnobEffect> sorted;
   for (const KnobColumn& knob : knobs) {
-    const auto found = effects.find(&knob);
-    if (found == effects.end()) continue;
-    std::stable_sort(
-        found->second.alone.begin(), found->second.alone.end(),
-        [](const KnobChange& a, const KnobChange& b) { return before(a.value, b.value); });
-    sorted.push_back(std::move(found->second));
+    auto* const found = value_at(effects, &knob);
+    if (found == nullptr) continue;
+    std::ranges::stable_sort(found->alone, [](const KnobChange& a, const KnobChange& b) {
+      return before(a.value, b.value);
+    });
+    sorted.push_back(std::move(*found));
   }
-  std::stable_sort(sorted.begin(), sorted.end(), [](const KnobEffect& a, const KnobEffect& b) {
-    return penalty(a) > penalty(b);
-  });
+  std::ranges::stable_sort(
+      sorted, [](const KnobEffect& a, const KnobEffect& b) { return penalty(a) > penalty(b); });
   return sorted;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/decode_json.h"
 #include "output/cells.h"
 
 namespace hone::output {
@@ -83,9 +84,7 @@ std::vector<Cell> cells_of(const MeasuredDispatch& measured,
       dispatch.best && beaten ? maker_cell(dispatch.best->provider) : Cell{nullptr, "-"},
       {beaten ? nlohmann::json(*dispatch.selection->winner) : nlohmann::json(),
        beaten ? fmt::format("{}", *dispatch.selection->winner) : "-"},
-      {beaten ? nlohmann::json::parse(dispatch.best ? dispatch.best->configuration : "{}", nullptr,
-                                      false)
-              : nlohmann::json(),
+      {beaten ? parse_json(dispatch.best ? dispatch.best->configuration : "{}") : nlohmann::json(),
        ""},
       {beaten ? nlohmann::json(dispatch.selection->ties) : nlohmann::json::array(), ""}};
   cells.insert(cells.end(), std::begin(others), std::end(others));

@@ -19,7 +19,7 @@ std::string shown(const Cell& cell) {
 // Columns a UTF-8 text takes on a terminal: one per code point is right for what hone prints.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::string csv_field(const std::string& text) {

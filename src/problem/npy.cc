@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "base/exact_json.h"
 #include "problem/check.h"
@@ -80,6 +81,11 @@ bool stands_for(ElementType held, ElementType wanted) {
 }
 
 }  // namespace
+
+Array zeros_of(TensorType type) {
+  const auto size = static_cast<std::size_t>(element_count(type) * byte_size(type.element));
+  return {std::move(type), std::string(size, '\0')};
+}
 
 std::string to_npy(const Array& array) {
   std::string shape;

@@ -1,6 +1,8 @@
 // NumPy's .npy files (numpy.lib.format, versions 1 to 3), little-endian.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,7 +14,13 @@ namespace hone::problem {
 struct Array {
   TensorType type;
   std::string bytes;  // element_count(type) * byte_size(type.element), row-major
+
+  std::span<const std::byte> data() const { return std::as_bytes(std::span(bytes)); }
+  std::span<std::byte> data() { return std::as_writable_bytes(std::span(bytes)); }
 };
+
+// An array whose bytes are all zero.
+Array zeros_of(TensorType type);
 
 // The file's bytes for `array`, version 1.0. NumPy has no bf16 and no fp8: bf16 is written as raw
 // elements of two bytes ('<V2', which IREE's tools take for bf16), fp8 as unsigned integers.

@@ -5,6 +5,7 @@
 #include <array>
 #include <span>
 
+#include "base/ranges.h"
 #include "profiler/sweep.h"
 
 namespace hone::profiler {
@@ -79,8 +80,8 @@ Status add(Sweep sweep, OperationKind kind, std::size_t kinds, std::vector<Opera
 
 bool gives(const Sweep& sweep, const std::vector<std::string>& names) {
   return std::ranges::any_of(names, [&](const std::string& name) {
-    const auto found = sweep.extents.find(name);
-    return found != sweep.extents.end() && !found->second.empty();
+    const auto* const found = value_at(sweep.extents, name);
+    return found != nullptr && !found->empty();
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/ranges.h"
 #include "base/text.h"
 
 namespace hone::profiler {
@@ -121,9 +122,7 @@ bool DispatchFilter::matches(std::string_view dispatch) const {
 }
 
 std::vector<std::string> DispatchFilter::patterns() const {
-  std::vector<std::string> texts;
-  for (const Pattern& pattern : patterns_) texts.push_back(pattern.text);
-  return texts;
+  return mapped(patterns_, &Pattern::text);
 }
 
 Status DispatchFilter::check_all_match(const std::vector<std::string>& dispatches) const {

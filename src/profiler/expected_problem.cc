@@ -137,9 +137,7 @@ Result<std::string> ExpectedProblem::call(const std::string& module, const std::
   const auto got = problem::as_tensor(std::move(results->front()), operation_.output());
   if (!got) return got.error().message;
   HONE_ASSIGN(const measure::Comparison comparison,
-              measure::compare(std::as_bytes(std::span(got->bytes)),
-                               std::as_bytes(std::span(expected->output.bytes)),
-                               operation_.output(), expected->tolerance));
+              measure::compare(*got, expected->output, expected->tolerance));
   return comparison.right ? std::string() : measure::describe(comparison);
 }
 

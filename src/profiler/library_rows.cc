@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/decode_json.h"
+#include "base/ranges.h"
 #include "trial/kernel_runner.h"
 #include "trial/records.h"
 
@@ -93,9 +95,8 @@ Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
         measured->handles.front(), *measured);
     HONE_TRY(context.store.record(measurement));
     row.timing = measurement.timing;
-    const auto known = best.find(row.provider);
-    if (known == best.end() || !known->second.timing ||
-        row.timing->median < known->second.timing->median)
+    const auto* const known = value_at(best, row.provider);
+    if (known == nullptr || !known->timing || row.timing->median < known->timing->median)
       best[row.provider] = row;
   }
   return rows_of(best);
@@ -104,15 +105,14 @@ Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
 Result<std::vector<ProfileRow>> known_libraries(tune::Context& context,
                                                 const ProfileOptions& options,
                                                 const Operation& operation, store::Id dispatch) {
-  store::Filter filter;
-  filter.dispatch = dispatch;
-  filter.build = context.baseline.build;
-  filter.device = context.device;
-  HONE_ASSIGN(const std::vector<store::CandidateRow> rows, context.store.candidate_rows(filter));
+  HONE_ASSIGN(
+      const std::vector<store::CandidateRow> rows,
+      context.store.candidate_rows(
+          {.dispatch = dispatch, .build = context.baseline.build, .device = context.device}));
   Best best;
   for (const store::CandidateRow& each : rows) {
     if (each.format != store::kLibraryFormat || !each.median_seconds) continue;
-    const auto configuration = nlohmann::json::parse(each.configuration, nullptr, false);
+    const auto configuration = parse_json(each.configuration);
     if (!configuration.is_object() || !configuration.contains("note")) continue;
     ProfileRow row;
     row.operation = operation;
@@ -125,9 +125,8 @@ Result<std::vector<ProfileRow>> known_libraries(tune::Context& context,
     if (!known.measurement) continue;
     row.timing = known.measurement->timing;
     if (options.verify) row.verified = Verified::kSuccess;
-    const auto other = best.find(row.provider);
-    if (other == best.end() || row.timing->median < other->second.timing->median)
-      best[row.provider] = row;
+    const auto* const other = value_at(best, row.provider);
+    if (other == nullptr || row.timing->median < other->timing->median) best[row.provider] = row;
   }
   return rows_of(best);
 }

@@ -77,9 +77,7 @@ std::string dims_name(const Operation& operation) {
                        c.stride_width, c.dilation_height, c.dilation_width, c.padding_height,
                        c.padding_width, c.groups);
   const std::string mnk = fmt::format("{}x{}x{}", operation.m, operation.n, operation.k);
-  const bool batched =
-      operation.kind == OperationKind::kBatchMatmul || operation.kind == OperationKind::kAttention;
-  return batched ? fmt::format("{}x{}", operation.batch, mnk) : mnk;
+  return is_batched(operation.kind) ? fmt::format("{}x{}", operation.batch, mnk) : mnk;
 }
 
 std::vector<std::int64_t> matrix(std::int64_t rows, std::int64_t columns, Layout layout,
@@ -133,6 +131,10 @@ Result<OperationKind> operation_kind_from(std::string_view name) {
 
 bool is_convolution(OperationKind kind) {
   return kind == OperationKind::kConv2d || kind == OperationKind::kConv2dBiasRelu;
+}
+
+bool is_batched(OperationKind kind) {
+  return kind == OperationKind::kBatchMatmul || kind == OperationKind::kAttention;
 }
 
 bool has_bias(OperationKind kind) {

@@ -42,6 +42,8 @@ std::string_view screen_name_of(OperationKind kind);
 // An input error that names the nearest and all kinds.
 Result<OperationKind> operation_kind_from(std::string_view name);
 bool is_convolution(OperationKind kind);
+// Whether it has a batch: heads, of attention.
+bool is_batched(OperationKind kind);
 // Whether a bias is an input and added.
 bool has_bias(OperationKind kind);
 

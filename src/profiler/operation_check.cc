@@ -169,11 +169,9 @@ bool read_convolution(const std::vector<std::string_view>& parts, Operation& ope
 
 bool read_product(const std::vector<std::string_view>& parts, Operation& operation) {
   const bool split_k = operation.kind == OperationKind::kSplitKMatmul;
-  const bool batched =
-      operation.kind == OperationKind::kBatchMatmul || operation.kind == OperationKind::kAttention;
   if (parts.size() != (split_k ? 5U : 4U)) return false;
   const bool sized =
-      batched
+      is_batched(operation.kind)
           ? read_numbers(parts[0], "", {&operation.batch, &operation.m, &operation.n, &operation.k})
           : read_numbers(parts[0], "", {&operation.m, &operation.n, &operation.k});
   return sized && read_matrix(parts[1], operation.lhs, operation.lhs_layout) &&
@@ -197,8 +195,7 @@ std::string_view form_of(OperationKind kind) {
   if (is_convolution(kind))
     return "NxHxWxC_FxRxS_sHxW_dHxW_pHxW_gG_f16nhwc_f16hwcf_f16nhwc (or nchw and fchw)";
   if (kind == OperationKind::kSplitKMatmul) return "MxNxK_f16t_f16t_f16t_parallelSLICES";
-  const bool batched = kind == OperationKind::kBatchMatmul || kind == OperationKind::kAttention;
-  return batched ? "BxMxNxK_f16t_f16t_f16t" : "MxNxK_f16t_f16t_f16t";
+  return is_batched(kind) ? "BxMxNxK_f16t_f16t_f16t" : "MxNxK_f16t_f16t_f16t";
 }
 
 }  // namespace

@@ -12,6 +12,9 @@ namespace {
 using output::Cell;
 
 constexpr double kMilli = 1e3, kGiga = 1e9;
+Cell not_known() {
+  return {"N/A", ""};
+}
 
 std::string_view words_of(Verified verified) {
   switch (verified) {
@@ -51,7 +54,7 @@ double bound_seconds(const Operation& operation, const output::Peaks& peaks) {
 std::vector<std::pair<std::string, Cell>> measured_cells(const ProfileRow& row,
                                                          const output::Peaks& peaks) {
   const auto number = [&](auto value, std::string_view format) {
-    return row.timing ? Cell{value, fmt::format(fmt::runtime(format), value)} : Cell{"N/A", ""};
+    return row.timing ? Cell{value, fmt::format(fmt::runtime(format), value)} : not_known();
   };
   const store::Timing timing = row.timing.value_or(store::Timing{});
   const double bound = bound_seconds(row.operation, peaks);
@@ -62,17 +65,14 @@ std::vector<std::pair<std::string, Cell>> measured_cells(const ProfileRow& row,
   cells.emplace_back("Median(ms)", number(timing.median * kMilli, "{:.6f}"));
   cells.emplace_back("Spread(%)", number(100 * timing.spread, "{:.2f}"));
   cells.emplace_back(
-      "GB/s",
-      row.timing
-          ? number(static_cast<double>(row.operation.bytes()) / timing.median / kGiga, "{:.2f}")
-          : Cell{"N/A", ""});
+      "GB/s", number(static_cast<double>(row.operation.bytes()) / timing.median / kGiga, "{:.2f}"));
   cells.emplace_back("Roofline(%)",
-                     has_bound ? number(100 * bound / timing.median, "{:.1f}") : Cell{"N/A", ""});
+                     has_bound ? number(100 * bound / timing.median, "{:.1f}") : not_known());
   const bool known = row.resources.has_value();
-  cells.emplace_back("Registers", known ? Cell{row.resources->registers, ""} : Cell{"N/A", ""});
+  cells.emplace_back("Registers", known ? Cell{row.resources->registers, ""} : not_known());
   cells.emplace_back("Shared memory(bytes)", known && row.resources->shared_bytes > 0
                                                  ? Cell{row.resources->shared_bytes, ""}
-                                                 : Cell{"N/A", ""});
+                                                 : not_known());
   cells.emplace_back("Kernels", Cell{row.kernels, ""});
   cells.emplace_back("Message", Cell{row.message, ""});
   return cells;
@@ -97,12 +97,12 @@ std::vector<std::pair<std::string, Cell>> cells_of(const ProfileRow& row, const 
       add(name, {value, ""});
   } else {
     add("Tile config", {row.configuration, ""});
-    add("Core class", {"N/A", ""});
-    add("Instruction class", {"N/A", ""});
+    add("Core class", not_known());
+    add("Instruction class", not_known());
   }
   add("Verification", {words_of(row.verified), ""});
-  add("Runtime(ms)", row.timing ? Cell{row.timing->median * kMilli, ""} : Cell{"N/A", ""});
-  add("GFLOPs", row.timing ? Cell{gflops(row), ""} : Cell{"N/A", ""});
+  add("Runtime(ms)", row.timing ? Cell{row.timing->median * kMilli, ""} : not_known());
+  add("GFLOPs", row.timing ? Cell{gflops(row), ""} : not_known());
   for (const auto& [name, value] : further_arguments_of(row.operation)) add(name, {value, ""});
   for (auto& cell : measured_cells(row, peaks)) cells.push_back(std::move(cell));
   return cells;

@@ -76,8 +76,7 @@ class ProfileRun {
     HONE_ASSIGN(const auto programs, context_.compiler.load_programs(joined));
     for (std::size_t part = 0; part < parts; ++part) {
       const Result<problem::Program>& program = programs[part];
-      if (!program && program.error().kind == ErrorKind::kInterrupted)
-        return tl::unexpected(program.error());
+      HONE_TRY(interruption(program));
       // A part that the compiler refuses holds a bad function, which must not cost the others.
       if (!program) continue;
       for (std::size_t i = first_of(part, parts, count); i < first_of(part + 1, parts, count); ++i)

@@ -92,8 +92,7 @@ Result<std::size_t> ProfiledOperation::submit(std::span<const Status> prepared) 
   const std::vector<Compiling> added = std::exchange(compiling_, {});
   for (std::size_t i = 0; i < added.size(); ++i) {
     const auto& [function, kernel] = added[i];
-    if (!prepared[i] && prepared[i].error().kind != ErrorKind::kFailure)
-      return tl::unexpected(prepared[i].error());
+    HONE_TRY(all_but_failure(prepared[i]));
     if (!prepared[i]) {
       HONE_TRY(fail(*function, {provider::FailureKind::kCompileError, prepared[i].error().message},
                     kernel));
@@ -157,10 +156,8 @@ Status ProfiledOperation::make_trials(ProfiledFunction& function) {
   services.time = nullptr;
   for (ProfiledKernel& kernel : function.kernels) {
     const problem::Dispatch& dispatch = kernel.dispatch;
-    HONE_ASSIGN(const store::Id operation,
-                context_.store.intern(trial::operation_row(dispatch.root)));
     store::Candidate row;
-    HONE_ASSIGN(row.dispatch, context_.store.intern(trial::dispatch_row(dispatch, operation)));
+    HONE_ASSIGN(row.dispatch, trial::intern_dispatch(context_.store, dispatch));
     row.build = context_.baseline.build;
     row.provider = context_.provider.name();
     row.configuration = store::kDefaultConfiguration;
@@ -290,7 +287,7 @@ Status ProfiledOperation::set_problem(const problem::Dispatch& dispatch,
   if (context_.state->peak) return {};
   // Once in a run: shares of the roofline are of it.
   const Result<device::Peak> peak = context_.runner.peak();
-  if (!peak && peak.error().kind != ErrorKind::kFailure) return tl::unexpected(peak.error());
+  HONE_TRY(all_but_failure(peak));
   context_.state->peak = peak.value_or(device::Peak{});
   return peak ? tune::record_peak(context_) : Status();
 }

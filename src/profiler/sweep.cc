@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/ranges.h"
 #include "base/text.h"
 
 namespace hone::profiler {
@@ -14,61 +15,56 @@ namespace {
 
 constexpr std::int64_t kMostExtents = 1'000'000;
 
-// What an extent is where it is not given, and where it goes.
+// What an extent is where it is not given, and where it goes: into the dimensions of a product, or
+// into those of a convolution, there in two where these are equal.
 struct ExtentRow {
   std::string_view name;
   std::vector<std::int64_t> values;
-  std::function<void(Operation&, std::int64_t)> set;
+  std::int64_t Operation::*of_product = nullptr;
+  std::vector<std::int64_t ConvDims::*> of_conv = {};
+
+  void set(Operation& operation, std::int64_t value) const {
+    if (of_product != nullptr) operation.*of_product = value;
+    for (const auto field : of_conv) operation.conv.*field = value;
+  }
 };
 
-const std::vector<ExtentRow>& product_rows() {
+const std::vector<ExtentRow>& extent_rows() {
+  using O = Operation;
+  using C = ConvDims;
   static const std::vector<ExtentRow> kRows = {
-      {"m", {256}, [](Operation& o, std::int64_t v) { o.m = v; }},
-      {"n", {256}, [](Operation& o, std::int64_t v) { o.n = v; }},
-      {"k", {256}, [](Operation& o, std::int64_t v) { o.k = v; }}};
+      {"m", {256}, &O::m},
+      {"n", {256}, &O::n},
+      {"k", {256}, &O::k},
+      {"batch", {16}, &O::batch},
+      // The old tool's list also has 18, which does not divide its own k of 12288.
+      {"split_k_slices", {2, 4, 16, 18}, &O::split_k_slices},
+      {"images", {1}, nullptr, {&C::images}},
+      {"height", {56}, nullptr, {&C::height}},
+      {"width", {56}, nullptr, {&C::width}},
+      {"channels", {64}, nullptr, {&C::channels}},
+      {"filters", {64}, nullptr, {&C::filters}},
+      {"filter_height", {3}, nullptr, {&C::filter_height}},
+      {"filter_width", {3}, nullptr, {&C::filter_width}},
+      {"stride", {1}, nullptr, {&C::stride_height, &C::stride_width}},
+      {"dilation", {1}, nullptr, {&C::dilation_height, &C::dilation_width}},
+      {"padding", {0}, nullptr, {&C::padding_height, &C::padding_width}},
+      {"groups", {1}, nullptr, {&C::groups}}};
   return kRows;
 }
 
-const std::vector<ExtentRow>& conv_rows() {
-  static const std::vector<ExtentRow> kRows = {
-      {"images", {1}, [](Operation& o, std::int64_t v) { o.conv.images = v; }},
-      {"height", {56}, [](Operation& o, std::int64_t v) { o.conv.height = v; }},
-      {"width", {56}, [](Operation& o, std::int64_t v) { o.conv.width = v; }},
-      {"channels", {64}, [](Operation& o, std::int64_t v) { o.conv.channels = v; }},
-      {"filters", {64}, [](Operation& o, std::int64_t v) { o.conv.filters = v; }},
-      {"filter_height", {3}, [](Operation& o, std::int64_t v) { o.conv.filter_height = v; }},
-      {"filter_width", {3}, [](Operation& o, std::int64_t v) { o.conv.filter_width = v; }},
-      {"stride",
-       {1},
-       [](Operation& o, std::int64_t v) { o.conv.stride_height = o.conv.stride_width = v; }},
-      {"dilation",
-       {1},
-       [](Operation& o, std::int64_t v) { o.conv.dilation_height = o.conv.dilation_width = v; }},
-      {"padding",
-       {0},
-       [](Operation& o, std::int64_t v) { o.conv.padding_height = o.conv.padding_width = v; }},
-      {"groups", {1}, [](Operation& o, std::int64_t v) { o.conv.groups = v; }}};
-  return kRows;
+bool takes(OperationKind kind, const ExtentRow& row) {
+  if (is_convolution(kind)) return !row.of_conv.empty();
+  if (row.of_product == &Operation::batch) return is_batched(kind);
+  if (row.of_product == &Operation::split_k_slices) return kind == OperationKind::kSplitKMatmul;
+  return row.of_product != nullptr;
 }
 
-const ExtentRow& batch_row() {
-  static const ExtentRow kRow = {"batch", {16}, [](Operation& o, std::int64_t v) { o.batch = v; }};
-  return kRow;
-}
-
-const ExtentRow& slices_row() {
-  // The old tool's list also has 18, which does not divide its own k of 12288.
-  static const ExtentRow kRow = {
-      "split_k_slices", {2, 4, 16, 18}, [](Operation& o, std::int64_t v) { o.split_k_slices = v; }};
-  return kRow;
-}
-
+// The batch is the slowest.
 std::vector<ExtentRow> rows_of(OperationKind kind) {
-  if (is_convolution(kind)) return conv_rows();
-  std::vector<ExtentRow> rows = product_rows();
-  if (kind == OperationKind::kBatchMatmul || kind == OperationKind::kAttention)
-    rows.insert(rows.begin(), batch_row());
-  if (kind == OperationKind::kSplitKMatmul) rows.push_back(slices_row());
+  std::vector<ExtentRow> rows;
+  for (const ExtentRow& row : extent_rows())
+    if (takes(kind, row)) rows.insert(row.name == "batch" ? rows.begin() : rows.end(), row);
   return rows;
 }
 
@@ -125,8 +121,8 @@ Status add_kind(const Sweep& sweep, OperationKind kind, std::vector<Operation>& 
   std::vector<ExtentRow> rows = rows_of(kind);
   std::size_t shapes = 1;
   for (ExtentRow& row : rows) {
-    const auto given = sweep.extents.find(row.name);
-    if (given != sweep.extents.end() && !given->second.empty()) row.values = given->second;
+    const auto* const given = value_at(sweep.extents, row.name);
+    if (given != nullptr && !given->empty()) row.values = *given;
     shapes *= row.values.size();
     if (shapes > static_cast<std::size_t>(kMostExtents))
       return input_error("that would be more than {} operations of {}", kMostExtents,
@@ -214,9 +210,7 @@ Result<std::vector<std::int64_t>> read_extents(std::string_view flag, std::strin
 const std::vector<std::string>& extent_names() {
   static const std::vector<std::string> kNames = [] {
     std::vector<std::string> names;
-    for (const ExtentRow& row : product_rows()) names.emplace_back(row.name);
-    for (const ExtentRow* row : {&batch_row(), &slices_row()}) names.emplace_back(row->name);
-    for (const ExtentRow& row : conv_rows()) names.emplace_back(row.name);
+    for (const ExtentRow& row : extent_rows()) names.emplace_back(row.name);
     return names;
   }();
   return kNames;

@@ -151,6 +151,15 @@ std::optional<std::string> objection(const Operation& operation, const Tile& til
   return std::nullopt;
 }
 
+Result<GenerationTarget> target_of(problem::GpuBackend backend,
+                                   fmt::format_string<std::string_view&> is_not,
+                                   std::string_view arch) {
+  HONE_ASSIGN(const problem::GpuTarget target, problem::gpu_target(arch));
+  if (target.backend != backend) return input_error(is_not, arch);
+  return GenerationTarget{backend == problem::GpuBackend::kCuda, target.arch,
+                          problem::compilable_workgroup_memory(target)};
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> configuration_columns(std::string_view name) {
@@ -189,17 +198,11 @@ std::span<const Tile> f32_tiles() {
 }
 
 Result<GenerationTarget> cuda_target(std::string_view arch) {
-  HONE_ASSIGN(const problem::GpuTarget target, problem::gpu_target(arch));
-  if (target.backend != problem::GpuBackend::kCuda)
-    return input_error("--cuda-arch {} is no architecture of CUDA", arch);
-  return GenerationTarget{true, target.arch, problem::compilable_workgroup_memory(target)};
+  return target_of(problem::GpuBackend::kCuda, "--cuda-arch {} is no architecture of CUDA", arch);
 }
 
 Result<GenerationTarget> rocm_target(std::string_view arch) {
-  HONE_ASSIGN(const problem::GpuTarget target, problem::gpu_target(arch));
-  if (target.backend != problem::GpuBackend::kRocm)
-    return input_error("--rocm-arch {} is no architecture of ROCm", arch);
-  return GenerationTarget{false, target.arch, problem::compilable_workgroup_memory(target)};
+  return target_of(problem::GpuBackend::kRocm, "--rocm-arch {} is no architecture of ROCm", arch);
 }
 
 GenerationTarget cpu_target() {

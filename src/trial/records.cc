@@ -82,6 +82,11 @@ store::Dispatch dispatch_row(const problem::Dispatch& dispatch,
   return row;
 }
 
+Result<store::Id> intern_dispatch(store::Store& store, const problem::Dispatch& dispatch) {
+  HONE_ASSIGN(const store::Id operation, store.intern(operation_row(dispatch.root)));
+  return store.intern(dispatch_row(dispatch, operation));
+}
+
 Result<problem::Dispatch> dispatch_from(const store::Dispatch& row) {
   nlohmann::json json = nlohmann::json::parse(row.json, nullptr, /*allow_exceptions=*/false);
   if (json.is_object()) json["source"] = row.source;

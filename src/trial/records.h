@@ -20,6 +20,8 @@ store::Timing timing_of(std::span<const double> samples, int launches_per_sample
 
 store::Operation operation_row(const problem::Operation& operation);
 store::Dispatch dispatch_row(const problem::Dispatch& dispatch, std::optional<store::Id> operation);
+// The row of the dispatch, and of its root.
+Result<store::Id> intern_dispatch(store::Store& store, const problem::Dispatch& dispatch);
 // An input error when what the row says of it cannot be read.
 Result<problem::Dispatch> dispatch_from(const store::Dispatch& row);
 store::Artifact artifact_row(store::Id candidate, const provider::Artifact& artifact,

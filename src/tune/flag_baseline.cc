@@ -57,10 +57,8 @@ Status FlagBaseline::add(const FlagSet& set) {
   Baseline& baseline = context_->baseline;
   FlagSet& extra = baseline.extra_flags;
   extra.name = joined_label(extra.name, set.name);
-  extra.flags.insert(extra.flags.end(), set.flags.begin(), set.flags.end());
-  HONE_ASSIGN(store::Build build, context_->store.build(baseline.build));
-  build.flags = nlohmann::json(context_->flags()).dump();
-  HONE_ASSIGN(baseline.build, context_->store.intern(build));
+  extra.flags = joined(std::move(extra.flags), set.flags);
+  HONE_ASSIGN(baseline.build, context_->build_with(context_->flags()));
   return {};
 }
 
@@ -71,14 +69,16 @@ Status FlagBaseline::weigh(double seconds, const store::Run& run) {
 }
 
 double FlagBaseline::seconds_of_a_call() const {
-  double all = 0;
-  for (const ProgramTuning& tuning : tunings_) all += tuning.plan().time();
-  return all;
+  return sum_of(&plan::WorkPlan::time);
 }
 
 double FlagBaseline::possible_gain() const {
+  return sum_of(&plan::WorkPlan::gain);
+}
+
+double FlagBaseline::sum_of(double (plan::WorkPlan::*seconds)() const) const {
   double all = 0;
-  for (const ProgramTuning& tuning : tunings_) all += tuning.plan().gain();
+  for (const ProgramTuning& tuning : tunings_) all += (tuning.plan().*seconds)();
   return all;
 }
 
@@ -135,11 +135,10 @@ Result<std::optional<VerifiedBuild>> FlagBaseline::best_build_for_comparison() {
 }
 
 Status FlagBaseline::add_sums() {
-  const bool sums = std::any_of(tunings_.begin(), tunings_.end(), [](const ProgramTuning& tuning) {
+  const bool sums = std::ranges::any_of(tunings_, [](const ProgramTuning& tuning) {
     const auto& chosen = tuning.chosen();
-    return std::any_of(chosen.begin(), chosen.end(), [](const problem::Dispatch* dispatch) {
-      return reduces_along_lanes(*dispatch);
-    });
+    return std::ranges::any_of(
+        chosen, [](const problem::Dispatch* dispatch) { return reduces_along_lanes(*dispatch); });
   });
   const FlagSet& set = context_->options.sums;
   const std::vector<std::string>& flags = context_->baseline.extra_flags.flags;
@@ -147,10 +146,10 @@ Status FlagBaseline::add_sums() {
       set.flags, [&](const std::string& flag) { return std::ranges::count(flags, flag) > 0; });
   if (!sums || has_it || context_->options.bit_equal) return {};
   HONE_TRY(add(set));
-  context_->observer.note(fmt::format(
+  context_->note(
       "the program adds up floating-point numbers: it is tuned with {} ({}), the default of each "
       "dispatch included; the whole program is compared without it too",
-      fmt::join(set.flags, " "), set.name));
+      fmt::join(set.flags, " "), set.name);
   return {};
 }
 
@@ -159,7 +158,7 @@ std::vector<DispatchAtSize> FlagBaseline::at_each(const std::vector<std::string>
   std::vector<DispatchAtSize> found;
   for (ProgramTuning& tuning : tunings_)
     for (TunedDispatch& tuned : tuning.result().tuned) {
-      if (std::count(names.begin(), names.end(), tuned.dispatch->name) == 0) continue;
+      if (std::ranges::count(names, tuned.dispatch->name) == 0) continue;
       std::vector<std::string> where;
       // Launch sets of one kernel have its name: their sizes tell them apart.
       const std::string& name = tuned.dispatch->name;
@@ -181,7 +180,7 @@ std::vector<std::vector<std::string>> FlagBaseline::spec_classes() {
     std::vector<std::pair<const problem::Dispatch*, std::size_t>> first_of;  // of each class
     for (const problem::Dispatch* dispatch : tuning.chosen()) {
       if (known.contains(dispatch->name)) continue;
-      const auto same = std::find_if(first_of.begin(), first_of.end(), [&](const auto& first) {
+      const auto same = std::ranges::find_if(first_of, [&](const auto& first) {
         return one_entry_for(*context_->programs, *dispatch, *first.first);
       });
       if (same == first_of.end()) {
@@ -198,8 +197,8 @@ std::vector<std::vector<std::string>> FlagBaseline::spec_classes() {
 
 bool FlagBaseline::one_configuration_for_several() {
   const auto classes = spec_classes();
-  return tunings_.size() > 1 || std::any_of(classes.begin(), classes.end(),
-                                            [](const auto& names) { return names.size() > 1; });
+  return tunings_.size() > 1 ||
+         std::ranges::any_of(classes, [](const auto& names) { return names.size() > 1; });
 }
 
 // One choice for each class of dispatches, over all sizes: what a spec says of one it says of all.
@@ -269,10 +268,7 @@ bool FlagBaseline::drop_what_one_leaves_out() {
 
 // By name: the dispatches of each size have numbers of their own.
 const VerifiedBuild* FlagBaseline::find(const ProgramTuning& tuning, const Build& build) {
-  const std::vector<VerifiedBuild>& builds = tuning.result().proven.builds;
-  const auto found = std::ranges::find_if(
-      builds, [id = build.id()](const VerifiedBuild& each) { return each.id() == id; });
-  return found == builds.end() ? nullptr : &*found;
+  return find_build(tuning.result().proven.builds, build.id());
 }
 
 }  // namespace hone::tune

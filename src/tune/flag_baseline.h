@@ -58,6 +58,7 @@ class FlagBaseline {
   Result<std::optional<VerifiedBuild>> best_build_for_comparison();
 
  private:
+  double sum_of(double (plan::WorkPlan::*seconds)() const) const;
   Status add(const FlagSet& set);
   std::vector<DispatchAtSize> at_each(const std::vector<std::string>& names);
   std::vector<DispatchAtSize> at_each(const std::string& name) {

@@ -24,10 +24,9 @@ bool reduces_along_rows(const problem::Operation& root) {
 
 bool reduces_along_lanes(const problem::Dispatch& dispatch) {
   const problem::Operation& root = dispatch.root;
-  const bool floating =
-      std::any_of(root.operands.begin(), root.operands.end(), [](const problem::Operand& operand) {
-        return operand.output && problem::is_float(operand.type.element);
-      });
+  const bool floating = std::ranges::any_of(root.operands, [](const problem::Operand& operand) {
+    return operand.output && problem::is_float(operand.type.element);
+  });
   if (!floating) return false;
   if (root.kind == problem::OperationKind::kAttention || root.name == "linalg.softmax") return true;
   return (root.kind == problem::OperationKind::kReduction ||

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/file.h"
+#include "base/ranges.h"
 #include "measure/statistics.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
@@ -11,6 +12,7 @@
 #include "tune/program/program_rounds.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/select_dispatches.h"
+#include "tune/services/session_steps.h"
 
 namespace hone::tune {
 namespace {
@@ -34,11 +36,7 @@ double bytes_of(const problem::Dispatch& dispatch) {
 
 // What the device needs at its peak, where that is known.
 Status learn_bounds(Context& context, DispatchProfile& profile) {
-  if (!context.state->peak) {
-    const Result<device::Peak> peak = context.runner.peak();
-    if (!peak && peak.error().kind != ErrorKind::kFailure) return tl::unexpected(peak.error());
-    context.state->peak = peak.value_or(device::Peak{});
-  }
+  HONE_TRY(learn_peak(context));
   const device::Peak& peak = *context.state->peak;
   // Matrix units were measured on floats of 16 bits.
   const std::vector<problem::Operand>& operands = profile.dispatch->root.operands;
@@ -60,19 +58,15 @@ Status measure_alone(Context& context, const ProgramTuning& session, ProgramProf
     if (each.why_not.empty()) dispatches.push_back(each.dispatch);
   std::size_t done = 0, timed = 0;
   for (DispatchProfile& each : profile.dispatches) {
-    Progress progress;
-    progress.step = "weighing the dispatches";
-    progress.tried = done++;
-    progress.planned = profile.dispatches.size();
-    context.observer.progress(progress);
+    context.observer.progress(
+        {.step = "weighing the dispatches", .tried = done++, .planned = profile.dispatches.size()});
     if (!each.why_not.empty()) continue;
     if (timed % context.options.compile_ahead == 0)
       HONE_TRY(DispatchBench::compile_defaults(context, std::span(dispatches).subspan(timed), -1));
     ++timed;
     const Result<double> seconds =
         default_seconds(context, *each.dispatch, session.reference_of(*each.dispatch));
-    if (!seconds && seconds.error().kind != ErrorKind::kFailure)
-      return tl::unexpected(seconds.error());
+    HONE_TRY(all_but_failure(seconds));
     if (seconds)
       each.seconds = *seconds;
     else
@@ -84,20 +78,17 @@ Status measure_alone(Context& context, const ProgramTuning& session, ProgramProf
 // Launch sets of one kernel have one name, and the runtime tells their mean.
 void take_kernel_times(const std::vector<provider::KernelTime>& kernels, ProgramProfile& profile) {
   for (DispatchProfile& each : profile.dispatches) {
-    const auto kernel =
-        std::ranges::find(kernels, each.dispatch->name, &provider::KernelTime::name);
-    if (kernel != kernels.end() && each.why_not.empty())
+    const auto* const kernel = find_by(kernels, each.dispatch->name, &provider::KernelTime::name);
+    if (kernel != nullptr && each.why_not.empty())
       each.seconds_in_place = kernel->seconds / static_cast<double>(kernel->launches);
   }
 }
 
 void tell_round(Context& context, std::size_t done, std::size_t rounds) {
-  Progress progress;
-  progress.stage = Stage::kProgramRounds;
-  progress.step = "timing the whole program, round";
-  progress.tried = done;
-  progress.planned = rounds;
-  context.observer.progress(progress);
+  context.observer.progress({.stage = Stage::kProgramRounds,
+                             .step = "timing the whole program, round",
+                             .tried = done,
+                             .planned = rounds});
 }
 
 // Where the runtime counts kernels, every run of the whole tells what they take in it.
@@ -202,7 +193,7 @@ Result<ProgramProfile> profile_program(Context& context, ProgramTuning& session,
     each.why_not = why_not_launched(program, dispatch);
   }
   const Status whole = measure_whole(context, session, alone, profile);
-  if (!whole && whole.error().kind == ErrorKind::kInterrupted) return tl::unexpected(whole.error());
+  HONE_TRY(interruption(whole));
   if (!whole) profile.why_not = whole.error().message;
   for (DispatchProfile& each : profile.dispatches)  // as far as that has counted them
     each.why_not = why_not_launched(program, *each.dispatch);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
 #include "trial/records.h"
@@ -30,7 +31,7 @@ constexpr double kLeastLeft = 0.05;
 }  // namespace
 
 Status ProgramTuning::load(std::shared_ptr<const std::string> bytes, References references) {
-  const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kSplit);
+  const auto span = context_.spend(trial::Activity::kSplit);
   const Options& options = context_.options;
   bytes_ = std::move(bytes);
   HONE_TRY(split(references));
@@ -40,9 +41,9 @@ Status ProgramTuning::load(std::shared_ptr<const std::string> bytes, References 
   result_.not_tuned.clear();
   if (const int configured = result_.program.configured_operations; configured > 0)
     context_.note_once(
-        fmt::format("{} of the program's operations {} configured in it: that is the default which "
-                    "others are compared with",
-                    configured, configured == 1 ? "is" : "are"));
+        "{} of the program's operations {} configured in it: that is the default which "
+        "others are compared with",
+        configured, configured == 1 ? "is" : "are");
   auto chosen = select_dispatches(result_.program, options.dispatches, result_.not_tuned);
   if (chosen) chosen_ = std::move(*chosen);
   // The whole program may have flags that make it faster all the same. Flags under which nothing
@@ -63,9 +64,8 @@ problem::GivenSizes ProgramTuning::given() const {
 Status ProgramTuning::split(References references) {
   const std::string& path = context_.options.input;
   const std::vector<std::string> flags = context_.flags();
-  trial::ProgramToCompile other{path, *bytes_, context_.options.reference_flags};
-  other.flags.insert(other.flags.end(), context_.baseline.extra_flags.flags.begin(),
-                     context_.baseline.extra_flags.flags.end());
+  trial::ProgramToCompile other{
+      path, *bytes_, joined(context_.options.reference_flags, context_.baseline.extra_flags.flags)};
   const bool wants_references = references == References::kLoaded;
   other.given = given();
   if (wants_references) context_.compiler.load_ahead(other);
@@ -98,24 +98,23 @@ Status ProgramTuning::choose_function() {
   for (const problem::Function& each : program.functions)
     if (each.name != function->name) others.push_back(each.name);
   if (!others.empty())
-    context_.note_once(fmt::format("'{}' is called; not called {}: {}{}", function->name,
-                                   others.size() == 1 ? "is" : "are", fmt::join(others, ", "),
-                                   options.function.empty() ? " (--function NAME)" : ""));
+    context_.note_once("'{}' is called; not called {}: {}{}", function->name,
+                       others.size() == 1 ? "is" : "are", fmt::join(others, ", "),
+                       options.function.empty() ? " (--function NAME)" : "");
   if (function->keeps_state)
     context_.note_once(
-        fmt::format("each call of '{}' changes the next one, by a global or an argument that it "
-                    "overwrites: each sample is the first call of a program that is loaded anew",
-                    function->name));
+        "each call of '{}' changes the next one, by a global or an argument that it "
+        "overwrites: each sample is the first call of a program that is loaded anew",
+        function->name);
   return {};
 }
 
 const problem::Dispatch* ProgramTuning::reference_of(const problem::Dispatch& dispatch) const {
-  const auto reference =
-      std::find_if(references_.begin(), references_.end(), [&](const problem::Dispatch& other) {
-        // Launch sets of a kernel differ in their constants.
-        return other.name == dispatch.name && other.bindings == dispatch.bindings &&
-               other.constants == dispatch.constants;
-      });
+  const auto reference = std::ranges::find_if(references_, [&](const problem::Dispatch& other) {
+    // Launch sets of a kernel differ in their constants.
+    return other.name == dispatch.name && other.bindings == dispatch.bindings &&
+           other.constants == dispatch.constants;
+  });
   return reference == references_.end() ? nullptr : &*reference;
 }
 
@@ -139,8 +138,7 @@ Status ProgramTuning::weigh(double seconds, const store::Run& run) {
   note_kernels_without_use(context_.replacing, chosen_, context_.observer);
   HONE_ASSIGN(earlier_, earlier_work(context_, run, result_.program_id));
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
-    HONE_ASSIGN(const store::Id id, intern(*chosen_[i]));
-    ids_.push_back(id);
+    HONE_ASSIGN(ids_.emplace_back(), trial::intern_dispatch(context_.store, *chosen_[i]));
     plan_.add({chosen_[i]->name});
     weigh_anew(i, estimated_weight(context_, *chosen_[i]));
     HONE_ASSIGN(const bool is_finished, take_finished(i));
@@ -233,10 +231,10 @@ Status ProgramTuning::verify_instead_of_outputs() {
   // A wrong default may have been the reason before outputs were looked at.
   if (context_.state->unchecked_outputs.empty()) return {};
   context_.state->unverified_dispatches.insert(passed_over_.begin(), passed_over_.end());
-  context_.note_once(fmt::format(
+  context_.note_once(
       "{} of {} dispatches are verified by themselves, under the flags that ship{}{}", verified_,
       verified_ + passed_over_.size(),
-      passed_over_.empty() ? "" : "; these cannot be: ", fmt::join(passed_over_, ", ")));
+      passed_over_.empty() ? "" : "; these cannot be: ", fmt::join(passed_over_, ", "));
   return {};
 }
 
@@ -247,11 +245,8 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
     const std::vector<const problem::Dispatch*>& dispatches) {
   std::vector<std::string> passed_over;
   for (std::size_t n = 0; n < dispatches.size(); ++n) {
-    Progress progress;
-    progress.step = "verifying what is not tuned";
-    progress.tried = n;
-    progress.planned = dispatches.size();
-    context_.observer.progress(progress);
+    context_.observer.progress(
+        {.step = "verifying what is not tuned", .tried = n, .planned = dispatches.size()});
     const problem::Dispatch& dispatch = *dispatches[n];
     if (!context_.state->deadline.has(0)) {
       passed_over.push_back(dispatch.name);
@@ -260,7 +255,7 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
     if (n % context_.options.compile_ahead == 0)
       HONE_TRY(DispatchBench::compile_defaults(context_, std::span(dispatches).subspan(n), -1));
     const auto timed = default_seconds(context_, dispatch, reference_of(dispatch));
-    if (!timed && timed.error().kind != ErrorKind::kFailure) return tl::unexpected(timed.error());
+    HONE_TRY(all_but_failure(timed));
     if (!timed && !context_.state->wrong_by_default.contains(dispatch.name))
       passed_over.push_back(dispatch.name);
   }
@@ -296,8 +291,7 @@ void ProgramTuning::take_found() {
 }
 
 const TunedDispatch* ProgramTuning::found(std::size_t place) const {
-  const auto known = earlier_.found.find(ids_[place]);
-  return known == earlier_.found.end() ? nullptr : &known->second;
+  return value_at(earlier_.found, ids_[place]);
 }
 
 // What an earlier run gained is not to be gained again. Where it found nothing there is as much to
@@ -340,16 +334,13 @@ Status ProgramTuning::measure_defaults(double seconds) {
       weigh_anew(i, {estimate.share * by, estimate.gain * by, estimate.needs});
       continue;
     }
-    Progress progress;
-    progress.step = "weighing the dispatches";
-    progress.tried = n;
-    progress.planned = order.size();
-    context_.observer.progress(progress);
+    context_.observer.progress(
+        {.step = "weighing the dispatches", .tried = n, .planned = order.size()});
     if (n % context_.options.compile_ahead == 0)
       HONE_TRY(DispatchBench::compile_defaults(context_, std::span(dispatches).subspan(n), left));
     const Result<plan::Weight> weight = weigh_dispatch(context_, *chosen_[i]);
-    if (!weight && weight.error().kind == ErrorKind::kFailure) continue;  // tuning it says why
-    if (!weight) return tl::unexpected(weight.error());
+    HONE_TRY(all_but_failure(weight));
+    if (!weight) continue;  // tuning it says why
     wrong.push_back(weight->share / estimate.share);
     weigh_anew(i, *weight);
   }
@@ -373,9 +364,9 @@ Result<std::optional<measure::ProblemRequest>> ProgramTuning::problem_after(
   if (!next || context_.options.traits().compiling_disturbs) return std::nullopt;
   const problem::Dispatch& dispatch = *chosen_[*next];
   Result<measure::ProblemRequest> problem = problem_of(context_, dispatch, reference_of(dispatch));
-  if (problem) return std::move(*problem);
-  if (problem.error().kind != ErrorKind::kFailure) return tl::unexpected(problem.error());
-  return std::nullopt;  // tuning it says why
+  HONE_TRY(all_but_failure(problem));
+  if (!problem) return std::nullopt;  // tuning it says why
+  return std::move(*problem);
 }
 
 // One that shares its entry with a winner gets that winner too, or nobody does: what was searched
@@ -413,19 +404,14 @@ Status ProgramTuning::leave_out(const std::string& reason) {
   return {};
 }
 
-Result<store::Id> ProgramTuning::intern(const problem::Dispatch& dispatch) {
-  HONE_ASSIGN(const store::Id operation,
-              context_.store.intern(trial::operation_row(dispatch.root)));
-  return context_.store.intern(trial::dispatch_row(dispatch, operation));
-}
-
 Status ProgramTuning::prove(const std::vector<VerifiedBuild>& rivals) {
-  const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kProgram);
-  HONE_ASSIGN(
-      result_.proven,
-      prove_program(
-          context_, result_.program, *bytes_, given(), result_.tuned,
-          [this](const problem::Dispatch& dispatch) { return reference_of(dispatch); }, rivals));
+  const auto span = context_.spend(trial::Activity::kProgram);
+  HONE_ASSIGN(result_.proven,
+              prove_program(context_, {result_.program, *bytes_, given(), result_.tuned,
+                                       [this](const problem::Dispatch& dispatch) {
+                                         return reference_of(dispatch);
+                                       },
+                                       rivals}));
   // Where no flags were searched, and nothing was repaired, it shows here first.
   return context_.state->unchecked_outputs.empty() ? Status() : verify_instead_of_outputs();
 }
@@ -443,8 +429,8 @@ Status ProgramTuning::record(const VerifiedBuild* best) {
     selection.device = context_.device;
     const std::vector<store::Id>& written = result_.proven.shipped;
     const std::vector<store::Id> shipped = best != nullptr ? best->shipped : written;
-    selection.shipped = std::count(shipped.begin(), shipped.end(), tuned.id) > 0;
-    if (!selection.shipped && std::count(written.begin(), written.end(), tuned.id) > 0)
+    selection.shipped = std::ranges::count(shipped, tuned.id) > 0;
+    if (!selection.shipped && std::ranges::count(written, tuned.id) > 0)
       selection.reason = best != nullptr && best->uses_spec()
                              ? fmt::format("not shipped: '{}' does", best->label)
                              : "not shipped: no gain of the spec is proved in the whole program";

@@ -89,7 +89,6 @@ class ProgramTuning {
   // The names of those that could not be verified.
   Result<std::vector<std::string>> verify_defaults(
       const std::vector<const problem::Dispatch*>& dispatches);
-  Result<store::Id> intern(const problem::Dispatch& dispatch);
 
   Context& context_;
   std::string label_;

@@ -69,12 +69,7 @@ class TuningRun {
     if (!context_.state->default_failure.empty()) return repair();
     HONE_TRY(load_bases());
     HONE_TRY(tune_bases(run));
-    const auto is_tuned = [](const ProgramTuning& tuning) {
-      return !tuning.result().tuned.empty();
-    };
-    if (std::ranges::any_of(bases_, [&](const FlagBaseline& base) {
-          return std::ranges::any_of(base.tunings(), is_tuned);
-        }))
+    if (any_tuning([](const ProgramTuningResult& result) { return !result.tuned.empty(); }))
       HONE_TRY(record_peak(context_));
     chosen_ = bases_.size() - 1;
     HONE_TRY(recommend());
@@ -90,12 +85,16 @@ class TuningRun {
   // Whether the default has no rival: no other flags were tried, before the proof or in it, and no
   // dispatch was searched.
   bool has_tried_nothing() const {
-    return flags_tried_ == 0 && std::ranges::all_of(bases_, [](const FlagBaseline& base) {
-             return std::ranges::all_of(base.tunings(), [](const ProgramTuning& tuning) {
-               const ProgramTuningResult& result = tuning.result();
-               return result.tuned.empty() && result.proven.builds.size() <= 1;
-             });
+    return flags_tried_ == 0 && !any_tuning([](const ProgramTuningResult& result) {
+             return !result.tuned.empty() || result.proven.builds.size() > 1;
            });
+  }
+
+  bool any_tuning(const std::function<bool(const ProgramTuningResult&)>& is_so) const {
+    return std::ranges::any_of(bases_, [&](const FlagBaseline& base) {
+      return std::ranges::any_of(
+          base.tunings(), [&](const ProgramTuning& tuning) { return is_so(tuning.result()); });
+    });
   }
 
   // What it came to, for the store as well.
@@ -107,11 +106,12 @@ class TuningRun {
     for (ProgramTuning& tuning : bases_[chosen_].tunings())
       result_.at_sizes.push_back(std::move(tuning.result()));
     result_.whole_program = context_.options.prove;
-    result_.default_failure = context_.state->default_failure;
-    result_.not_proved = context_.state->not_proved;
-    result_.wrong_by_default = context_.state->wrong_by_default;
-    result_.unchecked_outputs = context_.state->unchecked_outputs;
-    result_.unverified_dispatches = context_.state->unverified_dispatches;
+    const SessionState& state = *context_.state;
+    result_.default_failure = state.default_failure;
+    result_.not_proved = state.not_proved;
+    result_.wrong_by_default = state.wrong_by_default;
+    result_.unchecked_outputs = state.unchecked_outputs;
+    result_.unverified_dispatches = state.unverified_dispatches;
     result_.outcome = verdict_of(result_);
     return context_.store.log_event("verdict",
                                     nlohmann::json{{"outcome", name_of(result_.outcome.outcome)},
@@ -130,7 +130,7 @@ class TuningRun {
                 find_repair(context_, program, *bytes_, function));
     if (!found) return {};
     context_.state->not_proved = found->not_proved;
-    result_.best = VerifiedBuild{{.label = found->flags.name, .flags = found->flags.flags}};
+    result_.best = VerifiedBuild{Build{.label = found->flags.name, .flags = found->flags.flags}};
     return write_file_atomically(context_.options.out / "compile_flags.txt",
                                  response_file(recommended_flags({})));
   }
@@ -149,10 +149,10 @@ class TuningRun {
     HONE_ASSIGN(std::string text, read_file(path));
     HONE_ASSIGN(const trial::SpecFile spec, context_.compiler.read_spec(path.string(), text));
     context_.state->starter_spec = std::move(text);
-    context_.observer.note(fmt::format(
+    context_.note(
         "'{}' has {} entries: none is applied while dispatches are tuned, and what is found comes "
         "before them",
-        path.string(), spec.entries.size()));
+        path.string(), spec.entries.size());
     return {};
   }
 
@@ -197,10 +197,10 @@ class TuningRun {
           bases_.size() - i - 1,
           searching * std::accumulate(parts.begin() + later, parts.end(), 0.0));
       if (bases_.size() > 1)
-        context_.observer.note(fmt::format("tuning {} of {}, {}", i + 1, bases_.size(),
-                                           base.baseline().extra_flags.flags.empty()
-                                               ? "with no flags of its own"
-                                               : "with " + base.baseline().extra_flags.name));
+        context_.note("tuning {} of {}, {}", i + 1, bases_.size(),
+                      base.baseline().extra_flags.flags.empty()
+                          ? "with no flags of its own"
+                          : "with " + base.baseline().extra_flags.name);
       const bool is_done = base.possible_gain() == 0;  // by a run before, perhaps
       if (has_time && (parts[i] > 0 || is_done)) {
         HONE_TRY(base.tune(std::min(searching * parts[i], for_dispatches()), rivals_));
@@ -249,9 +249,9 @@ class TuningRun {
     if (flags.flags.empty() && &base == &bases_.front()) return true;  // as it was loaded at first
     const Status loaded = base.load(flags, bytes_);
     if (loaded) return true;
-    if (loaded.error().kind == ErrorKind::kInterrupted) return tl::unexpected(loaded.error());
-    context_.observer.note(fmt::format("flags: with {} the dispatches cannot be tuned: {}",
-                                       flags.name, loaded.error().message));
+    HONE_TRY(interruption(loaded));
+    context_.note("flags: with {} the dispatches cannot be tuned: {}", flags.name,
+                  loaded.error().message);
     context_.state->flag_sets.push_back({flags.name, flags.flags, /*is_whole=*/true});
     return false;
   }
@@ -293,13 +293,11 @@ class TuningRun {
     if (!found) return tl::unexpected(found.error());
     const auto say = [&](std::string_view what, const FlagSet& set) {
       if (set.flags.empty()) return;
-      context_.observer.note(fmt::format("flags: {} {} ({}; {:.2f}x by the rounds that chose it)",
-                                         what, set.name, fmt::join(set.flags, " "),
-                                         found->speedup(set)));
+      context_.note("flags: {} {} ({}; {:.2f}x by the rounds that chose it)", what, set.name,
+                    fmt::join(set.flags, " "), found->speedup(set));
     };
     if (found->best.flags.empty())
-      context_.observer.note(
-          fmt::format("flags: none of {} seems faster", found->trials.size() - 1));
+      context_.note("flags: none of {} seems faster", found->trials.size() - 1);
     ChosenFlags chosen{found->best, found->bases, {}};
     if (!is_base(chosen, found->best)) say("what competes with tuning:", found->best);
     for (const FlagSet& base : found->bases) say("the dispatches are tuned with", base);
@@ -340,7 +338,7 @@ class TuningRun {
     result_.best = promising->repairs.empty() ? base : *promising;
     if (promising->id() == base.id()) return {};
     result_.candidate = promising;
-    const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kProgram);
+    const auto span = context_.spend(trial::Activity::kProgram);
     const Status proved = prove(*promising);
     // What nobody could check does not ship in the place of the default.
     if (!context_.state->unverified_dispatches.empty() && result_.best->repairs.empty())
@@ -387,15 +385,14 @@ class TuningRun {
   Status learn_gains() {
     if (!result_.verdict || !result_.candidate->uses_spec() || !context_.state->deadline.has(0))
       return {};
-    const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kProgram);
+    const auto span = context_.spend(trial::Activity::kProgram);
     for (std::size_t i = 0; i < rounds_.size(); ++i) {
       ProgramTuning& timed = bases_.back().tunings()[i];
       const ProgramTuning& tuned = bases_[chosen_].tunings()[i];
       auto gain =
           gain_of(bases_[chosen_].context(), *timed.result().proven.bench,
                   *FlagBaseline::find(timed, *result_.candidate), rounds_[i], tuned.result().tuned);
-      if (!gain && gain.error().kind != ErrorKind::kFailure)
-        return tl::unexpected(std::move(gain).error());
+      HONE_TRY(all_but_failure(gain));
       if (!gain) {
         context_.observer.note("what each kernel gains in the program is not known: " +
                                gain.error().message);
@@ -484,7 +481,7 @@ class TuningRun {
     const bool uses_spec = result_.best ? result_.best->uses_spec() : is_tuned;
     std::vector<std::string> flags = context_.options.flags;
     if (result_.best)
-      flags.insert(flags.end(), result_.best->flags.begin(), result_.best->flags.end());
+      flags = joined(std::move(flags), result_.best->flags);
     else if (uses_spec)
       flags = bases_[chosen_].flags();
     if (uses_spec && !result_.spec.empty())

@@ -24,7 +24,7 @@ tune::TuningResult proved(tune::Recommended recommended, tune::Claim chosen,
                           std::optional<tune::Claim> spec = {},
                           std::optional<tune::Claim> flags = {}) {
   tune::TuningResult result;
-  result.candidate = tune::VerifiedBuild{{.label = "data tiling + spec"}};
+  result.candidate = tune::VerifiedBuild{tune::Build{.label = "data tiling + spec"}};
   result.candidate->without_spec = tune::Build{.label = "data tiling"};
   result.verdict = tune::ProgramVerdict{.recommended = recommended,
                                         .chosen = std::move(chosen),
@@ -34,7 +34,7 @@ tune::TuningResult proved(tune::Recommended recommended, tune::Claim chosen,
 }
 
 tune::VerifiedBuild repairing(const std::string& dispatch) {
-  tune::VerifiedBuild build{{.label = "spec"}};
+  tune::VerifiedBuild build{tune::Build{.label = "spec"}};
   build.repairs = {dispatch};
   return build;
 }

@@ -14,7 +14,7 @@ std::vector<double> rounds(double seconds) {
 }
 
 VerifiedBuild build(const std::string& label, double seconds, std::string spec = "") {
-  VerifiedBuild made{{.label = label, .flags = {"--" + label}, .spec = std::move(spec)}};
+  VerifiedBuild made{Build{.label = label, .flags = {"--" + label}, .spec = std::move(spec)}};
   made.seconds = rounds(seconds);
   return made;
 }

@@ -1,6 +1,6 @@
-#include "tune/program/entry_choice.h"
-
 #include <gmock/gmock.h>
+
+#include "tune/program/build_choice.h"
 
 namespace hone::tune {
 namespace {

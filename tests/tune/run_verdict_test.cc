@@ -9,7 +9,7 @@ namespace hone::tune {
 namespace {
 
 VerifiedBuild build(const std::string& label, std::vector<std::string> flags = {}) {
-  return {{.label = label, .flags = std::move(flags)}};
+  return {Build{.label = label, .flags = std::move(flags)}};
 }
 
 TuningResult with_best(const VerifiedBuild& best) {

@@ -1,6 +1,6 @@
-#include "tune/dispatch/time_left.h"
-
 #include <gtest/gtest.h>
+
+#include "tune/dispatch/dispatch_search.h"
 
 namespace hone::tune {
 namespace {

@@ -1,14 +1,18 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <utility>
 
 #include "base/file.h"
+#include "base/ranges.h"
 #include "base/text.h"
 #include "measure/reference.h"
 #include "space/configuration.h"
 #include "store/store.h"
+#include "trial/protocols.h"
 #include "trial/records.h"
+#include "trial/rounds.h"
 #include "tune/compare/compare.h"
-#include "tune/compare/paired_kernels.h"
 #include "tune/services/load_program.h"
 #include "tune/services/select_dispatches.h"
 #include "tune/services/stored_flags.h"
@@ -27,8 +31,7 @@ struct ToCompile {
 Result<std::vector<provider::Artifact>> compile(trial::CompileService& compiler,
                                                 const trial::DispatchToPrepare& dispatch,
                                                 const std::vector<ToCompile>& ways) {
-  std::vector<std::optional<provider::Payload>> payloads;
-  for (const ToCompile& way : ways) payloads.push_back(way.payload);
+  std::vector<std::optional<provider::Payload>> payloads = mapped(ways, &ToCompile::payload);
   HONE_ASSIGN(std::vector<trial::CompiledCandidate> compiled,
               compiler.compile_alone(dispatch, payloads));
   std::vector<provider::Artifact> artifacts;
@@ -48,8 +51,7 @@ Result<const problem::Dispatch*> choose_dispatch(const problem::Program& program
       select_dispatches(
           program, pattern.empty() ? std::vector<std::string>() : std::vector{pattern}, not_tuned));
   if (chosen.size() == 1) return chosen.front();
-  std::vector<std::string> names;
-  for (const problem::Dispatch* dispatch : chosen) names.push_back(dispatch->name);
+  std::vector<std::string> names = mapped(chosen, &problem::Dispatch::name);
   return input_error("configurations are of one dispatch; say which with --dispatch: {}",
                      fmt::join(names, ", "));
 }
@@ -58,11 +60,7 @@ Result<std::optional<provider::Payload>> payload_of(const CompareContext& contex
                                                     const problem::Dispatch& dispatch,
                                                     const std::string& text) {
   if (text == kDefaultWord) return std::optional<provider::Payload>();
-  HONE_ASSIGN(const space::Space space, context.provider.space_of(dispatch));
-  HONE_ASSIGN(const space::Configuration configuration, space::parse_configuration(space, text));
-  HONE_ASSIGN(provider::Payload payload,
-              context.provider.payload_of(dispatch, space, configuration));
-  return std::optional<provider::Payload>(std::move(payload));
+  return payload_from(context.provider, dispatch, text);
 }
 
 // The reference is compiled for another CPU, so that it shares no code generation with A and B.
@@ -98,10 +96,10 @@ Result<std::vector<Choice>> choices_in(store::Store& store,
   HONE_ASSIGN(const std::vector<store::DispatchRow> rows, store.dispatch_rows());
   std::vector<Choice> choices;
   for (const store::DispatchRow& row : rows) {
-    const bool wanted = patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
-                                                        [&](const std::string& pattern) {
-                                                          return matches_pattern(row.name, pattern);
-                                                        });
+    const bool wanted =
+        patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {
+          return matches_pattern(row.name, pattern);
+        });
     const bool beaten = row.selection && row.selection->winner && row.best;
     if (!wanted || (!beaten && !row.default_row)) continue;
     Choice choice;
@@ -112,7 +110,7 @@ Result<std::vector<Choice>> choices_in(store::Store& store,
     HONE_ASSIGN(const store::Dispatch dispatch, store.dispatch(row.dispatch));
     HONE_ASSIGN(choice.dispatch, trial::dispatch_from(dispatch));
     // A dispatch has a row for each compiler and device that the store has results of.
-    const auto known = std::find_if(choices.begin(), choices.end(), [&](const Choice& other) {
+    const auto known = std::ranges::find_if(choices, [&](const Choice& other) {
       return problem::fingerprint(other.dispatch) == row.fingerprint;
     });
     if (known == choices.end())
@@ -172,6 +170,119 @@ class Codes {
   const CompareContext& context_;
   trial::CompileService* compiler_;
 };
+
+// Two kernels of one dispatch, verified and measured in pairs.
+struct KernelPair {
+  problem::Dispatch dispatch;
+  std::optional<provider::Artifact> reference;  // none: a bare contraction, computed exactly
+  provider::Artifact a;
+  provider::Artifact b;
+};
+
+class PairedKernels {
+ public:
+  PairedKernels(const CompareContext& context, const KernelPair& kernels, ComparedPair& pair)
+      : context_(context),
+        runner_(context.runner),
+        kernels_(kernels),
+        a_{kernels.a},
+        b_{kernels.b},
+        pair_(pair) {}
+
+  Status verify() {
+    const CompareOptions& options = context_.options;
+    const measure::ProblemRequest problem{kernels_.dispatch,
+                                          options.place.address,
+                                          options.seed,
+                                          options.cache,
+                                          options.place.facts.last_level_cache_bytes,
+                                          kernels_.reference};
+    HONE_ASSIGN(const measure::ProblemReady ready, context_.runner.set_problem(problem));
+    if (!ready.note.empty()) context_.observer.note(ready.note);
+    HONE_TRY(verify("A", a_));
+    if (pair_.failure.empty()) HONE_TRY(verify("B", b_));
+    return {};
+  }
+
+  // One load of both, and its rounds.
+  Status measure(std::size_t load, std::size_t rounds) {
+    const bool b_first = (std::mt19937_64(context_.options.seed + load)() & 1) != 0;
+    trial::RoundsRequest request;
+    request.kernels = {&a_, &b_};
+    request.reload = true;
+    request.how.other_memory = true;
+    request.how.protocol = trial::comparison_protocol(rounds);
+    request.how.seed = context_.options.seed * 1000 + load;
+    request.next = [order = b_first ? trial::Columns{1, 0}
+                                    : trial::Columns{0, 1}]() mutable -> Result<trial::Columns> {
+      return std::exchange(order, {});
+    };
+    request.take = [&](const trial::Columns&,
+                       const measure::MeasureResult& measured) -> Result<bool> {
+      if (load == 0 || measured.after.background > pair_.machine.background)
+        pair_.machine = measured.after;
+      for (const std::vector<double>& round : trial::paired_rounds(measured)) {
+        pair_.a_seconds.push_back(round[b_first ? 1 : 0]);
+        pair_.b_seconds.push_back(round[b_first ? 0 : 1]);
+      }
+      return true;
+    };
+    HONE_ASSIGN(const auto failed, trial::run_rounds(runner_, std::move(request)));
+    if (!failed) return {};
+    return fail(!failed->column ? "A or B" : *failed->column == 0 ? "A" : "B", failed->failure);
+  }
+
+ private:
+  Status verify(std::string_view side, trial::RunnerKernel& kernel) {
+    HONE_ASSIGN(const trial::KernelResult<measure::Verification> verified, runner_.verify(kernel));
+    if (!verified) return fail(side, verified.error());
+    if (!verified->right) pair_.failure = fmt::format("{}: {}", side, verified->message);
+    return runner_.unload(kernel);
+  }
+
+  Status fail(std::string_view side, const provider::Failure& failure) {
+    pair_.failure =
+        fmt::format("{}: {}: {}", side, provider::name_of(failure.kind), failure.message);
+    return {};
+  }
+
+  const CompareContext& context_;
+  trial::KernelRunner runner_;
+  const KernelPair& kernels_;
+  trial::RunnerKernel a_, b_;
+  ComparedPair& pair_;
+};
+
+// Fills in the times, the result, and the failure where A or B does not load, run or compute what
+// the reference does. `statistics`: of this pair.
+Status compare_kernels(const CompareContext& context, const KernelPair& kernels,
+                       const measure::ComparisonOptions& statistics, ComparedPair& pair) {
+  if (provider::identity(kernels.a) == provider::identity(kernels.b))
+    pair.note = "both are the same code";
+  PairedKernels measuring(context, kernels, pair);
+  HONE_TRY(measuring.verify());
+  const std::size_t loads =
+      std::max(context.options.loads, measure::fewest_rounds(statistics.alpha));
+  const std::size_t rounds_per_load =
+      std::max<std::size_t>(1, (context.options.rounds + loads - 1) / loads);
+  measure::ComparisonOptions options = statistics;
+  if (options.block == 0) options.block = rounds_per_load;
+  for (std::size_t load = 0; pair.failure.empty(); ++load) {
+    if (load > 0 && load % loads == 0) {
+      HONE_ASSIGN(pair.result, measure::compare_paired(pair.a_seconds, pair.b_seconds, options));
+      if ((load + loads) * rounds_per_load > context.options.most_rounds ||
+          !measure::needs_more_rounds(pair.result, context.options.find, options))
+        return {};
+    }
+    context.observer.progress({.dispatch = pair.what,
+                               .dispatch_count = 1,
+                               .step = "compare",
+                               .tried = pair.a_seconds.size(),
+                               .planned = context.options.most_rounds});
+    HONE_TRY(measuring.measure(load, rounds_per_load));
+  }
+  return {};
+}
 
 Result<KernelPair> load_pair(const Codes& codes, store::Store& a_store, const Choice& a,
                              store::Store& b_store, const Choice& b, bool runs_on_host) {

@@ -1,13 +1,124 @@
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "base/file.h"
+#include "base/ranges.h"
+#include "base/text.h"
 #include "tune/compare/compare.h"
-#include "tune/compare/program_side.h"
 #include "tune/program/checked_inputs.h"
 #include "tune/program/program_outputs.h"
+#include "tune/program/program_rounds.h"
+#include "tune/services/function_choice.h"
+#include "tune/services/input_files.h"
 
 namespace hone::tune {
 namespace {
 
 constexpr std::string_view kNone = "none";
+
+// One side of a comparison of whole programs: a compiled module with all that a call of it needs.
+struct ProgramSide {
+  std::string label;
+  std::filesystem::path module;
+  std::vector<problem::Function> known{};  // of the program that it was compiled from
+  problem::Function function{};
+  provider::ProgramCall call{};
+};
+
+// Gives a function that does not say its types those that the program's has, or those that were
+// given.
+Result<problem::Function> typed(const CompareContext& context, const ProgramSide& side,
+                                const provider::UntypedFunction& function) {
+  for (const problem::Function& known : side.known)
+    if (known.name == function.name) return known;
+  problem::Function found{function.name, {}, std::vector<problem::TensorType>(function.outputs)};
+  for (const GivenArgument& given : context.options.inputs)
+    if (given.type) found.inputs.push_back(*given.type);
+  if (found.inputs.size() == function.inputs) return found;
+  return input_error(
+      "'{}' does not say which types '{}' takes, as modules of programs from PyTorch and ONNX do "
+      "not: give the type of each argument, {} in all (--input 1x3x224x224xf32)",
+      side.module.string(), function.name, function.inputs);
+}
+
+Result<problem::Function> choose_function(const CompareContext& context, const ProgramSide& side) {
+  const std::string module = side.module.string();
+  HONE_ASSIGN(const std::vector<problem::Function> functions,
+              context.provider.functions(side.module));
+  HONE_ASSIGN(const std::vector<provider::UntypedFunction> untyped,
+              context.provider.untyped_functions(side.module));
+  std::vector<std::string> names = mapped(functions, &problem::Function::name);
+  for (const provider::UntypedFunction& function : untyped) names.push_back(function.name);
+  const std::string& wanted = context.options.function;
+  const auto is_wanted = [&](const std::string& name) {
+    return wanted.empty() ? names.size() == 1 : name == wanted;
+  };
+  for (problem::Function function : functions) {
+    if (!is_wanted(function.name)) continue;
+    const auto* const known = find_by(side.known, function.name, &problem::Function::name);
+    if (known != nullptr) {
+      function.ranges = known->ranges;
+      function.keeps_state = known->keeps_state;
+    }
+    return as_called(std::move(function), context.options.inputs);
+  }
+  for (const provider::UntypedFunction& function : untyped) {
+    if (!is_wanted(function.name)) continue;
+    HONE_ASSIGN(problem::Function found, typed(context, side, function));
+    return as_called(std::move(found), context.options.inputs);
+  }
+  if (names.empty())
+    return input_error("'{}' has no function that takes tensors only: nothing to call", module);
+  if (wanted.empty())
+    return input_error("'{}' has several functions; say which with --function: {}", module,
+                       fmt::join(names, ", "));
+  return input_error("'{}' has no function '{}'{}; there are: {}", module, wanted,
+                     did_you_mean(wanted, names), fmt::join(names, ", "));
+}
+
+// Fills in the function that is called, and writes its arguments into `folder`. An input error when
+// there is no function to call, or several and none is named.
+Status complete(const CompareContext& context, const std::filesystem::path& folder,
+                ProgramSide& side) {
+  HONE_ASSIGN(side.function, choose_function(context, side));
+  std::error_code code;
+  std::filesystem::create_directories(folder, code);
+  HONE_ASSIGN(auto inputs, write_argument_files(side.function, context.options.inputs, folder,
+                                                context.options.seed));
+  side.call = {.module = side.module,
+               .function = side.function,
+               .inputs = std::move(inputs),
+               .device = context.options.place.address,
+               .runtime_flags = context.options.runtime_flags,
+               .stop_fd = context.options.stop_fd};
+  return {};
+}
+
+// Times both, which are complete, into the pair, until a slowdown that is to be found would be.
+Status time_sides(const CompareContext& context, const ProgramSide& a, const ProgramSide& b,
+                  ComparedPair& pair) {
+  context.machine_state();  // shares are of the time from here on
+  const CompareOptions& options = context.options;
+  do {
+    // Another seed in every stage, so that the orders are drawn anew.
+    HONE_ASSIGN(const auto rounds,
+                time_rounds(context.provider, {a.call, b.call},
+                            {options.rounds, options.seconds, options.seed + pair.a_seconds.size()},
+                            context.observer));
+    for (const std::vector<double>& round : rounds) {
+      pair.a_seconds.push_back(round[0]);
+      pair.b_seconds.push_back(round[1]);
+    }
+    HONE_ASSIGN(pair.result,
+                measure::compare_paired(pair.a_seconds, pair.b_seconds, options.statistics));
+  } while (pair.a_seconds.size() + options.rounds <= options.most_rounds &&
+           measure::needs_more_rounds(pair.result, options.find, options.statistics));
+  pair.machine = context.machine_state();
+  return {};
+}
 
 Result<bool> same_contents(const std::filesystem::path& a, const std::filesystem::path& b) {
   std::error_code code;
@@ -114,6 +225,20 @@ Result<std::vector<problem::Array>> wide_outputs(const CompareContext& context,
   return outputs;
 }
 
+// Two compiles, judged by what `judge_in` makes of their folder and of the functions known by then.
+Result<ComparedPair> compare_compiled(
+    const CompareContext& context, trial::CompileService& compiler, const CompiledSide& a,
+    const CompiledSide& b,
+    const std::function<Judge(const std::filesystem::path& folder, Functions& known)>& judge_in) {
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-compare-"));
+  Functions known;
+  HONE_ASSIGN(const ProgramSide first,
+              compiled(context, compiler, a, folder.path() / "a.vmfb", known));
+  HONE_ASSIGN(const ProgramSide second,
+              compiled(context, compiler, b, folder.path() / "b.vmfb", known));
+  return compare_sides(context, folder.path(), first, second, judge_in(folder.path(), known));
+}
+
 }  // namespace
 
 Result<ComparedPair> compare_modules(const CompareContext& context, const std::filesystem::path& a,
@@ -126,42 +251,32 @@ Result<ComparedPair> compare_modules(const CompareContext& context, const std::f
 Result<ComparedPair> compare_specs(const CompareContext& context, trial::CompileService& compiler,
                                    const std::string& program, const std::string& a,
                                    const std::string& b) {
-  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-compare-"));
   HONE_ASSIGN(const std::string bytes, read_file(program));
   HONE_ASSIGN(const CompiledSide a_side, side_of_spec(context, program, bytes, a));
   HONE_ASSIGN(const CompiledSide b_side, side_of_spec(context, program, bytes, b));
-  Functions known;
-  HONE_ASSIGN(const ProgramSide first,
-              compiled(context, compiler, a_side, folder.path() / "a.vmfb", known));
-  HONE_ASSIGN(const ProgramSide second,
-              compiled(context, compiler, b_side, folder.path() / "b.vmfb", known));
-  return compare_sides(context, folder.path(), first, second,
-                       judge_by_moves(context, folder.path()));
+  return compare_compiled(context, compiler, a_side, b_side,
+                          [&](const std::filesystem::path& folder, Functions&) {
+                            return judge_by_moves(context, folder);
+                          });
 }
 
 Result<ComparedPair> compare_compiles(const CompareContext& context,
                                       trial::CompileService& compiler, const CompiledSide& a,
                                       const CompiledSide& b,
                                       const std::optional<CompiledSide>& converted) {
-  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-compare-"));
-  Functions known;
-  HONE_ASSIGN(const ProgramSide first,
-              compiled(context, compiler, a, folder.path() / "a.vmfb", known));
-  HONE_ASSIGN(const ProgramSide second,
-              compiled(context, compiler, b, folder.path() / "b.vmfb", known));
-  const Judge judge = [&](const ProgramSide& side, const std::vector<problem::Array>& expected,
-                          const std::vector<problem::Array>& outputs,
-                          ComparedPair& pair) -> Status {
+  const auto judge = [&](const std::filesystem::path& folder, Functions& known,
+                         const ProgramSide& side, const std::vector<problem::Array>& expected,
+                         const std::vector<problem::Array>& outputs, ComparedPair& pair) -> Status {
     std::vector<problem::Array> by_conversions, wide;
     if (converted) {
       HONE_ASSIGN(ProgramSide third,
-                  compiled(context, compiler, *converted, folder.path() / "c.vmfb", known));
-      HONE_TRY(complete(context, folder.path() / "c", third));
+                  compiled(context, compiler, *converted, folder / "c.vmfb", known));
+      HONE_TRY(complete(context, folder / "c", third));
       HONE_ASSIGN(by_conversions,
                   context.provider.run_program(third.call, third.function.outputs.size()));
     }
     if (are_narrow(expected)) {
-      HONE_ASSIGN(wide, wide_outputs(context, compiler, a, side, folder.path()));
+      HONE_ASSIGN(wide, wide_outputs(context, compiler, a, side, folder));
     }
     HONE_ASSIGN(pair.errors, output_errors(expected, outputs, wide, by_conversions));
     if (!pair.errors->failure.empty())
@@ -170,23 +285,21 @@ Result<ComparedPair> compare_compiles(const CompareContext& context,
       pair.note = "right but for its conversions: " + pair.errors->note;
     return {};
   };
-  return compare_sides(context, folder.path(), first, second, judge);
+  return compare_compiled(context, compiler, a, b,
+                          [&](const std::filesystem::path& folder, Functions& known) -> Judge {
+                            return std::bind_front(judge, folder, std::ref(known));
+                          });
 }
 
 Result<ComparedPair> time_compiles(const CompareContext& context, trial::CompileService& compiler,
                                    const CompiledSide& a, const CompiledSide& b) {
-  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-compare-"));
-  Functions known;
-  HONE_ASSIGN(const ProgramSide first,
-              compiled(context, compiler, a, folder.path() / "a.vmfb", known));
-  HONE_ASSIGN(const ProgramSide second,
-              compiled(context, compiler, b, folder.path() / "b.vmfb", known));
   const Judge none = [](const ProgramSide&, const auto&, const auto&,
                         ComparedPair& pair) -> Status {
     pair.note = "results are not compared";
     return {};
   };
-  return compare_sides(context, folder.path(), first, second, none);
+  return compare_compiled(context, compiler, a, b,
+                          [&](const std::filesystem::path&, Functions&) { return none; });
 }
 
 }  // namespace hone::tune

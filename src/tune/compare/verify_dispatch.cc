@@ -4,6 +4,7 @@
 #include "space/configuration.h"
 #include "trial/kernel_runner.h"
 #include "tune/compare/verify.h"
+#include "tune/services/load_program.h"
 
 namespace hone::tune {
 namespace {
@@ -26,7 +27,10 @@ class DispatchVerification {
       if (problem::is_dynamic(binding.type))
         return input_error("{} has a dynamic shape ({}); hone runs static ones only",
                            dispatch_.name, problem::to_string(binding.type));
-    HONE_ASSIGN(const auto payload, payload_of(configuration));
+    std::optional<provider::Payload> payload;
+    if (configuration) {
+      HONE_ASSIGN(payload, payload_from(provider_, dispatch_, *configuration));
+    }
     HONE_ASSIGN(const measure::ProblemRequest problem, problem_request());
     HONE_ASSIGN(const auto artifact, compile(dispatch_, request_.flags, payload, "the dispatch"));
     if (!artifact) return failed(artifact.error());
@@ -42,16 +46,6 @@ class DispatchVerification {
   }
 
  private:
-  Result<std::optional<provider::Payload>> payload_of(
-      const std::optional<std::string>& configuration) const {
-    if (!configuration) return std::optional<provider::Payload>();
-    HONE_ASSIGN(const space::Space space, provider_.space_of(dispatch_));
-    HONE_ASSIGN(const space::Configuration parsed,
-                space::parse_configuration(space, *configuration));
-    HONE_ASSIGN(provider::Payload payload, provider_.payload_of(dispatch_, space, parsed));
-    return std::optional<provider::Payload>(std::move(payload));
-  }
-
   Result<measure::ProblemRequest> problem_request() {
     measure::ProblemRequest problem;
     problem.dispatch = dispatch_;
@@ -101,10 +95,9 @@ class DispatchVerification {
     HONE_ASSIGN(
         const problem::Program other,
         compiler_.load_program(request_.program.path, request_.bytes, request_.reference_flags));
-    const auto found =
-        std::find_if(other.dispatches.begin(), other.dispatches.end(), [&](const auto& each) {
-          return each.name == dispatch_.name && each.bindings == dispatch_.bindings;
-        });
+    const auto found = std::ranges::find_if(other.dispatches, [&](const auto& each) {
+      return each.name == dispatch_.name && each.bindings == dispatch_.bindings;
+    });
     const bool independent = found != other.dispatches.end() && found->source != dispatch_.source;
     if (!independent && !request_.place.traits.runs_on_host)
       return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",

@@ -26,8 +26,7 @@ class ProgramVerification {
     HONE_ASSIGN(const std::vector<problem::Array> expected, expected_results(verdict));
     HONE_ASSIGN(const std::string module, compile("program", request_.flags));
     Result<std::vector<problem::Array>> results = call(module, request_.place.address, inputs_);
-    if (!results && results.error().kind != ErrorKind::kFailure)
-      return tl::unexpected(std::move(results).error());
+    HONE_TRY(all_but_failure(results));
     if (!results) {
       verdict.message = "does not run: " + results.error().message;
       return verdict;
@@ -55,10 +54,7 @@ class ProgramVerification {
       if (given) {
         JudgedOutput& each = judged.emplace_back();
         each.tolerance = *given;
-        HONE_ASSIGN(each.comparison,
-                    measure::compare(std::as_bytes(std::span(verdict.arrays[i].bytes)),
-                                     std::as_bytes(std::span(expected[i].bytes)), expected[i].type,
-                                     *given));
+        HONE_ASSIGN(each.comparison, measure::compare(verdict.arrays[i], expected[i], *given));
         if (!each.comparison.right) {
           HONE_ASSIGN(each.form,
                       measure::form_of_difference(verdict.arrays[i], expected[i], *given));
@@ -134,8 +130,7 @@ class ProgramVerification {
     for (std::size_t i = found.redrawn ? 0 : 1; i < found.sets.size() && verdict.right; ++i) {
       inputs_ = found.sets[i].inputs;
       auto results = run_of_program()(inputs_);
-      if (!results && results.error().kind != ErrorKind::kFailure)
-        return tl::unexpected(std::move(results).error());
+      HONE_TRY(all_but_failure(results));
       if (!results) {
         verdict.right = false;
         verdict.message = "does not run on other inputs: " + results.error().message;
@@ -222,12 +217,9 @@ class ProgramVerification {
 Result<std::vector<problem::Array>> fit(const std::vector<GivenArray>& arrays,
                                         const std::vector<problem::TensorType>& types,
                                         const std::string& what) {
-  if (arrays.size() != types.size()) {
-    std::vector<std::string> wanted;
-    for (const problem::TensorType& type : types) wanted.push_back(problem::to_string(type));
-    return input_error("{} are {} ({}), but {} {} given", what, types.size(),
-                       fmt::join(wanted, ", "), arrays.size(), arrays.size() == 1 ? "is" : "are");
-  }
+  if (arrays.size() != types.size())
+    return input_error("{} are {} ({}), but {} {} given", what, types.size(), list_of(types),
+                       arrays.size(), arrays.size() == 1 ? "is" : "are");
   std::vector<problem::Array> fitting;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     auto array = problem::as_tensor(arrays[i].array, filled_in(types[i], arrays[i].array.type));

@@ -30,13 +30,12 @@ double slower_margin(std::span<const measure::PairedComparison> comparisons) {
 Verdict combined_verdict(std::span<const measure::PairedComparison> comparisons) {
   if (comparisons.size() == 1) return comparisons.front().verdict;
   const auto any = [&](Verdict verdict) {
-    return std::any_of(comparisons.begin(), comparisons.end(),
-                       [&](const auto& each) { return each.verdict == verdict; });
+    return std::ranges::any_of(comparisons,
+                               [&](const auto& each) { return each.verdict == verdict; });
   };
   if (any(Verdict::kFaster))
-    return std::any_of(comparisons.begin(), comparisons.end(), may_be_slower)
-               ? Verdict::kNoDifferent
-               : Verdict::kFaster;
+    return std::ranges::any_of(comparisons, may_be_slower) ? Verdict::kNoDifferent
+                                                           : Verdict::kFaster;
   return any(Verdict::kSlower) ? Verdict::kSlower : Verdict::kNoDifferent;
 }
 

@@ -12,6 +12,7 @@
 #include "search/strategy.h"
 #include "space/configuration.h"
 #include "trial/records.h"
+#include "tune/services/session_steps.h"
 
 namespace hone::tune {
 namespace {
@@ -22,48 +23,40 @@ constexpr double kReportSeconds = 1, kLookSeconds = 0.05;
 
 class CompileOnly {
  public:
-  CompileOnly(trial::CompileService& compiler, const provider::Provider& provider,
-              const std::vector<const provider::Provider*>& replacing, store::Store& store,
-              const Options& options, const problem::GpuTarget& target, store::Id build,
-              Observer& observer)
-      : compiler_(compiler),
-        provider_(provider),
-        replacing_(replacing),
-        store_(store),
-        options_(options),
-        target_(target),
-        build_(build),
-        observer_(observer) {}
+  explicit CompileOnly(const CompileOnlyRequest& request) : request_(request) {}
 
   Result<CompiledDispatch> run(const problem::Dispatch& dispatch, const Share& share) {
     result_ = {};
     result_.dispatch = &dispatch;
     share_ = share;
     clock_ = Stopwatch();
-    HONE_ASSIGN(const store::Id operation, store_.intern(trial::operation_row(dispatch.root)));
-    HONE_ASSIGN(const store::Id id, store_.intern(trial::dispatch_row(dispatch, operation)));
+    HONE_ASSIGN(const store::Id id, trial::intern_dispatch(request_.store, dispatch));
     // What is compiled here is read and never run, whoever made it.
-    trial::TrialRunner runner(
-        {.compiler = compiler_,
-         .store = store_,
-         .reuse = options_.reuse,
-         .trust = store::Trust::kAnyone,
-         .retry_failed = options_.retry_failed},
-        id, dispatch.bindings,
-        {problem::fingerprint(dispatch), dispatch.source, options_.flags, {}, dispatch.statement},
-        {.verify = false, .measure = false, .beside_default = false});
+    trial::TrialRunner runner({.compiler = request_.compiler,
+                               .store = request_.store,
+                               .reuse = request_.options.reuse,
+                               .trust = store::Trust::kAnyone,
+                               .retry_failed = request_.options.retry_failed},
+                              id, dispatch.bindings,
+                              {problem::fingerprint(dispatch),
+                               dispatch.source,
+                               request_.options.flags,
+                               {},
+                               dispatch.statement},
+                              {.verify = false, .measure = false, .beside_default = false});
     runner.check_code([this](const provider::Artifact& code) { return check_target(code); });
-    HONE_TRY(propose(id, std::string(store::kDefaultConfiguration), provider_, std::nullopt));
-    HONE_TRY(propose_configurations(id, provider_));
-    for (const provider::Provider* const each : replacing_)
+    HONE_TRY(
+        propose(id, std::string(store::kDefaultConfiguration), request_.provider, std::nullopt));
+    HONE_TRY(propose_configurations(id, request_.provider));
+    for (const provider::Provider* const each : request_.replacing)
       if (each->why_no_space(dispatch).empty()) HONE_TRY(propose_configurations(id, *each));
     HONE_TRY(runner.begin(all()));
     HONE_TRY(compile(runner));
     HONE_TRY(runner.cancel_compiles());
-    HONE_TRY(compiler_.release(runner.key()));
+    HONE_TRY(request_.compiler.release(runner.key()));
     for (std::size_t i = 0; i < trials_.size(); ++i) HONE_TRY(take(runner, i));
     note_failures();
-    std::stable_sort(result_.ranked.begin(), result_.ranked.end(), ranks_before);
+    std::ranges::stable_sort(result_.ranked, ranks_before);
     // Equal code is ranked once, by the first of its configurations.
     std::set<std::string> seen;
     std::erase_if(result_.ranked,
@@ -75,21 +68,22 @@ class CompileOnly {
  private:
   Result<std::vector<space::Configuration>> chosen(const space::Space& space) const {
     std::vector<space::Configuration> given;
-    for (const std::string& text : options_.configurations) {
+    for (const std::string& text : request_.options.configurations) {
       HONE_ASSIGN(space::Configuration configuration, space::parse_configuration(space, text));
       given.push_back(std::move(configuration));
     }
     if (!given.empty()) return given;
-    HONE_ASSIGN(const auto strategy,
-                search::make_strategy(options_.strategy == "exhaustive" ? "exhaustive" : "random",
-                                      space, options_.seed));
-    return strategy->ask(options_.candidates.value_or(kCandidates));
+    HONE_ASSIGN(
+        const auto strategy,
+        search::make_strategy(request_.options.strategy == "exhaustive" ? "exhaustive" : "random",
+                              space, request_.options.seed));
+    return strategy->ask(request_.options.candidates.value_or(kCandidates));
   }
 
   Status propose_configurations(store::Id id, const provider::Provider& provider) {
     const problem::Dispatch& dispatch = *result_.dispatch;
     HONE_ASSIGN(const space::Space stated, provider.space_of(dispatch));
-    HONE_ASSIGN(const space::Space space, stated.relax(options_.relax));
+    HONE_ASSIGN(const space::Space space, stated.relax(request_.options.relax));
     result_.space += space.count().value;
     HONE_ASSIGN(const std::vector<space::Configuration> configurations, chosen(space));
     for (const space::Configuration& configuration : configurations) {
@@ -104,12 +98,12 @@ class CompileOnly {
                  std::optional<provider::Payload> payload) {
     store::Candidate& row = rows_.emplace_back();
     row.dispatch = id;
-    row.build = build_;
+    row.build = request_.build;
     row.provider = provider.name();
     row.configuration = configuration;
     trial::Trial& trial = trials_.emplace_back();
     trial.payload = std::move(payload);
-    HONE_ASSIGN(trial.candidate, store_.add_candidate(row));
+    HONE_ASSIGN(trial.candidate, request_.store.add_candidate(row));
     return {};
   }
 
@@ -165,37 +159,37 @@ class CompileOnly {
   void note_failures() const {
     const std::string& name = result_.dispatch->name;
     for (const auto& [provider, failures] : of_providers_)
-      if (failures.failed == failures.done && !replacing_.empty())
-        observer_.note(fmt::format("'{}': no candidate of {} compiles: {}", name, provider,
-                                   failures.reasons.words()));
+      if (failures.failed == failures.done && !request_.replacing.empty())
+        request_.observer.note(fmt::format("'{}': no candidate of {} compiles: {}", name, provider,
+                                           failures.reasons.words()));
     if (result_.untried > 0)
-      observer_.note(fmt::format("'{}': the time is over; {} of {} candidates remain untried", name,
-                                 result_.untried, trials_.size()));
+      request_.observer.note(
+          fmt::format("'{}': the time is over; {} of {} candidates remain untried", name,
+                      result_.untried, trials_.size()));
   }
 
   // Code for another GPU can end the process that loads it there.
   std::optional<provider::Failure> check_target(const provider::Artifact& artifact) const {
     Status meant;
     for (const problem::KernelPart& part : problem::kernels_of(artifact.launch, artifact.code)) {
-      if (meant && !problem::check_code_target(part.code, target_.compiled_as))
-        meant = problem::check_code_target(part.code, target_.arch);
+      if (meant && !problem::check_code_target(part.code, request_.target.compiled_as))
+        meant = problem::check_code_target(part.code, request_.target.arch);
     }
     if (meant) return std::nullopt;
     return provider::Failure{provider::FailureKind::kLoadError, meant.error().message};
   }
 
   void report() const {
-    Progress progress;
-    progress.dispatch = result_.dispatch->name;
-    progress.dispatch_index = share_.index;
-    progress.dispatch_count = share_.count;
-    progress.step = "compile";
-    progress.tried = trials_.size() - compiling();
-    progress.planned = trials_.size();
-    progress.failed = static_cast<std::size_t>(
-        std::ranges::count(trials_, trial::State::kFailed, &trial::Trial::state));
-    progress.seconds_left = std::max(0.0, seconds_left()) + std::max(0.0, share_.after);
-    observer_.progress(progress);
+    request_.observer.progress(
+        {.dispatch = result_.dispatch->name,
+         .dispatch_index = share_.index,
+         .dispatch_count = share_.count,
+         .step = "compile",
+         .tried = trials_.size() - compiling(),
+         .planned = trials_.size(),
+         .failed = static_cast<std::size_t>(
+             std::ranges::count(trials_, trial::State::kFailed, &trial::Trial::state)),
+         .seconds_left = std::max(0.0, seconds_left()) + std::max(0.0, share_.after)});
   }
 
   void add(const store::Candidate& compiled, store::Id candidate,
@@ -211,12 +205,13 @@ class CompileOnly {
     if (const auto read = provider::kernel_resources(artifact)) row.resources = *read;
     row.resources.shared_bytes += artifact.launch.shared_bytes;
     if (row.resources.subgroup_size == 0)
-      row.resources.subgroup_size = target_.subgroup_sizes.front();
+      row.resources.subgroup_size = request_.target.subgroup_sizes.front();
     const auto& block = artifact.launch.block;
-    row.occupancy = problem::occupancy(
-        target_, {static_cast<int>(block[0] * block[1] * block[2]), row.resources.subgroup_size,
-                  row.resources.registers, row.resources.shared_bytes});
-    if (const std::int64_t most = target_.workgroup_memory_bytes;
+    row.occupancy =
+        problem::occupancy(request_.target, {static_cast<int>(block[0] * block[1] * block[2]),
+                                             row.resources.subgroup_size, row.resources.registers,
+                                             row.resources.shared_bytes});
+    if (const std::int64_t most = request_.target.workgroup_memory_bytes;
         most > 0 && row.resources.shared_bytes > most) {
       result_.failures.add(
           provider::name_of(provider::FailureKind::kLoadError),
@@ -227,14 +222,7 @@ class CompileOnly {
     result_.ranked.push_back(std::move(row));
   }
 
-  trial::CompileService& compiler_;
-  const provider::Provider& provider_;
-  const std::vector<const provider::Provider*>& replacing_;
-  store::Store& store_;
-  const Options& options_;
-  const problem::GpuTarget& target_;
-  store::Id build_;
-  Observer& observer_;
+  const CompileOnlyRequest& request_;
   Share share_;
   Stopwatch clock_;
   std::vector<store::Candidate> rows_;
@@ -280,19 +268,17 @@ bool ranks_before(const CompiledRow& a, const CompiledRow& b) {
   return order(a) < order(b);
 }
 
-Result<CompiledProgram> compile_only(trial::CompileService& compiler,
-                                     const provider::Provider& provider,
-                                     const std::vector<const provider::Provider*>& replacing,
-                                     store::Store& store, const Options& options,
-                                     const problem::GpuTarget& target, problem::Program program,
-                                     store::Id build, store::Run run_row, Observer& observer) {
+Result<CompiledProgram> compile_only(const CompileOnlyRequest& request, problem::Program program,
+                                     store::Run run_row) {
+  const Options& options = request.options;
+  store::Store& store = request.store;
   CompiledProgram result{.program = std::move(program), .dispatches = {}, .not_tuned = {}};
   HONE_ASSIGN(const auto chosen,
               select_dispatches(result.program, options.dispatches, result.not_tuned));
   HONE_ASSIGN(run_row.program,
               store.intern(store::Program{0, result.program.hash, options.input, "{}"}));
   HONE_TRY(store.begin_run(run_row));
-  note_kernels_without_use(replacing, chosen, observer);
+  note_kernels_without_use(request.replacing, chosen, request.observer);
   Status status;
   const Stopwatch watch;
   plan::WorkPlan plan(/*everything=*/true);
@@ -301,9 +287,7 @@ Result<CompiledProgram> compile_only(trial::CompileService& compiler,
     const double left = options.budget_seconds - watch.seconds();
     const double seconds = plan.seconds_for(*place, left);
     const Share share{plan.count(plan::State::kFinished), chosen.size(), seconds, left - seconds};
-    auto compiled =
-        CompileOnly(compiler, provider, replacing, store, options, target, build, observer)
-            .run(*chosen[*place], share);
+    auto compiled = CompileOnly(request).run(*chosen[*place], share);
     if (!compiled) {
       status = tl::unexpected(std::move(compiled).error());
       break;
@@ -311,10 +295,7 @@ Result<CompiledProgram> compile_only(trial::CompileService& compiler,
     plan.finish(*place);
     result.dispatches.push_back(std::move(*compiled));
   }
-  const bool interrupted = !status && status.error().kind == ErrorKind::kInterrupted;
-  HONE_TRY(store.end_run(status        ? store::RunState::kFinished
-                         : interrupted ? store::RunState::kInterrupted
-                                       : store::RunState::kFailed));
+  HONE_TRY(store.end_run(state_after(status)));
   HONE_TRY(status);
   return result;
 }

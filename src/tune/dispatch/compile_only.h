@@ -50,15 +50,22 @@ RunVerdict verdict_of(const CompiledProgram& compiled);
 // then higher occupancy, then less shared memory. A guess, not a result: only a device can tell.
 bool ranks_before(const CompiledRow& a, const CompiledRow& b);
 
+struct CompileOnlyRequest {
+  trial::CompileService& compiler;
+  const provider::Provider& provider;
+  std::vector<const provider::Provider*> replacing;
+  store::Store& store;
+  const Options& options;
+  const problem::GpuTarget& target;
+  store::Id build;
+  Observer& observer;
+};
+
 // Compiles options.candidates (at least the default) of each dispatch of `program` that is chosen,
 // for options.budget_seconds at most, and as many of each of `replacing` whose kernels can take its
 // place; which of these are for no dispatch is noted. What the store has is not compiled again.
 // Errors as ProgramTuning's steps.
-Result<CompiledProgram> compile_only(trial::CompileService& compiler,
-                                     const provider::Provider& provider,
-                                     const std::vector<const provider::Provider*>& replacing,
-                                     store::Store& store, const Options& options,
-                                     const problem::GpuTarget& target, problem::Program program,
-                                     store::Id build, store::Run run_row, Observer& observer);
+Result<CompiledProgram> compile_only(const CompileOnlyRequest& request, problem::Program program,
+                                     store::Run run_row);
 
 }  // namespace hone::tune

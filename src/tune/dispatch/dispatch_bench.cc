@@ -8,8 +8,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "measure/arithmetic_bound.h"
+#include "measure/comparison.h"
 #include "measure/verification.h"
 #include "trial/protocols.h"
 #include "trial/records.h"
@@ -22,8 +24,7 @@ namespace {
 constexpr std::size_t kMeasuredTogether = 8;
 
 const measure::HandleSamples* samples_of(const measure::MeasureResult& measured, int handle) {
-  const auto samples = std::ranges::find(measured.handles, handle, &measure::HandleSamples::handle);
-  return samples == measured.handles.end() ? nullptr : &*samples;
+  return find_by(measured.handles, handle, &measure::HandleSamples::handle);
 }
 
 }  // namespace
@@ -248,6 +249,29 @@ Status DispatchBench::record_rounds(const trial::RoundSamples& samples, std::siz
     HONE_TRY(trials_.record_samples(samples.identity(c), samples.samples(c),
                                     store::Phase::kFinalist, samples.ratio(c), samples.machine()));
   return {};
+}
+
+Status DispatchBench::record_as_shipped(store::Id candidate,
+                                        const std::vector<double>& default_seconds,
+                                        const std::vector<double>& seconds) {
+  HONE_ASSIGN(const measure::PairedComparison comparison,
+              measure::compare_paired(default_seconds, seconds));
+  const auto record = [&](store::Id of, const std::vector<double>& samples,
+                          double ratio) -> Status {
+    HONE_ASSIGN(const provider::Artifact code, artifact(of));
+    store::Measurement row;
+    row.dispatch = dispatch_id();
+    // The identity is the candidate's, whose tables show the row: on a GPU it is the same PTX,
+    // assembled by the driver.
+    row.identity = provider::identity(code);
+    row.device = context_->device;
+    row.phase = store::Phase::kOwnRuntime;
+    row.timing = trial::timing_of(samples);
+    row.sentinel_ratio = ratio;
+    return context_->store.record(row).map([](store::Id) {});
+  };
+  HONE_TRY(record(default_.candidate, default_seconds, 1));
+  return record(candidate, seconds, comparison.ratio);
 }
 
 Status DispatchBench::fail(store::Id candidate, const provider::Failure& failure) {

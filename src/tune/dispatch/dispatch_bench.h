@@ -99,6 +99,10 @@ class DispatchBench {
   Status fail(store::Id candidate, const provider::Failure& failure);
   // Those of the first `columns` codes of rounds that they shared with the default, as finalists.
   Status record_rounds(const trial::RoundSamples& samples, std::size_t columns);
+  // Those of rounds as they ship, in which the default and a candidate ran beside one another:
+  // seconds of a launch, by round.
+  Status record_as_shipped(store::Id candidate, const std::vector<double>& default_seconds,
+                           const std::vector<double>& seconds);
 
  private:
   DispatchBench(Context& context, const problem::Dispatch& dispatch, trial::TrialRunner trials)

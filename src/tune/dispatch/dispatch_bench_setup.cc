@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "measure/arithmetic_bound.h"
 #include "measure/reference.h"
@@ -12,6 +13,7 @@
 #include "trial/protocols.h"
 #include "trial/records.h"
 #include "tune/dispatch/dispatch_bench.h"
+#include "tune/services/session_steps.h"
 
 namespace hone::tune {
 namespace {
@@ -24,9 +26,8 @@ Result<provider::Artifact> compile_reference(Context& context, const problem::Di
                                              const std::vector<std::string>& flags) {
   const std::string key = problem::fingerprint(dispatch) + "#reference";
   const std::string name = key + nlohmann::json(flags).dump();
-  if (const auto known = context.state->references.find(name);
-      known != context.state->references.end())
-    return known->second;
+  if (const auto* const known = value_at(context.state->references, name); known != nullptr)
+    return *known;
   HONE_ASSIGN(std::vector<trial::CompiledCandidate> compiled,
               context.compiler.compile_alone({key, dispatch.source, flags}, {std::nullopt}));
   auto& artifact = compiled.front().artifact;
@@ -68,23 +69,22 @@ Result<measure::ProblemRequest> problem_of(Context& context, const problem::Disp
 }
 
 Result<DispatchBench> DispatchBench::open(Context& context, const problem::Dispatch& dispatch) {
-  store::Store& store = context.store;
-  HONE_ASSIGN(const store::Id operation, store.intern(trial::operation_row(dispatch.root)));
-  HONE_ASSIGN(const store::Id id, store.intern(trial::dispatch_row(dispatch, operation)));
+  HONE_ASSIGN(const store::Id id, trial::intern_dispatch(context.store, dispatch));
   const device::Place& place = context.options.place();
   trial::TrialRunner trials(
       context.trial_services(), id, dispatch.bindings,
       {problem::fingerprint(dispatch), dispatch.source, context.flags(),
        place.traits.assembles_code ? place.facts.target : "", dispatch.statement});
   DispatchBench bench(context, dispatch, std::move(trials));
-  HONE_ASSIGN(bench.default_.candidate,
-              store.add_candidate(bench.candidate_row(std::string(store::kDefaultConfiguration))));
+  HONE_ASSIGN(
+      bench.default_.candidate,
+      context.store.add_candidate(bench.candidate_row(std::string(store::kDefaultConfiguration))));
   return bench;
 }
 
 Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Dispatch& dispatch,
                                              const problem::Dispatch* reference) {
-  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kPrepare);
+  const auto span = context.spend(trial::Activity::kPrepare);
   HONE_ASSIGN(DispatchBench bench, open(context, dispatch));
   HONE_ASSIGN(bench.problem_, problem_of(context, dispatch, reference));
   if (bench.problem_->reference && !is_independent(dispatch, reference))
@@ -94,7 +94,7 @@ Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Di
 
 Result<DispatchBench> DispatchBench::prepare_to_time(Context& context,
                                                      const problem::Dispatch& dispatch) {
-  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kPrepare);
+  const auto span = context.spend(trial::Activity::kPrepare);
   HONE_ASSIGN(DispatchBench bench, open(context, dispatch));
   bench.problem_ = problem_without_reference(context, dispatch);
   bench.problem_->only_timed = true;
@@ -120,7 +120,7 @@ Result<std::deque<DispatchBench>> DispatchBench::unknown_of(
 Status DispatchBench::compile_defaults(Context& context,
                                        std::span<const problem::Dispatch* const> dispatches,
                                        double seconds) {
-  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kWait);
+  const auto span = context.spend(trial::Activity::kWait);
   const Stopwatch watch(context.clock);
   HONE_ASSIGN(std::deque<DispatchBench> benches, unknown_of(context, dispatches));
   std::vector<trial::DispatchToPrepare> servers;
@@ -159,7 +159,7 @@ Status DispatchBench::say_no_reference() {
 Status DispatchBench::set_up() {
   if (!context_->options.traits().compiling_disturbs) HONE_TRY(compile_default());
   {
-    const trial::TimeBudget::Span span(context_->state->time, trial::Activity::kPrepare);
+    const auto span = context_->spend(trial::Activity::kPrepare);
     HONE_TRY(set_problem(*problem_));
     problem_.reset();
     HONE_TRY(learn_least_seconds());
@@ -211,7 +211,7 @@ Status DispatchBench::time_default() {
   }
   const bool measured = default_.state == trial::State::kMeasured;
   if (!measured || !context_->state->peak) {
-    const trial::TimeBudget::Span span(context_->state->time, trial::Activity::kPrepare);
+    const auto span = context_->spend(trial::Activity::kPrepare);
     lanes_.push_back({context_->runner_of(0), context_->options.place().address});
     HONE_TRY(context_->runner.set_problem(*problem_));
     HONE_TRY(learn_least_seconds());
@@ -228,7 +228,7 @@ Result<std::optional<measure::MeasureResult>> DispatchBench::time_unverified() {
   how.protocol = trial::search_protocol(0, context_->options.traits());
   how.seed = context_->options.seed;
   how.least_seconds = least_seconds_;
-  const trial::TimeBudget::Span span(context_->state->time, trial::Activity::kMeasure);
+  const auto span = context_->spend(trial::Activity::kMeasure);
   HONE_ASSIGN(const trial::KernelResult<measure::MeasureResult> measured,
               trial::KernelRunner(context_->runner).measure({&kernel}, nullptr, how));
   if (!measured) {
@@ -279,11 +279,7 @@ Status DispatchBench::learn_least_seconds() {
   device::Peak any;
   any.gflops = any.stated_matrix_gflops = 1;
   if (measure::most_flops(root_, any, matrix_units) == 0) return {};
-  if (!context_->state->peak) {
-    const Result<device::Peak> peak = lanes_.front().runner->peak();
-    if (!peak && peak.error().kind != ErrorKind::kFailure) return tl::unexpected(peak.error());
-    context_->state->peak = peak.value_or(device::Peak{});
-  }
+  HONE_TRY(learn_peak(*context_));
   least_seconds_ = measure::least_seconds(root_, *context_->state->peak, matrix_units);
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "plan/work_plan.h"
 #include "trial/records.h"
@@ -75,15 +76,12 @@ class ListTuner {
   }
 
   Result<bool> take_finished(const problem::Dispatch& dispatch, std::size_t place) {
-    HONE_ASSIGN(const store::Id operation,
-                context_.store.intern(trial::operation_row(dispatch.root)));
-    HONE_ASSIGN(const store::Id id,
-                context_.store.intern(trial::dispatch_row(dispatch, operation)));
+    HONE_ASSIGN(const store::Id id, trial::intern_dispatch(context_.store, dispatch));
     HONE_TRY(context_.store.link_dispatch(
         {result_.list, id, static_cast<std::int64_t>(place), dispatch.launches_per_call}));
-    const auto found = finished_.find(id);
-    if (found == finished_.end()) return false;
-    result_.tuned.push_back(found->second);
+    const auto* const found = value_at(finished_, id);
+    if (found == nullptr) return false;
+    result_.tuned.push_back(*found);
     result_.tuned.back().dispatch = &dispatch;
     return true;
   }

@@ -1,6 +1,7 @@
 #include "tune/dispatch/dispatch_search.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "measure/statistics.h"
@@ -48,8 +49,7 @@ void DispatchSearch::choose_strategy(double seconds, bool has_prior) {
   note_.strategy = choice.strategy;
   note_.why = choice.why;
   stop_rule_.emplace(context_.state->noise);
-  context_.observer.note(
-      fmt::format("{}: strategy {}: {}", dispatch_.name, note_.strategy, note_.why));
+  context_.note("{}: strategy {}: {}", dispatch_.name, note_.strategy, note_.why);
 }
 
 Result<std::vector<space::Configuration>> DispatchSearch::propose(std::size_t count) {
@@ -59,8 +59,8 @@ Result<std::vector<space::Configuration>> DispatchSearch::propose(std::size_t co
   if (stop_rule_ && !proposals.empty() &&
       stop_rule_->stops(note_.tried, strategy_->expected_gain())) {
     note_.stopped = stop_rule_->reason();
-    context_.observer.note(fmt::format("{}: stopped after {} configurations: {}", dispatch_.name,
-                                       note_.tried, note_.stopped));
+    context_.note("{}: stopped after {} configurations: {}", dispatch_.name, note_.tried,
+                  note_.stopped);
     return std::vector<space::Configuration>();
   }
   const std::vector<std::string>& given = context_.options.configurations;
@@ -80,6 +80,20 @@ void DispatchSearch::tell(const space::Configuration& configuration, const searc
 
 bool DispatchSearch::learns() const {
   return strategy_ && search::learns(note_.strategy);
+}
+
+double seconds_left(const DispatchTime& time) {
+  double searching = std::max(0.0, time.searching);
+  if (time.per_candidate > 0) searching = std::min(searching, time.per_candidate * time.candidates);
+  return searching + std::max(0.0, time.comparing) + std::max(0.0, time.after);
+}
+
+void to_json(nlohmann::json& json, const SearchNote& note) {
+  json = {{"strategy", note.strategy},
+          {"why", note.why},
+          {"tried", note.tried},
+          {"planned", note.planned},
+          {"stopped", note.stopped}};
 }
 
 }  // namespace hone::tune

@@ -3,17 +3,30 @@
 
 #include <cstddef>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "search/stop_rule.h"
 #include "search/strategy.h"
 #include "space/space.h"
-#include "tune/dispatch/search_note.h"
 #include "tune/services/context.h"
 
 namespace hone::tune {
+
+// How a dispatch was searched, for people and for the store.
+struct SearchNote {
+  std::string strategy;      // that proposed
+  std::string why;           // it was chosen; empty: the user said so
+  std::size_t tried = 0;     // configurations
+  std::size_t planned = 0;   // the whole space, or what the user allows
+  std::string stopped = {};  // why before that; empty: the time was up, or all was tried
+};
+
+// {"strategy", "why", "tried", "planned", "stopped"}.
+void to_json(nlohmann::json& json, const SearchNote& note);
 
 // A strategy with a stop rule, or the configurations that the user gave by hand.
 class DispatchSearch {
@@ -57,5 +70,19 @@ class DispatchSearch {
   std::vector<double> noise_;                   // of each that was told
   SearchNote note_;
 };
+
+// How long a session will still search and compare, as far as its budget says, for people who wait:
+// one dispatch's part of it. Seconds.
+struct DispatchTime {
+  double searching = 0;      // left for its search; negative when that is over its time
+  double per_candidate = 0;  // that one took until now; 0: not known yet
+  double candidates = 0;     // still to be tried, where the plan is limited
+  double comparing = 0;      // left, or still to come, for its finalists
+  double after = 0;          // for the dispatches after it
+};
+
+// Never negative. The search ends with its time or its plan, whichever is first. The proof of the
+// program that may follow is not in it: nobody knows how long that runs.
+double seconds_left(const DispatchTime& time);
 
 }  // namespace hone::tune

@@ -10,17 +10,13 @@
 #include "base/common_reason.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
-#include "measure/comparison.h"
 #include "measure/reference.h"
 #include "space/configuration.h"
 #include "tune/dispatch/baselines.h"
-#include "tune/dispatch/dispatch_search.h"
 #include "tune/dispatch/dispatch_weight.h"
 #include "tune/dispatch/finalist_choice.h"
 #include "tune/dispatch/finalists.h"
-#include "tune/dispatch/runtime_check.h"
 #include "tune/dispatch/shipped_kernels.h"
-#include "tune/dispatch/time_left.h"
 
 namespace hone::tune {
 namespace {
@@ -148,7 +144,7 @@ class DispatchTuner {
   }
 
   Status compare_with_libraries(std::optional<store::Id> winner) {
-    const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kBaselines);
+    const auto span = context_.spend(trial::Activity::kBaselines);
     HONE_ASSIGN(const std::string why_not, measure_baselines(context_, bench_, winner));
     if (!why_not.empty())
       HONE_TRY(
@@ -233,7 +229,7 @@ class DispatchTuner {
                                                     .dump()));
     report(Stage::kSearch, 0);
     if (const std::string why = now_->failures.words(); !why.empty())
-      context_.observer.note(fmt::format("{}: {}", dispatch_.name, why));
+      context_.note("{}: {}", dispatch_.name, why);
     return bench_.trials().cancel_compiles();
   }
 
@@ -412,7 +408,7 @@ class DispatchTuner {
   }
 
   Status separate(const std::vector<store::Id>& finalists) {
-    const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kFinalists);
+    const auto span = context_.spend(trial::Activity::kFinalists);
     std::vector<Finalist> named;
     for (const store::Id candidate : finalists) {
       const Proposal& tried = tried_.at(candidate);
@@ -441,14 +437,12 @@ class DispatchTuner {
     store::Selection& selection = tuned.selection;
     selection.winner = columns[winner];
     for (const std::size_t member : race.tied()) selection.ties.push_back(columns[member]);
-    selection.speedup = 1 / comparison.ratio;
-    selection.speedup_low = 1 / comparison.interval.high;
-    selection.speedup_high = 1 / comparison.interval.low;
+    take_speedup(selection, comparison);
     selection.reason = reason_of(won, race.tied().size());
     tuned.payload = tried_.at(columns[winner]).trial.payload;
     if (context_.programs == nullptr) return tuned;
     HONE_ASSIGN(tuned.near_ties, near_ties(winner));
-    const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kBaselines);
+    const auto span = context_.spend(trial::Activity::kBaselines);
     if (traits().assembles_code) return as_shipped(std::move(tuned));
     if (tuned.replaces()) {
       HONE_ASSIGN(provider::Artifact kernel, bench_.artifact(*selection.winner));
@@ -506,26 +500,24 @@ class DispatchTuner {
   }
 
   void report(Stage stage, double seconds_left) {
-    Progress progress;
-    progress.dispatch = dispatch_.name;
-    progress.dispatch_index = share_.index;
-    progress.dispatch_count = share_.count;
     const bool searching = stage == Stage::kSearch;
-    progress.stage = stage;
-    progress.step = searching ? "search" : "finalists";
-    progress.tried = tried();
-    progress.planned =
-        searching ? tried() - now_->search->tried() + now_->search->planned() : tried();
-    progress.failed = failed_;
-    progress.best_speedup = 1 / best_ratio_;
+    const std::size_t to_try = searching ? now_->search->planned() - now_->search->tried() : 0;
     const auto done = static_cast<double>(tried());
-    progress.seconds_left =
-        tune::seconds_left({.searching = searching ? seconds_left : 0,
+    const DispatchTime left{.searching = searching ? seconds_left : 0,
                             .per_candidate = searching && done > 0 ? clock_.seconds() / done : 0,
-                            .candidates = static_cast<double>(progress.planned) - done,
+                            .candidates = static_cast<double>(to_try),
                             .comparing = searching ? for_finalists() : seconds_left,
-                            .after = share_.after});
-    context_.observer.progress(progress);
+                            .after = share_.after};
+    context_.observer.progress({.dispatch = dispatch_.name,
+                                .dispatch_index = share_.index,
+                                .dispatch_count = share_.count,
+                                .stage = stage,
+                                .step = searching ? "search" : "finalists",
+                                .tried = tried(),
+                                .planned = tried() + to_try,
+                                .failed = failed_,
+                                .best_speedup = 1 / best_ratio_,
+                                .seconds_left = tune::seconds_left(left)});
   }
 
   // The configurations of all contenders together.
@@ -582,6 +574,12 @@ Result<std::deque<Contender>> contenders_for(const Context& context,
 }
 
 }  // namespace
+
+void take_speedup(store::Selection& selection, const measure::PairedComparison& comparison) {
+  selection.speedup = 1 / comparison.ratio;
+  selection.speedup_low = 1 / comparison.interval.high;
+  selection.speedup_high = 1 / comparison.interval.low;
+}
 
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
                                     const problem::Dispatch* reference, const Share& share,

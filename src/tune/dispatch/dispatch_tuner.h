@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "measure/accuracy.h"
+#include "measure/comparison.h"
 #include "tune/dispatch/dispatch_bench.h"
-#include "tune/dispatch/search_note.h"
+#include "tune/dispatch/dispatch_search.h"
 #include "tune/services/context.h"
 
 namespace hone::tune {
@@ -22,6 +23,9 @@ struct NearTie {
 // much: measured alone, operands are warm.
 inline constexpr double kNearTie = 1.05;
 inline constexpr std::size_t kMostNearTies = 2;  // each takes a compile of the whole program
+
+// What the winner gains, by rounds that it shared with the default.
+void take_speedup(store::Selection& selection, const measure::PairedComparison& comparison);
 
 // What came of it.
 struct TunedDispatch {

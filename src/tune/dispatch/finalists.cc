@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "trial/protocols.h"
 #include "trial/rounds.h"
@@ -52,11 +53,7 @@ class FinalistRace {
   }
 
  private:
-  std::vector<std::string> names() const {
-    std::vector<std::string> names;
-    for (const Finalist& each : finalists_) names.push_back(each.name);
-    return names;
-  }
+  std::vector<std::string> names() const { return mapped(finalists_, &Finalist::name); }
 
   double left() const { return seconds_ - watch_.seconds(); }
 
@@ -178,10 +175,10 @@ class FinalistRace {
                                                        {"wanted", measure::kComparedLaunches}}
                                             .dump()));
       if (compared_[candidate] < measure::kComparedLaunches)
-        context_.observer.note(
-            fmt::format("{}: {} launches of the winner were compared, not {}: there was no time "
-                        "for more",
-                        bench_.name(), compared_[candidate], measure::kComparedLaunches));
+        context_.note(
+            "{}: {} launches of the winner were compared, not {}: there was no time "
+            "for more",
+            bench_.name(), compared_[candidate], measure::kComparedLaunches);
     }
     return true;
   }

@@ -30,26 +30,22 @@ std::vector<store::Id> unfinished_runs(const std::vector<store::Run>& alike,
   return unfinished;
 }
 
-nlohmann::json parsed(const std::string& text) {
-  return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-}
-
 // What this version does not understand counts as none.
 std::optional<TunedDispatch> tuned_from(const store::DispatchResult& row) {
   TunedDispatch tuned;
   tuned.id = row.dispatch;
-  if (row.payload) tuned.payload = provider::Payload{parsed(*row.payload), row.replacing};
+  if (row.payload) tuned.payload = provider::Payload{parse_json(*row.payload), row.replacing};
   tuned.code = row.code;
   tuned.default_is_wrong = row.default_is_wrong;
   for (const store::NearTie& tie : row.near_ties)
-    tuned.near_ties.push_back({tie.candidate, {parsed(tie.payload), tie.replacing}});
+    tuned.near_ties.push_back({tie.candidate, {parse_json(tie.payload), tie.replacing}});
   if (row.launch) {
-    auto launch = decode_json<problem::Launch>(parsed(*row.launch));
+    auto launch = decode_json<problem::Launch>(parse_json(*row.launch));
     if (!launch) return std::nullopt;
     tuned.launch = std::move(*launch);
   }
   if (row.accuracy) {
-    auto accuracy = decode_json<measure::AccuracyBeside>(parsed(*row.accuracy));
+    auto accuracy = decode_json<measure::AccuracyBeside>(parse_json(*row.accuracy));
     if (!accuracy) return std::nullopt;
     tuned.accuracy = std::move(*accuracy);
   }
@@ -90,7 +86,7 @@ store::Flags row_of(const FlagSet& set) {
 }
 
 std::optional<FlagSet> flag_set_from(const store::Flags& row) {
-  auto flags = decode_json<std::vector<std::string>>(parsed(row.flags));
+  auto flags = decode_json<std::vector<std::string>>(parse_json(row.flags));
   if (!flags) return std::nullopt;
   return FlagSet{row.label, std::move(*flags)};
 }

@@ -60,13 +60,11 @@ Result<std::vector<CheckedCandidate>> check_all(Context& context, const GivenLis
   std::vector<CheckedCandidate> checked;
   for (std::size_t i = 0; i < list.candidates.size(); ++i) {
     const GivenCandidate& given = list.candidates[i];
-    Progress progress;
-    progress.dispatch = given.dispatch.name;
-    progress.dispatch_index = i;
-    progress.dispatch_count = list.candidates.size();
-    progress.step = "check";
-    progress.planned = 1;
-    context.observer.progress(progress);
+    context.observer.progress({.dispatch = given.dispatch.name,
+                               .dispatch_index = i,
+                               .dispatch_count = list.candidates.size(),
+                               .step = "check",
+                               .planned = 1});
     HONE_ASSIGN(CheckedCandidate each, check_one(context, given));
     checked.push_back(std::move(each));
   }

@@ -1,17 +1,25 @@
 #include "tune/dispatch/shipped_kernels.h"
 
-#include "measure/comparison.h"
+#include <algorithm>
+#include <random>
+
+#include "base/file.h"
 #include "measure/statistics.h"
 #include "provider/resources.h"
 #include "trial/protocols.h"
-#include "trial/records.h"
 #include "trial/rounds.h"
+#include "tune/services/input_files.h"
 
 namespace hone::tune {
 namespace {
 
 // Seconds for comparing the winner's launches once more: the code that ships is another one.
 constexpr double kCompareSeconds = 5;
+// Under the runtime: enough rounds for a verdict at 5 % (six) with some to spare, each a process of
+// its own.
+constexpr int kRuntimeRounds = 8;
+constexpr double kSecondsPerRound = 0.1;
+constexpr double kMostLaunches = 64;
 
 struct Kernel {
   store::Id candidate;
@@ -106,22 +114,8 @@ class ShippedPair {
   }
 
   Status record() {
-    HONE_ASSIGN(const measure::PairedComparison comparison,
-                measure::compare_paired(kernels_[0].seconds, kernels_[1].seconds));
-    for (const Kernel& kernel : kernels_) {
-      HONE_ASSIGN(const provider::Artifact measured, bench_.artifact(kernel.candidate));
-      store::Measurement row;
-      row.dispatch = bench_.dispatch_id();
-      // The identity is the candidate's, whose tables show the row: it is the same PTX, assembled
-      // by the driver.
-      row.identity = provider::identity(measured);
-      row.device = context_.device;
-      row.phase = store::Phase::kOwnRuntime;
-      row.timing = trial::timing_of(kernel.seconds);
-      row.sentinel_ratio = &kernel == &kernels_.front() ? 1 : comparison.ratio;
-      HONE_TRY(context_.store.record(row));
-    }
-    return {};
+    return bench_.record_as_shipped(kernels_[1].candidate, kernels_[0].seconds,
+                                    kernels_[1].seconds);
   }
 
   Status unload() {
@@ -172,6 +166,39 @@ Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
   HONE_TRY(pair.record());
   HONE_TRY(pair.unload());
   return shipped;
+}
+
+Status measure_under_runtime(Context& context, DispatchBench& bench,
+                             const problem::Dispatch& dispatch, store::Id winner) {
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-inputs-"));
+  const Result<BindingFiles> files =
+      write_binding_files(dispatch, folder.path(), context.options.seed);
+  if (!files) return context.store.log_event("runtime", files.error().message);
+
+  std::vector<provider::Artifact> artifacts;
+  for (const store::Id candidate : {bench.default_candidate(), winner}) {
+    HONE_ASSIGN(artifacts.emplace_back(), bench.artifact(candidate));
+    provider::Artifact& artifact = artifacts.back();
+    artifact.launch = problem::over_bindings(std::move(artifact.launch), dispatch);
+  }
+  // A default of 0.1 s launched 64 times for each sample takes minutes. Both are launched as often.
+  const double room = kSecondsPerRound / std::max(bench.default_seconds(), 1e-9);
+  const int launches = static_cast<int>(std::clamp(room, 1.0, kMostLaunches));
+  std::vector<std::vector<double>> times(artifacts.size());
+  std::mt19937_64 coin(context.options.seed);
+  for (int round = 0; round < kRuntimeRounds; ++round) {
+    const std::size_t first = coin() & 1;
+    for (const std::size_t which : {first, 1 - first}) {
+      const Result<double> seconds = context.programs->time_artifact(
+          {&artifacts[which], files->contents, files->types, context.options.place().address,
+           context.stop_fd, launches},
+          kSecondsPerRound);
+      HONE_TRY(interruption(seconds));
+      if (!seconds) return context.store.log_event("runtime", seconds.error().message);
+      times[which].push_back(*seconds);
+    }
+  }
+  return bench.record_as_shipped(winner, times[0], times[1]);
 }
 
 }  // namespace hone::tune

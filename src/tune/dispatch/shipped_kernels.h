@@ -31,4 +31,11 @@ Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
                                          const problem::Dispatch& dispatch, store::Id winner,
                                          const provider::Payload& payload);
 
+// The same on a CPU: the winner and the default once more under the provider's own runtime, with
+// its threads, interleaved. Records a measurement of phase kOwnRuntime for both; the winner's
+// sentinel_ratio is its paired ratio to the default there. What the runtime's tool refuses is an
+// event of the run, not an error.
+Status measure_under_runtime(Context& context, DispatchBench& bench,
+                             const problem::Dispatch& dispatch, store::Id winner);
+
 }  // namespace hone::tune

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ranges.h"
 #include "measure/comparison.h"
 #include "tune/dispatch/combined_verdict.h"
 #include "tune/dispatch/finalists.h"
@@ -39,16 +40,12 @@ Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<Disp
   for (const DispatchAtSize& each : at) {
     if (!each.tuned->payload) continue;
     HONE_ASSIGN(store::Candidate row, store.candidate(*each.tuned->selection.winner));
-    const bool known = std::any_of(rivals.begin(), rivals.end(), [&](const Rival& rival) {
-      return rival.configuration == row.configuration;
-    });
-    if (!known)
+    if (std::ranges::count(rivals, row.configuration, &Rival::configuration) == 0)
       rivals.push_back({std::move(row.configuration), each.tuned->selection.speedup.value_or(1),
                         *each.tuned->payload, each.tuned->dispatch->name, each.tuned->code,
                         each.tuned->launch});
   }
-  std::stable_sort(rivals.begin(), rivals.end(),
-                   [](const Rival& a, const Rival& b) { return a.speedup > b.speedup; });
+  std::ranges::stable_sort(rivals, std::greater(), &Rival::speedup);
   if (rivals.size() > kMostRivals) rivals.erase(rivals.begin() + kMostRivals, rivals.end());
   return rivals;
 }
@@ -57,9 +54,7 @@ Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<Disp
 Status run_to_the_end(Context& context, DispatchBench& bench, const Trials& trials) {
   for (;;) {
     HONE_TRY(bench.run(trials));
-    if (std::none_of(trials.begin(), trials.end(),
-                     [](const Trial* trial) { return trial->is_pending(); }))
-      return {};
+    if (std::ranges::none_of(trials, &Trial::is_pending)) return {};
     if (context.leases != nullptr) HONE_TRY(context.leases->wait());
   }
 }
@@ -77,9 +72,8 @@ Result<DispatchBench> bench_of(Context& context, const DispatchAtSize& at) {
 Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Progress progress,
                   std::vector<Rival>& rivals) {
   Result<DispatchBench> ready = bench_of(context, at);
-  if (!ready && ready.error().kind == ErrorKind::kFailure)
-    return context.store.log_event("not compared", ready.error().message);
-  if (!ready) return tl::unexpected(ready.error());
+  HONE_TRY(all_but_failure(ready));
+  if (!ready) return context.store.log_event("not compared", ready.error().message);
   DispatchBench& bench = *ready;
   std::vector<Trial> trials;
   for (const Rival& rival : rivals) {
@@ -122,8 +116,8 @@ Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Pr
 }
 
 const Rival* best_of(const std::vector<Rival>& rivals, std::size_t sizes) {
-  std::vector<std::vector<measure::PairedComparison>> comparisons;
-  for (const Rival& rival : rivals) comparisons.push_back(rival.comparisons);
+  std::vector<std::vector<measure::PairedComparison>> comparisons =
+      mapped(rivals, &Rival::comparisons);
   const std::optional<std::size_t> best = fastest_of(comparisons, sizes);
   return best ? &rivals[*best] : nullptr;
 }
@@ -131,11 +125,7 @@ const Rival* best_of(const std::vector<Rival>& rivals, std::size_t sizes) {
 // Rivals that are right in all of them, and over all about as fast as the one chosen.
 std::vector<const Rival*> close_to(const Rival& chosen, const std::vector<Rival>& rivals,
                                    std::size_t sizes) {
-  const auto ratio = [](const Rival& rival) {
-    double logs = 0;
-    for (const measure::PairedComparison& each : rival.comparisons) logs += std::log(each.ratio);
-    return std::exp(logs / static_cast<double>(rival.comparisons.size()));
-  };
+  const auto ratio = [](const Rival& rival) { return mean_ratio(rival.comparisons); };
   std::vector<const Rival*> close;
   for (const Rival& rival : rivals)
     if (&rival != &chosen && rival.comparisons.size() == sizes &&
@@ -150,7 +140,6 @@ void take(const std::vector<DispatchAtSize>& at, const Rival& chosen,
           const std::vector<const Rival*>& close) {
   for (std::size_t i = 0; i < at.size(); ++i) {
     TunedDispatch& tuned = *at[i].tuned;
-    const measure::PairedComparison& comparison = chosen.comparisons[i];
     tuned.payload = chosen.payload;
     const bool is_same_kernel = tuned.dispatch->name == chosen.dispatch;
     tuned.code = is_same_kernel ? chosen.code : "";
@@ -160,9 +149,7 @@ void take(const std::vector<DispatchAtSize>& at, const Rival& chosen,
     tuned.near_ties.clear();
     for (const Rival* rival : close)
       tuned.near_ties.push_back({rival->candidates[i], rival->payload});
-    tuned.selection.speedup = 1 / comparison.ratio;
-    tuned.selection.speedup_low = 1 / comparison.interval.high;
-    tuned.selection.speedup_high = 1 / comparison.interval.low;
+    take_speedup(tuned.selection, chosen.comparisons[i]);
     tuned.selection.reason = "the fastest over all that one entry is for: " + speedups(chosen);
   }
 }
@@ -171,7 +158,7 @@ void take(const std::vector<DispatchAtSize>& at, const Rival& chosen,
 
 Status choose_for_all_sizes(Context& context, const std::vector<DispatchAtSize>& at,
                             double seconds) {
-  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kFinalists);
+  const auto span = context.spend(trial::Activity::kFinalists);
   HONE_ASSIGN(std::vector<Rival> rivals, rivals_of(context.store, at));
   if (rivals.empty()) return {};
   Progress progress;
@@ -184,13 +171,11 @@ Status choose_for_all_sizes(Context& context, const std::vector<DispatchAtSize>&
     HONE_TRY(compare_at(context, each, seconds, progress, rivals));
     ++progress.dispatch_index;
   }
-  std::vector<std::string> places;
-  for (const DispatchAtSize& each : at) places.push_back(each.where);
+  std::vector<std::string> places = mapped(at, &DispatchAtSize::where);
   if (const Rival* best = best_of(rivals, at.size())) {
     take(at, *best, close_to(*best, rivals, at.size()));
-    context.observer.note(fmt::format("{}: {}; slower nowhere by more than {:.1f} %",
-                                      progress.dispatch, speedups(*best),
-                                      100 * slower_margin(best->comparisons)));
+    context.note("{}: {}; slower nowhere by more than {:.1f} %", progress.dispatch, speedups(*best),
+                 100 * slower_margin(best->comparisons));
     return {};
   }
   const std::string why = fmt::format(
@@ -199,9 +184,8 @@ Status choose_for_all_sizes(Context& context, const std::vector<DispatchAtSize>&
       "default in one and slower in none",
       fmt::join(places, ", "));
   for (const DispatchAtSize& each : at) each.tuned->keep_default(why);
-  context.observer.note(fmt::format("{}: {}", progress.dispatch, why));
-  for (const Rival& rival : rivals)
-    context.observer.note(fmt::format("  the winner of one: {}", speedups(rival)));
+  context.note("{}: {}", progress.dispatch, why);
+  for (const Rival& rival : rivals) context.note("  the winner of one: {}", speedups(rival));
   return {};
 }
 

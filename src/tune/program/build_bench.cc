@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "trial/records.h"
 #include "tune/program/program_outputs.h"
@@ -31,6 +32,17 @@ constexpr double kMostOfFirstCall = 600;
 constexpr double kSlowCall = 5;
 // The first call may have been the reading of weights: another tells what a call takes.
 constexpr double kMayBeLoading = 1;
+
+// What is no number is as wrong as can be.
+double largest_error(const std::vector<problem::Array>& outputs,
+                     const std::vector<problem::Array>& exact) {
+  double largest = 0;
+  for (std::size_t i = 0; i < std::min(exact.size(), outputs.size()); ++i) {
+    const double error = error_by_wide(outputs[i], exact[i]);
+    largest = std::isnan(error) ? INFINITY : std::max(largest, error);
+  }
+  return largest;
+}
 
 }  // namespace
 
@@ -84,8 +96,7 @@ Result<std::vector<trial::CompiledModule>> BuildBench::compile(std::vector<Progr
 }
 
 Result<trial::ProgramToCompile> BuildBench::to_compile(ProgramBuild& build) {
-  std::vector<std::string> all = context_->options.flags;
-  all.insert(all.end(), build.flags.begin(), build.flags.end());
+  std::vector<std::string> all = joined(context_->options.flags, build.flags);
   trial::ProgramToCompile program{path_, bytes_, {}};
   if (build.shares_front_half()) program.front_flags = all;
   if (!build.spec.empty()) {
@@ -146,9 +157,8 @@ Status BuildBench::check(ProgramBuild& build, const trial::CompiledModule& compi
     return {};
   }
   Result<std::vector<std::vector<problem::Array>>> outputs = outputs_of(build);
+  HONE_TRY(all_but_failure(outputs));
   if (!outputs) {
-    if (outputs.error().kind != ErrorKind::kFailure)
-      return tl::unexpected(std::move(outputs).error());
     build.fail(Unusable::kDoesNotRun, "does not run: " + outputs.error().message);
     build.may_differ = true;
   } else if (build.repairs) {
@@ -191,16 +201,15 @@ Status BuildBench::expect(const ProgramBuild& build) {
   deadline.called(watch.seconds());
   const bool is_slow = watch.seconds() > kSlowCall;
   if (watch.seconds() > kMayBeLoading && !is_slow && !deadline.knows_call_again()) {
-    HONE_ASSIGN(const auto rounds,
-                time_rounds(*context_->programs, {call(build)}, {1, sample_seconds(), 1},
-                            context_->observer));
+    HONE_ASSIGN(const auto rounds, time_rounds(*context_->programs, {call(build)},
+                                               {1, sample_seconds(), 1}, context_->observer));
     deadline.called_again(rounds.front().front());
   }
   if (context_->options.budget_seconds < deadline.sufficient())
-    context_->note_once(fmt::format(
+    context_->note_once(
         "the budget is small for this program, which takes {:.0f} s to compile and {:.2g} s to "
         "call: --budget {:.0f}s leaves time for flags, dispatches and proof",
-        deadline.compile(), deadline.call(), deadline.sufficient()));
+        deadline.compile(), deadline.call(), deadline.sufficient());
   HONE_ASSIGN(CheckedInputs found,
               inputs_that_tell(context_->options.inputs, {inputs_, std::move(outputs)}, folder_,
                                context_->options.seed, run_on_files(build)));
@@ -209,9 +218,9 @@ Status BuildBench::expect(const ProgramBuild& build) {
   context_->state->unchecked_outputs = found.says_nothing;
   if (!found.says_nothing.empty())
     context_->note_once(
-        fmt::format("flags cannot be checked by the program's outputs ({}): each dispatch is "
-                    "verified by itself instead",
-                    found.says_nothing));
+        "flags cannot be checked by the program's outputs ({}): each dispatch is "
+        "verified by itself instead",
+        found.says_nothing);
   else if (found.redrawn)
     context_->note_once(
         "outputs say nothing on the first inputs (they have one value, or do not change): they are "
@@ -264,7 +273,7 @@ Status BuildBench::say_what_is_repaired(ProgramBuild& build,
                                         const std::vector<problem::Array>& outputs) {
   if (context_->options.traits().runs_on_host) return {};
   const Result<double> error = ask_the_host(outputs);
-  if (!error && error.error().kind != ErrorKind::kFailure) return tl::unexpected(error.error());
+  HONE_TRY(all_but_failure(error));
   if (error)
     build.repaired_error = *error;
   else
@@ -273,41 +282,29 @@ Status BuildBench::say_what_is_repaired(ProgramBuild& build,
   return {};
 }
 
+Result<std::vector<problem::Array>> BuildBench::outputs_of_host() {
+  return outputs_in_f32(context_->options.reference_flags,
+                        device::host_of(context_->options.place().address), checked_.front(),
+                        folder_ / "wide_of_host.vmfb");
+}
+
 Result<double> BuildBench::error_of_first() {
-  CheckedSet& set = checked_.front();
-  HONE_ASSIGN(const std::vector<problem::Array> exact,
-              outputs_in_f32(context_->options.reference_flags,
-                             device::host_of(context_->options.place().address), set,
-                             folder_ / "wide_of_host.vmfb"));
-  double largest = 0;
-  for (std::size_t i = 0; i < std::min(exact.size(), set.expected.size()); ++i) {
-    const double error = error_by_wide(set.expected[i], exact[i]);
-    largest = std::isnan(error) ? INFINITY : std::max(largest, error);
-  }
-  return largest;
+  HONE_ASSIGN(const std::vector<problem::Array> exact, outputs_of_host());
+  return largest_error(checked_.front().expected, exact);
 }
 
 Result<double> BuildBench::ask_the_host(const std::vector<problem::Array>& outputs) {
-  const Options& options = context_->options;
   if (flops_ > kMostFlopsOfHost)
     return failure("its {:.3g} operations would take this machine's cores too long", flops_);
-  Progress progress;
-  progress.step = "computing the program on this machine's cores";
-  context_->observer.progress(progress);
-  HONE_ASSIGN(const std::vector<problem::Array> exact,
-              outputs_in_f32(options.reference_flags, device::host_of(options.place().address),
-                             checked_.front(), folder_ / "wide_of_host.vmfb"));
-  double largest = 0;
-  for (std::size_t i = 0; i < std::min(exact.size(), outputs.size()); ++i) {
-    const double error = error_by_wide(outputs[i], exact[i]);
-    context_->observer.note(fmt::format(
+  context_->observer.progress({.step = "computing the program on this machine's cores"});
+  HONE_ASSIGN(const std::vector<problem::Array> exact, outputs_of_host());
+  for (std::size_t i = 0; i < std::min(exact.size(), outputs.size()); ++i)
+    context_->note(
         "by the program computed in f32 on this machine's cores the error of result {} is {:.2g} "
         "of it by default and {:.2g} repaired (root mean square)",
-        i, error_by_wide(checked_.front().expected[i], exact[i]), error));
-    // What is no number is as wrong as can be.
-    largest = std::isnan(error) ? INFINITY : std::max(largest, error);
-  }
-  return largest;
+        i, error_by_wide(checked_.front().expected[i], exact[i]),
+        error_by_wide(outputs[i], exact[i]));
+  return largest_error(outputs, exact);
 }
 
 Result<std::vector<problem::Array>> BuildBench::wide_outputs(CheckedSet& set) {
@@ -315,10 +312,9 @@ Result<std::vector<problem::Array>> BuildBench::wide_outputs(CheckedSet& set) {
   set.wide.emplace();
   auto outputs = outputs_in_f32(context_->options.flags, context_->options.place().address, set,
                                 folder_ / "wide.vmfb");
+  HONE_TRY(all_but_failure(outputs));
   if (outputs)
     set.wide = std::move(*outputs);
-  else if (outputs.error().kind != ErrorKind::kFailure)
-    return tl::unexpected(std::move(outputs).error());
   else
     context_->note_once("outputs are compared within a fixed tolerance: " +
                         outputs.error().message);
@@ -370,11 +366,8 @@ Status BuildBench::add_each(std::vector<ProgramBuild> wanted) {
   for (std::size_t begin = 0; begin < builds.size(); begin += at_once) {
     const auto from = builds.begin() + static_cast<std::ptrdiff_t>(begin);
     const std::size_t count = std::min(at_once, builds.size() - begin);
-    Progress progress;
-    progress.step = "compiling the whole program";
-    progress.tried = begin;
-    progress.planned = builds.size();
-    context_->observer.progress(progress);
+    context_->observer.progress(
+        {.step = "compiling the whole program", .tried = begin, .planned = builds.size()});
     std::vector<ProgramBuild> some(
         std::make_move_iterator(from),
         std::make_move_iterator(from + static_cast<std::ptrdiff_t>(count)));
@@ -404,9 +397,7 @@ Status BuildBench::add_some(std::vector<ProgramBuild> builds) {
   if (builds_.empty()) context_->state->deadline.compiled(watch.seconds());
   for (std::size_t i = 0; i < builds.size(); ++i) {
     if (compiled[i]) {
-      Progress progress;
-      progress.step = "calling the whole program: " + builds[i].label;
-      context_->observer.progress(progress);
+      context_->observer.progress({.step = "calling the whole program: " + builds[i].label});
     }
     HONE_TRY(check(builds[i], compiled[i]));
     if (builds_.empty() && !builds[i].usable()) {
@@ -433,14 +424,11 @@ Result<std::string> BuildBench::failure_of(ProgramBuild build) {
 }
 
 Status BuildBench::compile_plainly(const BuildId& id) {
-  ProgramBuild* const found = known(id);
+  ProgramBuild* const found = find_build(builds_, id);
   if (found == nullptr || !found->shares_front_half()) return {};
   found->plainly = true;
   std::vector<ProgramBuild> plain{*found};
-  Progress progress;
-  progress.step = "compiling what ships as its user will";
-  progress.planned = 1;
-  context_->observer.progress(progress);
+  context_->observer.progress({.step = "compiling what ships as its user will", .planned = 1});
   HONE_ASSIGN(std::vector<trial::CompiledModule> compiled, compile(plain));
   if (compiled.front() && content_hash(*compiled.front()) == found->code) return {};
   plain.front().differences.clear();
@@ -457,7 +445,7 @@ Status BuildBench::compile_plainly(const BuildId& id) {
 
 Status BuildBench::compile_plainly_ahead(const BuildId& id) {
   if (context_->options.traits().compiling_disturbs) return {};
-  ProgramBuild* const found = known(id);
+  ProgramBuild* const found = find_build(builds_, id);
   if (found == nullptr || !found->usable() || !found->shares_front_half()) return {};
   found->plainly = true;
   Result<trial::ProgramToCompile> program = to_compile(*found);
@@ -482,9 +470,9 @@ Status BuildBench::time(int rounds, const std::vector<BuildId>& builds, std::uin
   HONE_ASSIGN(const std::vector<std::vector<double>> times,
               time_rounds(*context_->programs, calls, request, context_->observer));
   if (times.size() < request.rounds)
-    context_->note_once(fmt::format(
+    context_->note_once(
         "the whole program is timed in {} rounds, not {}: more would take longer than {:.0f} s",
-        times.size(), request.rounds, request.most_seconds));
+        times.size(), request.rounds, request.most_seconds);
   for (const std::vector<double>& round : times)
     for (std::size_t c = 0; c < usable.size(); ++c) usable[c]->seconds.push_back(round[c]);
   for (ProgramBuild* const build : usable) {
@@ -521,7 +509,7 @@ void BuildBench::discard(const BuildId& id) {
 
 void BuildBench::set_aside(const BuildId& id, std::string why) {
   discard(id);
-  ProgramBuild* const found = known(id);
+  ProgramBuild* const found = find_build(builds_, id);
   if (found == nullptr) return;
   found->fail(Unusable::kSetAside, std::move(why));
   found->code.clear();  // one with the same module is timed for itself
@@ -529,17 +517,12 @@ void BuildBench::set_aside(const BuildId& id, std::string why) {
 
 Result<std::vector<store::ProgramMeasurement>> BuildBench::rows(std::string_view label) const {
   std::vector<store::ProgramMeasurement> rows;
-  HONE_ASSIGN(const store::Build base, context_->store.build(context_->baseline.build));
   const bool repaired = std::ranges::any_of(
       builds_, [](const ProgramBuild& each) { return each.repairs && each.usable(); });
   for (const ProgramBuild& build : builds_) {
-    store::Build compiled = base;
-    std::vector<std::string> flags = context_->options.flags;
-    flags.insert(flags.end(), build.flags.begin(), build.flags.end());
-    compiled.flags = nlohmann::json(flags).dump();
     store::ProgramMeasurement row;
     row.program = program_;
-    HONE_ASSIGN(row.build, context_->store.intern(compiled));
+    HONE_ASSIGN(row.build, context_->build_with(joined(context_->options.flags, build.flags)));
     row.device = context_->device;
     row.variant = build.label + std::string(label);
     row.spec = build.spec;
@@ -564,20 +547,7 @@ Result<std::vector<store::ProgramMeasurement>> BuildBench::rows(std::string_view
 }
 
 const ProgramBuild* BuildBench::with_code(std::string_view code) const {
-  const auto found = std::ranges::find(builds_, code, &ProgramBuild::code);
-  return found == builds_.end() ? nullptr : &*found;
-}
-
-ProgramBuild* BuildBench::known(const BuildId& id) {
-  const auto found =
-      std::ranges::find_if(builds_, [&](const ProgramBuild& each) { return each.id() == id; });
-  return found == builds_.end() ? nullptr : &*found;
-}
-
-const ProgramBuild* BuildBench::find(const BuildId& id) const {
-  const auto found =
-      std::ranges::find_if(builds_, [&](const ProgramBuild& each) { return each.id() == id; });
-  return found == builds_.end() ? nullptr : &*found;
+  return find_by(builds_, code, &ProgramBuild::code);
 }
 
 const ProgramBuild* BuildBench::timed_for(const BuildId& id) const {

@@ -26,9 +26,7 @@ enum class Unusable {
   kSetAside,
 };
 
-struct ProgramBuild : Build {
-  // Of one that uses a spec: the same without what was tuned.
-  std::optional<Build> without_spec = {};
+struct ProgramBuild : CheckedBuild {
   std::string compiled = {};  // module; empty: add() compiles it, and takes it in any case
 
   std::filesystem::path module = {};  // compiled; empty when it does not compile
@@ -40,16 +38,8 @@ struct ProgramBuild : Build {
   // The default's kernels with right ones in the place of wrong ones: what it computes is right,
   // and the outputs of all that is added behind it are compared with its own.
   bool repairs = false;
-  // Of that: the largest error of its outputs, in root mean square as a share of the output, by
-  // the independent compile of the program in f32 (Options::reference_flags). None where that did
-  // not compute it.
-  std::optional<double> repaired_error = {};
   std::string code = {};                // content hash of the module
   std::optional<BuildId> same_as = {};  // of kCopy: the one with the same module
-  // How each output differs from what is right: the default's, or those of the one that repairs it
-  // (of that itself: from the default's). Empty for the default itself, and for what does not run.
-  std::vector<measure::ArrayDifference> differences = {};
-  std::vector<double> seconds = {};  // per call, by round
   measure::PairedComparison against_default = {};
 
   // It is compiled at once, as its user will.
@@ -79,12 +69,11 @@ class BuildBench {
                                    std::string bytes, const problem::Function& function,
                                    std::filesystem::path folder);
 
-  // Compiles the build and checks its outputs. The first must be the default. One that is here
-  // already stays as it is, unless it was set aside. A module that is the same as another build's
-  // is not timed twice.
-  Status add(ProgramBuild build);
-  // Adds several, which are compiled side by side where the pool and memory allow it.
+  // Compiles the builds, side by side where the pool and memory allow it, and checks their outputs.
+  // The first must be the default. One that is here already stays as it is, unless it was set
+  // aside. A module that is the same as another build's is not timed twice.
   Status add_each(std::vector<ProgramBuild> builds);
+  Status add(ProgramBuild build);
 
   // Why the build would not be timed; empty where it would. It is not kept.
   Result<std::string> failure_of(ProgramBuild build);
@@ -124,7 +113,7 @@ class BuildBench {
 
   store::Id program() const { return program_; }  // its row: the program and the function called
   const std::vector<ProgramBuild>& all() const { return builds_; }
-  const ProgramBuild* find(const BuildId& id) const;
+  const ProgramBuild* find(const BuildId& id) const { return find_build(builds_, id); }
   // The one that is timed for it: itself, or that with the same module. Nothing where it is unknown
   // or not usable.
   const ProgramBuild* timed_for(const BuildId& id) const;
@@ -148,8 +137,10 @@ class BuildBench {
   RunOnFiles run_on_files(const ProgramBuild& build) const;
   Status note_differences(ProgramBuild& build, const std::vector<problem::Array>& outputs) const;
   Status say_what_is_repaired(ProgramBuild& build, const std::vector<problem::Array>& outputs);
-  // ProgramBuild::repaired_error of these outputs.
+  // CheckedBuild::repaired_error of these outputs.
   Result<double> ask_the_host(const std::vector<problem::Array>& outputs);
+  // The results of the program by that compile on this machine's cores.
+  Result<std::vector<problem::Array>> outputs_of_host();
   provider::ProgramCall call(const ProgramBuild& build) const;
   double sample_seconds() const;
   // The results of the program computed in f32 for the inputs of a set, made when they are first
@@ -163,7 +154,6 @@ class BuildBench {
                                                      const std::filesystem::path& module);
   // Begins to compile that, where it may be asked for.
   void compare_in_f32_later(std::size_t builds);
-  ProgramBuild* known(const BuildId& id);
   const ProgramBuild* with_code(std::string_view code) const;
 
   Context* context_;

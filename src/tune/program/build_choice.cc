@@ -12,11 +12,9 @@ namespace {
 // That build at each size; fewer where one size has none.
 std::vector<const VerifiedBuild*> at_each(const std::vector<std::vector<VerifiedBuild>>& at_sizes,
                                           const VerifiedBuild& wanted) {
-  const BuildId id = wanted.id();
   std::vector<const VerifiedBuild*> found;
   for (const std::vector<VerifiedBuild>& builds : at_sizes)
-    for (const VerifiedBuild& each : builds)
-      if (each.id() == id) found.push_back(&each);
+    if (const VerifiedBuild* const here = find_build(builds, wanted.id())) found.push_back(here);
   return found;
 }
 
@@ -107,6 +105,25 @@ nlohmann::json json_of(const ProgramVerdict& verdict, const VerifiedBuild& chose
           {"against_default", json_of_claim(verdict.chosen)},
           {"spec_against_flags", json_of_claim(verdict.spec)},
           {"flags_against_default", json_of_claim(verdict.flags)}};
+}
+
+std::vector<bool> kept_entries(std::span<const measure::Verdict> with_it,
+                               const measure::PairedComparison& whole) {
+  constexpr double kWorthProving = 0.98;
+  const bool helps =
+      whole.verdict == measure::Verdict::kFaster ||
+      (whole.verdict == measure::Verdict::kNoDifferent && whole.ratio <= kWorthProving);
+  std::vector<bool> kept;
+  for (const measure::Verdict verdict : with_it)
+    kept.push_back(helps ? verdict != measure::Verdict::kSlower
+                         : verdict == measure::Verdict::kFaster);
+  return kept;
+}
+
+std::vector<std::vector<std::size_t>> groups_of(std::size_t count, std::size_t most) {
+  std::vector<std::vector<std::size_t>> groups(std::min(count, most));
+  for (std::size_t i = 0; i < count; ++i) groups[i * groups.size() / count].push_back(i);
+  return groups;
 }
 
 }  // namespace hone::tune

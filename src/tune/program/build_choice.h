@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "measure/array_difference.h"
 #include "measure/comparison.h"
 #include "tune/program/build.h"
 #include "tune/program/spec_entries.h"
@@ -23,17 +22,11 @@ namespace hone::tune {
 inline constexpr double kRecommendedInError = 0.05;
 
 // One that runs and gives the default's outputs.
-struct VerifiedBuild : Build {
-  // Of one that uses a spec: the same without what was tuned.
-  std::optional<Build> without_spec = {};
-  std::vector<double> seconds = {};     // per call, by round; builds of one bench share rounds
+struct VerifiedBuild : CheckedBuild {
   std::vector<store::Id> shipped = {};  // dispatches that the spec's entries were verified for
   std::vector<LeftOut> left_out = {};   // what has no entry only because of these flags
-  // How each output differs from the default's (where that is repaired: ProgramBuild::differences).
-  std::vector<measure::ArrayDifference> differences = {};
   // Dispatches whose compiler's own kernel is wrong, and for which it has a right one.
   std::vector<std::string> repairs = {};
-  std::optional<double> repaired_error = {};  // of these (ProgramBuild::repaired_error)
 };
 
 // `at_sizes`: the builds of the program at each of several sizes, or at the one it has, the
@@ -80,5 +73,16 @@ Result<ProgramVerdict> verdict_of(std::span<const ProvingRounds> at_sizes,
 // "flags_against_default"}; each of the last three null where it was not compared, else {"verdict",
 // "margin", "at_sizes": [{"speedup", "speedup_low", "speedup_high", "rounds"}]}.
 nlohmann::json json_of(const ProgramVerdict& verdict, const VerifiedBuild& chosen);
+
+// Whether to keep each entry, or group of entries. `with_it`: the program with the whole spec
+// beside the one whose spec lacks it; `whole`: beside the program without a spec. Where the spec
+// helps, all are kept but those that reliably hurt: each was faster alone, and the noise of a
+// program hides small parts of a gain. So where it seems to help, by 2 % or more, and these rounds
+// cannot tell: the proof's rounds will. Where it does not, those that reliably help.
+std::vector<bool> kept_entries(std::span<const measure::Verdict> with_it,
+                               const measure::PairedComparison& whole);
+
+// The places of `count` entries, in order, in at most `most` groups of nearly equal size.
+std::vector<std::vector<std::size_t>> groups_of(std::size_t count, std::size_t most);
 
 }  // namespace hone::tune

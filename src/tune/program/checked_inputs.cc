@@ -52,10 +52,8 @@ bool has_two_values(const problem::Array& array) {
 std::string why_nothing(const problem::Array& output, const problem::Array& other,
                         bool inputs_differ) {
   if (has_one_value(output))
-    return fmt::format(
-        "each of its elements is {}",
-        measure::load_element(reinterpret_cast<const std::byte*>(output.bytes.data()),
-                              output.type.element));
+    return fmt::format("each of its elements is {}",
+                       measure::load_element(output.data().data(), output.type.element));
   if (has_two_values(output))
     return "its elements have two values, as those of a saturated function";
   if (inputs_differ && output.bytes == other.bytes) return "it is the same for other inputs";
@@ -79,14 +77,11 @@ problem::Array redrawn(problem::Array array, bool is_made_up, double scale, std:
     shuffle_elements(array, seed);
     return array;
   }
-  if (is_made_up || has_one_value(array))
-    measure::fill_input(std::as_writable_bytes(std::span(array.bytes)), type, kReals, seed);
-  const std::size_t size = size_in(array);
-  for (std::size_t at = 0, i = 0; at + size <= array.bytes.size(); at += size, ++i) {
-    auto* const place = reinterpret_cast<std::byte*>(array.bytes.data() + at);
+  if (is_made_up || has_one_value(array)) measure::fill_input(array.data(), type, kReals, seed);
+  measure::change_elements(array, [&](std::size_t i, double value) {
     const double share = static_cast<double>(measure::random_bits(seed + 1, i) >> 11) * 0x1p-53;
-    measure::store_element(place, type, measure::load_element(place, type) * scale * (0.5 + share));
-  }
+    return value * scale * (0.5 + share);
+  });
   return array;
 }
 
@@ -165,8 +160,7 @@ Result<CheckedInputs> inputs_that_tell(const std::vector<GivenArgument>& given, 
                   write_redrawn(given, first.inputs, folder, fmt::format("draw{}", number),
                                 kScales[draw], measure::binding_seed(seed, 2000 + number), differ));
       auto outputs = run(files);
-      if (!outputs && outputs.error().kind == ErrorKind::kInterrupted)
-        return tl::unexpected(std::move(outputs).error());
+      HONE_TRY(interruption(outputs));
       // What fails on inputs that were made up for a look is no fault of the program's.
       if (!outputs) break;
       sets.push_back({std::move(files), std::move(*outputs)});

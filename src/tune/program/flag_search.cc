@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/file.h"
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
 #include "measure/verification.h"
@@ -122,10 +123,13 @@ class FlagSearch {
   // One round beside the default, so that what is known of each is stored before the next ones are
   // compiled.
   Status time_once(const std::vector<std::size_t>& trials) {
-    std::vector<std::size_t> running;
-    for (const std::size_t trial : trials)
-      if (!found_.trials[trial].is_settled()) running.push_back(trial);
+    const std::vector<std::size_t> running = unsettled(trials);
     return running.empty() ? Status() : take_rounds(running, std::span(kStays).first(1));
+  }
+
+  std::vector<std::size_t> unsettled(std::vector<std::size_t> trials) const {
+    std::erase_if(trials, [this](std::size_t trial) { return found_.trials[trial].is_settled(); });
+    return trials;
   }
 
   // Those that a first round has not shown to be far slower than the fastest, in their order.
@@ -198,15 +202,11 @@ class FlagSearch {
   // Returns the ratio of the set of this choice alone; when it failed, one so large that the choice
   // is not tried again.
   double ratio_alone(std::size_t choice) const {
-    for (std::size_t t = 0; t < sets_.size(); ++t)
-      if (sets_[t] == Set{choice}) {
-        const FlagTrial& trial = found_.trials[t];
-        if (!trial.failure.empty()) return 2 * kHopelessRatio;
-        // The module is the same as without the choice, which may do something together with
-        // another.
-        return trial.ratio.value_or(1);
-      }
-    return 1;
+    const auto alone = std::ranges::find(sets_, Set{choice});
+    if (alone == sets_.end()) return 1;
+    const FlagTrial& trial = found_.trials[static_cast<std::size_t>(alone - sets_.begin())];
+    // Where the module is the same as without the choice it may do something together with another.
+    return trial.failure.empty() ? trial.ratio.value_or(1) : 2 * kHopelessRatio;
   }
 
   static bool excludes(const provider::FlagChoice& a, const provider::FlagChoice& b) {
@@ -218,10 +218,8 @@ class FlagSearch {
   }
 
   bool was_tried(const Set& set) const {
-    const std::set<std::size_t> wanted(set.begin(), set.end());
-    return std::ranges::any_of(sets_, [&](const Set& tried) {
-      return std::set<std::size_t>(tried.begin(), tried.end()) == wanted;
-    });
+    return std::ranges::any_of(
+        sets_, [&](const Set& tried) { return std::ranges::is_permutation(tried, set); });
   }
 
   // Compiled and checked, or known; the trials' places, in order.
@@ -231,11 +229,10 @@ class FlagSearch {
       FlagTrial trial;
       for (const std::size_t choice : set) {
         trial.choices.push_back(choices_[choice].name);
-        trial.flags.insert(trial.flags.end(), choices_[choice].flags.begin(),
-                           choices_[choice].flags.end());
+        trial.flags = joined(std::move(trial.flags), choices_[choice].flags);
       }
       trial.label = fmt::format("{}", fmt::join(trial.choices, " + "));
-      HONE_ASSIGN(trial.compiler, compiler_with(trial.flags));
+      HONE_ASSIGN(trial.compiler, context_.build_with(joined(context_.options.flags, trial.flags)));
       made.push_back(found_.trials.size());
       if (!take_known(trial)) unknown.push_back(made.back());
       sets_.push_back(std::move(set));
@@ -265,14 +262,6 @@ class FlagSearch {
       trial.may_differ = made.may_differ;
     }
     return {};
-  }
-
-  Result<store::Id> compiler_with(const std::vector<std::string>& flags) {
-    HONE_ASSIGN(store::Build build, context_.store.build(context_.baseline.build));
-    std::vector<std::string> all = context_.options.flags;
-    all.insert(all.end(), flags.begin(), flags.end());
-    build.flags = nlohmann::json(all).dump();
-    return context_.store.intern(build);
   }
 
   // What an earlier run found. Its ratio is to the default of then, at the same time.
@@ -317,9 +306,7 @@ class FlagSearch {
 
   // Beside the default and the best of before. The fastest becomes the best.
   Status race(const std::vector<std::size_t>& trials) {
-    std::vector<std::size_t> running;
-    for (const std::size_t trial : trials)
-      if (!found_.trials[trial].is_settled()) running.push_back(trial);
+    std::vector<std::size_t> running = unsettled(trials);
     if (!running.empty()) {
       for (const std::size_t best : best_)
         if (best > 0 && std::ranges::count(running, best) == 0) running.push_back(best);
@@ -468,8 +455,8 @@ std::string call_of(const Context& context, const problem::Function& function) {
 }  // namespace
 
 double FoundFlags::speedup(const FlagSet& set) const {
-  const auto found = std::ranges::find(trials, set.flags, &FlagTrial::flags);
-  return found == trials.end() ? 1 : 1 / found->ratio.value_or(1);
+  const auto* const found = find_by(trials, set.flags, &FlagTrial::flags);
+  return found == nullptr ? 1 : 1 / found->ratio.value_or(1);
 }
 
 Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& context,
@@ -487,7 +474,7 @@ Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& cont
 Result<FoundFlags> search_flags(Context& context, const problem::Program& program,
                                 const std::string& bytes, const problem::Function& function,
                                 const FlagSearchRequest& request) {
-  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kProgram);
+  const auto span = context.spend(trial::Activity::kProgram);
   HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-flags-"));
   HONE_ASSIGN(BuildBench made,
               BuildBench::create(context, program, bytes, function, folder.path()));
@@ -497,7 +484,7 @@ Result<FoundFlags> search_flags(Context& context, const problem::Program& progra
               FlagSearch(context, request, bench.builds, call_of(context, function))
                   .run(std::move(choices)));
   if (request.prove && !found.best.flags.empty()) {
-    const VerifiedBuild best{{.label = found.best.name, .flags = found.best.flags}};
+    const VerifiedBuild best{Build{.label = found.best.name, .flags = found.best.flags}};
     HONE_ASSIGN(const ProvingRounds rounds, prove_build(context, bench, best));
     HONE_ASSIGN(found.verdict, verdict_of(std::vector<ProvingRounds>{rounds}));
     HONE_TRY(context.store.log_event("flags", json_of(*found.verdict, best).dump()));
@@ -508,7 +495,7 @@ Result<FoundFlags> search_flags(Context& context, const problem::Program& progra
 Result<std::optional<RepairingFlags>> find_repair(Context& context, const problem::Program& program,
                                                   const std::string& bytes,
                                                   const problem::Function& function) {
-  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kProgram);
+  const auto span = context.spend(trial::Activity::kProgram);
   HONE_ASSIGN(const std::vector<provider::FlagChoice> choices,
               choices_with_files(context, program));
   const std::string why_default_fails = context.state->default_failure;
@@ -520,12 +507,12 @@ Result<std::optional<RepairingFlags>> find_repair(Context& context, const proble
     HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-repair-"));
     HONE_ASSIGN(BuildBench builds,
                 BuildBench::create(context, program, bytes, function, folder.path()));
-    const Status works = builds.add({{.label = choice.name, .flags = choice.flags}});
+    const Status works = builds.add({Build{.label = choice.name, .flags = choice.flags}});
     context.state->default_failure = why_default_fails;
-    if (!works && works.error().kind == ErrorKind::kFailure) continue;
-    if (!works) return tl::unexpected(works.error());
+    HONE_TRY(all_but_failure(works));
+    if (!works) continue;
     const Result<double> error = builds.error_of_first();
-    if (!error && error.error().kind != ErrorKind::kFailure) return tl::unexpected(error.error());
+    HONE_TRY(all_but_failure(error));
     RepairingFlags repair{{choice.name, choice.flags}, ""};
     if (!error)
       repair.not_proved = error.error().message;

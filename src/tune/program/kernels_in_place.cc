@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
 
@@ -10,9 +11,9 @@ namespace {
 
 SecondsByKernel seconds_of_a_call(const std::vector<provider::KernelTime>& kernels,
                                   const KnownKernel& known) {
-  const auto found = std::ranges::find(kernels, known.name, &provider::KernelTime::name);
+  const auto* const found = find_by(kernels, known.name, &provider::KernelTime::name);
   SecondsByKernel seconds;
-  if (found == kernels.end()) return seconds;
+  if (found == nullptr) return seconds;
   const double calls = static_cast<double>(found->launches) / known.launches;
   for (const provider::KernelTime& each : kernels)
     if (static_cast<double>(each.launches) >= calls) seconds[each.name] += each.seconds / calls;
@@ -30,11 +31,9 @@ Result<std::vector<std::vector<SecondsByKernel>>> look_in_place(Context& context
   const Stopwatch watch(context.clock);
   for (int run = 0; run < runs.most; ++run) {
     if (run >= runs.least && watch.seconds() > runs.seconds) break;
-    Progress progress;
-    progress.step = "timing the kernels in place";
-    progress.tried = static_cast<std::size_t>(run);
-    progress.planned = static_cast<std::size_t>(runs.most);
-    context.observer.progress(progress);
+    context.observer.progress({.step = "timing the kernels in place",
+                               .tried = static_cast<std::size_t>(run),
+                               .planned = static_cast<std::size_t>(runs.most)});
     for (std::size_t v = 0; v < builds.size(); ++v) {
       HONE_ASSIGN(const provider::ProgramTimes times, bench.kernel_times(builds[v]));
       seconds[v].push_back(seconds_of_a_call(times.kernels, known));

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/ranges.h"
 #include "tune/services/input_files.h"
 
 namespace hone::tune {
@@ -17,9 +18,7 @@ constexpr char kEachPlaceOnce[] =
 Result<provider::ProgramTimes> watch_one_call(Context& context,
                                               const trial::ProgramToCompile& compiled,
                                               const problem::Function& function) {
-  Progress progress;
-  progress.step = "counting launches";
-  context.observer.progress(progress);
+  context.observer.progress({.step = "counting launches"});
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-launches-"));
   HONE_ASSIGN(const provider::ProgramCall call,
               compiled_call(context, compiled, function, folder.path()));
@@ -60,8 +59,8 @@ void take_launches(const std::vector<provider::KernelTime>& kernels, problem::Pr
     places[each.name] += each.launches_per_call;
   for (problem::Dispatch& each : program.dispatches) {
     if (!each.launches_vary || each.launches_per_call == 0) continue;
-    const auto kernel = std::ranges::find(kernels, each.name, &provider::KernelTime::name);
-    if (kernel == kernels.end()) {
+    const auto* const kernel = find_by(kernels, each.name, &provider::KernelTime::name);
+    if (kernel == nullptr) {
       each.launches_per_call = 0;
       continue;
     }
@@ -79,9 +78,9 @@ Status count_launches(Context& context, const trial::ProgramToCompile& compiled,
     return {};
   }
   const auto times = watch_one_call(context, compiled, function);
-  if (!times && times.error().kind != ErrorKind::kFailure) return tl::unexpected(times.error());
+  HONE_TRY(all_but_failure(times));
   if (!times)
-    context.note_once(fmt::format("{}: {}", kEachPlaceOnce, times.error().message));
+    context.note_once("{}: {}", kEachPlaceOnce, times.error().message);
   else
     take_launches(times->kernels, program);
   return {};

@@ -62,15 +62,12 @@ std::optional<problem::Array> nudged(const problem::Array& array, std::uint64_t 
   const ElementType type = array.type.element;
   const double nudge = nudge_of(type);
   if (nudge == 0) return std::nullopt;
-  const auto size = static_cast<std::size_t>(problem::byte_size(type));
   problem::Array moved = array;
   const double whole = sign_of(seed, 0);
-  for (std::size_t at = 0, i = 0; at + size <= moved.bytes.size(); at += size, ++i) {
-    auto* const place = reinterpret_cast<std::byte*>(moved.bytes.data() + at);
+  measure::change_elements(moved, [&](std::size_t i, double value) {
     const double run = sign_of(seed + 1, i / kRun), own = sign_of(seed + 2, i);
-    const double value = measure::load_element(place, type);
-    measure::store_element(place, type, value * (1 + nudge * (whole + run + own) / 3));
-  }
+    return value * (1 + nudge * (whole + run + own) / 3);
+  });
   return moved;
 }
 
@@ -100,8 +97,7 @@ Result<std::optional<OutputMoves>> moves_of(const std::vector<std::filesystem::p
     }
     if (!any) return std::optional<OutputMoves>();
     Result<std::vector<problem::Array>> outputs = run(files);
-    if (!outputs && outputs.error().kind == ErrorKind::kInterrupted)
-      return tl::unexpected(std::move(outputs).error());
+    HONE_TRY(interruption(outputs));
     if (!outputs || outputs->size() != expected.size()) return std::optional<OutputMoves>();
     for (std::size_t r = 0; r < expected.size(); ++r) {
       const std::vector<double> values = measure::values_of((*outputs)[r]);
@@ -118,11 +114,7 @@ Result<measure::Comparison> compare_with_moves(const problem::Array& got,
                                                const measure::Tolerance& tolerance,
                                                const std::vector<double>& moves) {
   const problem::TensorType& type = expected.type;
-  const auto compared = [&](const problem::Array& array) {
-    return measure::compare(std::as_bytes(std::span(array.bytes)),
-                            std::as_bytes(std::span(expected.bytes)), type, tolerance);
-  };
-  HONE_ASSIGN(measure::Comparison plain, compared(got));
+  HONE_ASSIGN(measure::Comparison plain, measure::compare(got, expected, tolerance));
   if (plain.right || plain.elements != std::ssize(moves)) return plain;
   const double times = problem::is_float(type.element) ? kTimesTheMove : 1;
   const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
@@ -146,7 +138,7 @@ Result<measure::Comparison> compare_with_moves(const problem::Array& got,
   }
   if (are_within(std::move(errors), moves, times, tolerance.absolute))
     for (const std::size_t i : beyond) forgive(i);
-  HONE_ASSIGN(measure::Comparison judged, compared(forgiven));
+  HONE_ASSIGN(measure::Comparison judged, measure::compare(forgiven, expected, tolerance));
   // How far the outputs lie apart is said of what was computed.
   judged.worst_error = plain.worst_error;
   judged.worst_relative = plain.worst_relative;

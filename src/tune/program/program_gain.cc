@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/ranges.h"
 #include "measure/statistics.h"
 #include "tune/program/kernels_in_place.h"
 
@@ -31,9 +32,8 @@ std::vector<KernelGain> promises(std::string_view compiler, const std::vector<Tu
                                  const std::map<store::Id, double>& defaults) {
   std::vector<KernelGain> kernels;
   for (const TunedDispatch& each : tuned) {
-    const auto seconds = defaults.find(each.id);
-    if (std::ranges::count(shipped, each.id) == 0 || !each.selection.speedup ||
-        seconds == defaults.end())
+    const auto* const seconds = value_at(defaults, each.id);
+    if (std::ranges::count(shipped, each.id) == 0 || !each.selection.speedup || seconds == nullptr)
       continue;
     const std::string& name = each.dispatch->name;
     auto known = std::ranges::find(kernels, name, &KernelGain::dispatch);
@@ -45,7 +45,7 @@ std::vector<KernelGain> promises(std::string_view compiler, const std::vector<Tu
                      .launches = 0});
     const int launches = std::max(1, each.dispatch->launches_per_call);
     known->launches += launches;
-    known->promised += launches * seconds->second * (1 - 1 / *each.selection.speedup);
+    known->promised += launches * *seconds * (1 - 1 / *each.selection.speedup);
   }
   std::ranges::stable_sort(kernels, std::greater(), &KernelGain::promised);
   return kernels;
@@ -70,8 +70,8 @@ Status look_at_kernels(Context& context, const ProgramBench& bench, const Verifi
     after.erase(b);
   }
   const auto sum = [](const SecondsByKernel& seconds) {
-    return std::accumulate(seconds.begin(), seconds.end(), 0.0,
-                           [](double all, const auto& each) { return all + each.second; });
+    const auto each = seconds | std::views::values;
+    return std::accumulate(each.begin(), each.end(), 0.0);
   };
   const bool all_known = std::ranges::all_of(
       gain.kernels, [](const KernelGain& kernel) { return kernel.before.has_value(); });
@@ -81,6 +81,11 @@ Status look_at_kernels(Context& context, const ProgramBench& bench, const Verifi
   return {};
 }
 
+std::optional<double> difference(std::optional<double> a, std::optional<double> b) {
+  if (!a || !b) return std::nullopt;
+  return *a - *b;
+}
+
 nlohmann::json or_null(std::optional<double> value) {
   return value ? nlohmann::json(*value) : nlohmann::json();
 }
@@ -88,8 +93,7 @@ nlohmann::json or_null(std::optional<double> value) {
 }  // namespace
 
 std::optional<double> KernelGain::arrived() const {
-  if (!before || !after) return std::nullopt;
-  return *before - *after;
+  return difference(before, after);
 }
 
 double ProgramGain::promised() const {
@@ -109,14 +113,11 @@ std::optional<double> ProgramGain::in_kernels() const {
 }
 
 std::optional<double> ProgramGain::in_others() const {
-  if (!others_before || !others_after) return std::nullopt;
-  return *others_before - *others_after;
+  return difference(others_before, others_after);
 }
 
 std::optional<double> ProgramGain::between() const {
-  const std::optional<double> kernels_gain = in_kernels(), others_gain = in_others();
-  if (!kernels_gain || !others_gain) return std::nullopt;
-  return arrived() - *kernels_gain - *others_gain;
+  return difference(difference(arrived(), in_kernels()), in_others());
 }
 
 Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const VerifiedBuild& build,

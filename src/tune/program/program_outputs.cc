@@ -24,28 +24,26 @@ struct Distance {
   double worst = 0;
 };
 
+double root_mean_square(const std::vector<double>& values) {
+  double squares = 0;
+  for (const double value : values) squares += value * value;
+  return std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, values.size())));
+}
+
 // Infinite where one has a value and the other has none.
 Distance distance(const problem::Array& from, const std::vector<double>& to) {
   const std::vector<double> values = measure::values_of(from);
   if (values.size() != to.size()) return {INFINITY, INFINITY};
   Distance found;
-  double squares = 0;
+  std::vector<double> errors(to.size());
   for (std::size_t i = 0; i < to.size(); ++i) {
     const bool both = std::isnan(values[i]) == std::isnan(to[i]);
     if (both && (std::isnan(to[i]) || values[i] == to[i])) continue;
-    const double error = both ? std::abs(values[i] - to[i]) : INFINITY;
-    found.worst = std::max(found.worst, error);
-    squares += error * error;
+    errors[i] = both ? std::abs(values[i] - to[i]) : INFINITY;
+    found.worst = std::max(found.worst, errors[i]);
   }
-  found.root_mean_square =
-      std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, values.size())));
+  found.root_mean_square = root_mean_square(errors);
   return found;
-}
-
-double root_mean_square(const std::vector<double>& values) {
-  double squares = 0;
-  for (const double value : values) squares += value * value;
-  return std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, values.size())));
 }
 
 // Empty where `output` is right by the program computed in f32.
@@ -80,13 +78,6 @@ Status check_types(const std::vector<problem::Array>& outputs,
   return {};
 }
 
-Result<measure::Comparison> compare_within(const problem::Array& output,
-                                           const problem::Array& expected,
-                                           const measure::Tolerance& tolerance) {
-  return measure::compare(std::as_bytes(std::span(output.bytes)),
-                          std::as_bytes(std::span(expected.bytes)), expected.type, tolerance);
-}
-
 bool are_right(const std::vector<JudgedOutput>& judged) {
   return std::ranges::all_of(judged,
                              [](const JudgedOutput& each) { return each.comparison.right; });
@@ -106,7 +97,7 @@ Status judge_by_moves(const std::vector<problem::Array>& outputs,
                   compare_with_moves(outputs[i], expected[i], each.tolerance, (*moves)[i]));
     } else {
       each.tolerance = program_tolerance(expected[i]);
-      HONE_ASSIGN(each.comparison, compare_within(outputs[i], expected[i], each.tolerance));
+      HONE_ASSIGN(each.comparison, measure::compare(outputs[i], expected[i], each.tolerance));
     }
   }
   return {};
@@ -134,7 +125,8 @@ Result<std::vector<JudgedOutput>> judge_outputs(const std::vector<problem::Array
   std::vector<JudgedOutput> judged(expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     judged[i].tolerance = rounding_tolerance(expected[i]);
-    HONE_ASSIGN(judged[i].comparison, compare_within(outputs[i], expected[i], judged[i].tolerance));
+    HONE_ASSIGN(judged[i].comparison,
+                measure::compare(outputs[i], expected[i], judged[i].tolerance));
   }
   if (are_right(judged)) return judged;
   HONE_ASSIGN(const std::optional<OutputMoves> moves, witnesses.moves());
@@ -159,11 +151,6 @@ std::string difference_in(const std::vector<JudgedOutput>& judged) {
     return judged[i].by_wide.empty() ? difference : difference + "; " + judged[i].by_wide;
   }
   return "";
-}
-
-Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
-                                          const std::vector<problem::Array>& expected) {
-  return difference_of_outputs(outputs, expected, {});
 }
 
 std::string changed_bits(const std::vector<problem::Array>& outputs,
@@ -222,14 +209,11 @@ Result<std::string> difference_of_outputs(const std::vector<problem::Array>& out
                                           const std::vector<problem::Array>& wide) {
   HONE_TRY(check_types(outputs, expected));
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    const problem::TensorType& type = expected[i].type;
     HONE_ASSIGN(const measure::Comparison comparison,
-                measure::compare(std::as_bytes(std::span(outputs[i].bytes)),
-                                 std::as_bytes(std::span(expected[i].bytes)), type,
-                                 program_tolerance(expected[i])));
+                measure::compare(outputs[i], expected[i], program_tolerance(expected[i])));
     if (comparison.right) continue;
     const std::string difference = fmt::format("result {} is {}", i, measure::describe(comparison));
-    if (wide.size() != expected.size() || !is_narrow(type.element)) return difference;
+    if (wide.size() != expected.size() || !is_narrow(expected[i].type.element)) return difference;
     const std::string by_wide = beside_wide(outputs[i], expected[i], wide[i]);
     if (!by_wide.empty()) return difference + "; " + by_wide;
   }

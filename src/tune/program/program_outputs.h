@@ -14,12 +14,6 @@
 
 namespace hone::tune {
 
-// Empty when each output is the expected one but for rounding; else which is not, with the first
-// bad element (the tolerances are program_tolerance.h's). An input error when their number or types
-// differ.
-Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
-                                          const std::vector<problem::Array>& expected);
-
 // Empty when each output has the expected one's bits; else which has not, and how many elements do
 // not. Of the same number and types.
 std::string changed_bits(const std::vector<problem::Array>& outputs,
@@ -37,14 +31,16 @@ problem::Array widened(const problem::Array& array);
 // the program computed in f32; infinite where one has a value and the other has none.
 double error_by_wide(const problem::Array& output, const problem::Array& wide);
 
-// Compares as difference_of_outputs() does, with `wide`, the results of the program computed in
-// f32: a narrow output beyond its tolerance is right all the same when it lies at most twice as far
-// from `wide` as the expected one does, in root mean square and at its worst element. Twice: the
-// change is then no larger than the error that the default makes itself. When that error is more
-// than a tenth of the output's own root mean square nothing can be told, and the text says so.
+// Empty when each output is the expected one but for rounding; else which is not, with the first
+// bad element (the tolerances are program_tolerance.h's). An input error when their number or types
+// differ. `wide`: the results of the program computed in f32, or none. By these a narrow output
+// beyond its tolerance is right all the same when it lies at most twice as far from `wide` as the
+// expected one does, in root mean square and at its worst element. Twice: the change is then no
+// larger than the error that the default makes itself. When that error is more than a tenth of the
+// output's own root mean square nothing can be told, and the text says so.
 Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
                                           const std::vector<problem::Array>& expected,
-                                          const std::vector<problem::Array>& wide);
+                                          const std::vector<problem::Array>& wide = {});
 
 // Whether a dispatch of the program holds or computes numbers of f16 or bf16, whatever its results
 // are.

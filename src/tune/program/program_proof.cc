@@ -4,10 +4,9 @@
 #include <iterator>
 #include <map>
 
+#include "base/ranges.h"
 #include "provider/ptx_kernel.h"
-#include "tune/program/entry_choice.h"
 #include "tune/program/spec_vetting.h"
-#include "tune/program/tie_choice.h"
 #include "tune/services/function_choice.h"
 
 namespace hone::tune {
@@ -25,29 +24,14 @@ constexpr const char* kStarter = "starter spec";
 // Where the compiler's own kernels are wrong: with what is right in their place, and nothing else.
 constexpr const char* kRepairs = "repairs";
 
-std::vector<std::string> joined(std::vector<std::string> flags,
-                                const std::vector<std::string>& more) {
-  flags.insert(flags.end(), more.begin(), more.end());
-  return flags;
-}
-
 class Proof {
  public:
-  Proof(Context& context, const problem::Program& program, const std::string& bytes,
-        const problem::GivenSizes& given, std::vector<TunedDispatch>& tuned,
-        const ReferenceOf& reference_of, const std::vector<VerifiedBuild>& rivals)
-      : context_(context),
-        program_(program),
-        bytes_(bytes),
-        given_(given),
-        tuned_(tuned),
-        reference_of_(reference_of),
-        rivals_(rivals) {}
+  Proof(Context& context, const ProofRequest& request) : context_(context), request_(request) {}
 
   Result<ProvenProgram> run() {
     HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-program-"));
     folder_ = folder.path();
-    entries_ = spec_entries(*context_.programs, tuned_, proven_.left_out);
+    entries_ = spec_entries(*context_.programs, request_.tuned, proven_.left_out);
     std::vector<VerifiedEntry> replacing;
     std::ranges::copy_if(entries_, std::back_inserter(replacing), replaces);
     std::erase_if(entries_, replaces);
@@ -73,7 +57,7 @@ class Proof {
   std::optional<problem::Function> callable() const {
     if (!context_.options.prove) return std::nullopt;
     Result<problem::Function> function =
-        function_to_call(program_, context_.options.function, context_.options.inputs);
+        function_to_call(request_.program, context_.options.function, context_.options.inputs);
     if (function) return std::move(*function);
     context_.state->not_proved = function.error().message;
     context_.observer.note(function.error().message +
@@ -84,21 +68,22 @@ class Proof {
 
   // With the flags that the entries were found with, whether the program can be run or not.
   Status vet() {
-    if (rivals_.size() + sets_found_faster() > 0 && !has_time_for_specs(1)) {
-      for (const VerifiedEntry& entry : entries_)
-        leave_out(entry, "no time is left to compile the program with it");
-      entries_.clear();
+    if (request_.rivals.size() + sets_found_faster() > 0 && !has_time_for_specs(1)) {
+      leave_out_all("no time is left to compile the program with it");
       return {};
     }
     const bool as_loaded = context_.baseline.extra_flags.flags.empty();
-    const VettingRequest request{
-        program_.path, bytes_, context_.flags(), folder_, as_loaded ? &program_ : nullptr, given_};
+    const VettingRequest request{request_.program.path,
+                                 request_.bytes,
+                                 context_.flags(),
+                                 folder_,
+                                 as_loaded ? &request_.program : nullptr,
+                                 request_.given};
     auto vetted = vet_spec(context_, request, entries_);
     if (!vetted && vetted.error().kind == ErrorKind::kFailure) {
       // What was tuned is kept; a program that the compiler refuses has no use for a spec.
       context_.observer.note(vetted.error().message);
-      for (const VerifiedEntry& entry : entries_) leave_out(entry, vetted.error().message);
-      entries_.clear();
+      leave_out_all(vetted.error().message);
       return {};
     }
     if (!vetted) return tl::unexpected(std::move(vetted).error());
@@ -115,7 +100,8 @@ class Proof {
   // What will be written then are the user's own flags.
   Status compile_without_spec() {
     HONE_ASSIGN(const auto compiled,
-                context_.compiler.compile_program(program_.path, bytes_, context_.options.flags));
+                context_.compiler.compile_program(request_.program.path, request_.bytes,
+                                                  context_.options.flags));
     if (!compiled)
       context_.observer.note("the program does not compile, without a spec: " +
                              compiled.error().message);
@@ -137,10 +123,10 @@ class Proof {
       HONE_TRY(context_.store.log_event(
           "shipped code", fmt::format("{}: {}", name, same ? "as measured" : "other PTX")));
       if (!same)
-        context_.observer.note(fmt::format(
+        context_.note(
             "{}: the program holds other PTX for it than what was measured; the times of the whole "
             "program are of what it holds",
-            name));
+            name);
     }
     return {};
   }
@@ -161,6 +147,11 @@ class Proof {
       proven_.left_out.push_back({verified->dispatch->name, reason});
   }
 
+  void leave_out_all(const std::string& reason) {
+    for (const VerifiedEntry& entry : entries_) leave_out(entry, reason);
+    entries_.clear();
+  }
+
   Status compare_on(const problem::Function& function) {
     // The compiler's freedom to reorder sums was added for the sake of dispatches alone.
     const bool has_flags = !context_.baseline.extra_flags.flags.empty() &&
@@ -172,9 +163,11 @@ class Proof {
     if (!context_.state->deadline.can_prove())
       return failure("no time is left to prove it: --budget {:.0f}s would do",
                      context_.state->deadline.sufficient());
-    HONE_ASSIGN(builds_, BuildBench::create(context_, program_, bytes_, function, folder_));
+    HONE_ASSIGN(builds_,
+                BuildBench::create(context_, request_.program, request_.bytes, function, folder_));
     HONE_TRY(repair());
-    std::vector<ProgramBuild> without_spec{{default_build()}};
+    std::vector<ProgramBuild> without_spec;
+    without_spec.push_back({default_build()});
     const bool has_spec = !entries_.empty() || !context_.state->starter_spec.empty();
     if (has_flags || (has_spec && !context_.baseline.extra_flags.flags.empty()))
       without_spec.push_back({base()});
@@ -183,7 +176,7 @@ class Proof {
     for (const FlagSet& set : sets)
       if (context_.state->deadline.has(static_cast<double>(without_spec.size()) *
                                        context_.state->deadline.trial()))
-        without_spec.push_back({{.label = set.name, .flags = set.flags}});
+        without_spec.push_back({Build{.label = set.name, .flags = set.flags}});
     HONE_TRY(builds_->add_each(std::move(without_spec)));
     HONE_TRY(add_starter());
     HONE_TRY(drop_entries_that_go_wrong());
@@ -193,11 +186,12 @@ class Proof {
     HONE_TRY(compare_kernels());
     HONE_TRY(add_ablations());
     HONE_TRY(add_rivals());
-    HONE_TRY(time_all());
+    HONE_TRY(time_if([](const ProgramBuild&) { return true; }));
     HONE_ASSIGN(const bool dropped, drop_entries_that_do_not_help());
     if (dropped) {
       HONE_TRY(add_spec_builds(/*first=*/false));
-      HONE_TRY(time_what_stays());
+      // Once more, since builds are compared within rounds: what may still be chosen.
+      HONE_TRY(time_if([this](const ProgramBuild& build) { return stays(build); }));
     }
     return keep_right_ones();
   }
@@ -212,26 +206,19 @@ class Proof {
   // Whether so many more compiles with a spec, and those of the rivals, leave time to prove.
   bool has_time_for_specs(std::size_t compiles) const {
     const Deadline& deadline = context_.state->deadline;
-    return deadline.has(static_cast<double>(compiles + rivals_.size()) *
+    return deadline.has(static_cast<double>(compiles + request_.rivals.size()) *
                             deadline.trial_with_spec() +
                         static_cast<double>(sets_found_faster()) * deadline.trial());
   }
 
-  Status time_all() {
-    std::vector<BuildId> ids;
-    for (const ProgramBuild& build : builds_->all()) ids.push_back(build.id());
-    return time(ids);
-  }
   Status time(const std::vector<BuildId>& ids) {
     return builds_->time(kChoosingRounds, ids, context_.options.seed,
                          context_.state->deadline.for_choosing());
   }
-
-  // Once more, since builds are compared within rounds: what may still be chosen.
-  Status time_what_stays() {
+  Status time_if(const std::function<bool(const ProgramBuild&)>& wanted) {
     std::vector<BuildId> ids;
     for (const ProgramBuild& build : builds_->all())
-      if (stays(build)) ids.push_back(build.id());
+      if (wanted(build)) ids.push_back(build.id());
     return time(ids);
   }
 
@@ -271,7 +258,8 @@ class Proof {
 
   Result<ProgramBuild> spec_build(const std::vector<VerifiedEntry>& entries,
                                   std::string label) const {
-    ProgramBuild build{{.label = std::move(label), .flags = context_.baseline.extra_flags.flags}};
+    ProgramBuild build{
+        Build{.label = std::move(label), .flags = context_.baseline.extra_flags.flags}};
     HONE_ASSIGN(build.spec, with_starter(entries));
     HONE_ASSIGN(build.replaced, replaced_executables(*context_.programs, entries));
     if (build.uses_spec())
@@ -285,7 +273,7 @@ class Proof {
     repairs_ = static_cast<std::size_t>(std::ranges::count_if(entries_, &VerifiedEntry::repairs));
     if (repairs_ == 0) return {};
     HONE_TRY(builds_->add({default_build()}));
-    const Group repairing(entries_.begin(), entries_.begin() + as_distance(repairs_));
+    const Group repairing = first_entries(repairs_);
     const bool all = repairs_ == entries_.size();
     HONE_ASSIGN(
         ProgramBuild repaired,
@@ -299,18 +287,18 @@ class Proof {
       // Without them the rest is compared with a program that is wrong, as is said at the end.
       for (const VerifiedEntry& entry : repairing)
         leave_out(entry, "repaired by it the whole program " + added.failure);
-      entries_.erase(entries_.begin(), entries_.begin() + as_distance(repairs_));
+      entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(repairs_));
       module_.clear();
       repairs_ = 0;
       return {};
     }
     specs_[id] = {.entries = repairing};
     for (std::size_t i = 0; i < added.differences.size(); ++i)
-      context_.observer.note(fmt::format(
+      context_.note(
           "result {} of the default is wrong in {} of {} elements, by {:.2g} at most: repaired are "
           "{}",
           i, added.differences[i].different, added.differences[i].elements,
-          added.differences[i].largest, fmt::join(names_of(repairing), ", ")));
+          added.differences[i].largest, fmt::join(names_of(repairing), ", "));
     return {};
   }
 
@@ -324,8 +312,8 @@ class Proof {
     return names;
   }
 
-  static std::ptrdiff_t as_distance(std::size_t count) {
-    return static_cast<std::ptrdiff_t>(count);
+  std::vector<VerifiedEntry> first_entries(std::size_t count) const {
+    return {entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(count)};
   }
 
   // Drops entries while the program does not run with the spec, or gives other outputs, though
@@ -342,7 +330,7 @@ class Proof {
         (failed.empty() ? right : wrong) = middle;
       }
       leave_out(entries_[wrong - 1], "with it the whole program " + words);
-      entries_.erase(entries_.begin() + as_distance(wrong) - 1);
+      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(wrong) - 1);
       module_.clear();
     }
     return {};
@@ -350,8 +338,7 @@ class Proof {
 
   // Why the program with the first so many entries is not timed; empty where it is.
   Result<std::string> failure_with(std::size_t count) {
-    const std::vector<VerifiedEntry> some(entries_.begin(), entries_.begin() + as_distance(count));
-    HONE_ASSIGN(ProgramBuild build, spec_build(some, ""));
+    HONE_ASSIGN(ProgramBuild build, spec_build(first_entries(count), ""));
     if (count == entries_.size()) build.compiled = vetted_module();
     return builds_->failure_of(std::move(build));
   }
@@ -365,7 +352,7 @@ class Proof {
         !has_time_for_specs(kCompilesOfTies))
       return {};
     TieChoice choice(
-        context_, *builds_, tuned_, reference_of_,
+        context_, *builds_, request_.tuned, request_.reference_of,
         [this](const std::vector<VerifiedEntry>& entries, std::string label) {
           return spec_build(entries, std::move(label));
         },
@@ -399,24 +386,26 @@ class Proof {
   Status add_with(const FlagSet& set, const std::string& suffix) {
     const Build alone{.label = set.name, .flags = set.flags};
     if (builds_->timed_for(alone.id()) == nullptr) return {};
-    ProgramBuild build{{.label = joined_label(set.name, set.is_whole ? kSpec : label()) + suffix,
-                        .flags = set.is_whole
-                                     ? set.flags
-                                     : joined(set.flags, context_.baseline.extra_flags.flags)}};
+    ProgramBuild build{
+        Build{.label = joined_label(set.name, set.is_whole ? kSpec : label()) + suffix,
+              .flags = set.is_whole ? set.flags
+                                    : joined(set.flags, context_.baseline.extra_flags.flags)}};
     build.without_spec = alone;
     if (!set.is_whole)
       build.without_spec =
           Build{.label = joined_label(set.name, context_.baseline.extra_flags.name),
                 .flags = build.flags};
-    const VettingRequest request{
-        program_.path, bytes_,  joined(context_.options.flags, build.flags),
-        folder_,       nullptr, given_};
+    const VettingRequest request{request_.program.path,
+                                 request_.bytes,
+                                 joined(context_.options.flags, build.flags),
+                                 folder_,
+                                 nullptr,
+                                 request_.given};
     // Under other flags the program's executables have other names.
     std::vector<VerifiedEntry> configured = entries_;
     std::erase_if(configured, replaces);
     auto vetted = vet_spec(context_, request, std::move(configured));
-    if (!vetted && vetted.error().kind == ErrorKind::kInterrupted)
-      return tl::unexpected(std::move(vetted).error());
+    HONE_TRY(interruption(vetted));
     if (!vetted || vetted->entries.empty()) return {};
     HONE_ASSIGN(build.spec, linked(std::move(vetted->spec)));
     if (context_.state->starter_spec.empty()) build.compiled = std::move(vetted->module);
@@ -427,7 +416,7 @@ class Proof {
 
   Status add_rivals() {
     std::vector<ProgramBuild> builds;
-    for (const VerifiedBuild& rival : rivals_) {
+    for (const VerifiedBuild& rival : request_.rivals) {
       ProgramBuild& build = builds.emplace_back();
       static_cast<Build&>(build) = rival;
       build.without_spec = rival.without_spec;
@@ -436,22 +425,21 @@ class Proof {
   }
 
   const VerifiedBuild* rival(const Build& build) const {
-    const auto found = std::ranges::find_if(
-        rivals_, [id = build.id()](const VerifiedBuild& each) { return each.id() == id; });
-    return found == rivals_.end() ? nullptr : &*found;
+    return find_build(request_.rivals, build.id());
   }
 
   using Group = std::vector<VerifiedEntry>;
 
+  static std::vector<Group> in_groups(std::span<const VerifiedEntry> entries, std::size_t most) {
+    return mapped(groups_of(entries.size(), most), [&](const std::vector<std::size_t>& places) {
+      return mapped(places, [&](std::size_t place) { return entries[place]; });
+    });
+  }
+
   // The spec without each entry that is there for speed; of many, without each of a few groups of
   // them.
   Status add_ablations() {
-    groups_.clear();
-    for (const std::vector<std::size_t>& places :
-         groups_of(entries_.size() - repairs_, kMostGroups)) {
-      Group& group = groups_.emplace_back();
-      for (const std::size_t place : places) group.push_back(entries_[repairs_ + place]);
-    }
+    groups_ = in_groups(std::span(entries_).subspan(repairs_), kMostGroups);
     return entries_.size() < 2 ? Status() : add_lacking(groups_);
   }
 
@@ -480,20 +468,17 @@ class Proof {
   // What is added is part of what the spec was found with.
   std::string label() const { return joined_label(context_.baseline.extra_flags.name, kSpec); }
   std::string label_without(const Group& group) const {
-    const std::string more =
-        group.size() > 1 ? fmt::format(" and {} more", group.size() - 1) : std::string();
-    return fmt::format("{} without {}{}", label(), group.front().name(), more);
+    return fmt::format("{} without {}{}", label(), group.front().name(), and_more(group));
+  }
+  static std::string and_more(const Group& group) {
+    return group.size() > 1 ? fmt::format(" and {} more", group.size() - 1) : std::string();
   }
   using GroupKey = std::vector<const TunedDispatch*>;
-  static GroupKey key_of(const Group& group) {
-    GroupKey key;
-    for (const VerifiedEntry& entry : group) key.push_back(entry.tuned);
-    return key;
-  }
+  static GroupKey key_of(const Group& group) { return mapped(group, &VerifiedEntry::tuned); }
   // The whole spec without the group; nothing where that has no time.
   const ProgramBuild* without(const Group& group) const {
-    const auto lacking = lacking_.find(key_of(group));
-    return lacking == lacking_.end() ? nullptr : builds_->timed_for(lacking->second);
+    const auto* const lacking = value_at(lacking_, key_of(group));
+    return lacking == nullptr ? nullptr : builds_->timed_for(*lacking);
   }
 
   // By the program with the whole spec beside the one that lacks a group (with a single entry: the
@@ -502,9 +487,7 @@ class Proof {
     const ProgramBuild* whole = builds_->find(whole_);
     if (whole == nullptr) return false;
     if (!whole->usable()) {
-      for (const VerifiedEntry& entry : entries_)
-        leave_out(entry, "the whole program with the spec: " + whole->failure);
-      entries_.clear();
+      leave_out_all("the whole program with the spec: " + whole->failure);
       repairs_ = 0;
       return false;
     }
@@ -543,11 +526,7 @@ class Proof {
   // Drops the halves that hurt of a group that hurts, and of these theirs; the whole group where no
   // half hurts by itself. `by`: what the spec gains by the group.
   Status drop(const Group& group, const measure::PairedComparison& by) {
-    std::vector<Group> halves;
-    for (const std::vector<std::size_t>& places : groups_of(group.size(), 2)) {
-      Group& half = halves.emplace_back();
-      for (const std::size_t place : places) half.push_back(group[place]);
-    }
+    const std::vector<Group> halves = in_groups(group, 2);
     if (by.verdict == measure::Verdict::kSlower && halves.size() > 1) {
       HONE_TRY(add_lacking(halves));
       std::vector<BuildId> ids{default_build().id(), whole_};
@@ -569,10 +548,8 @@ class Proof {
       if (any_hurts) return {};
     }
     for (const VerifiedEntry& entry : group) {
-      const std::string together =
-          group.size() > 1 ? fmt::format(" and {} more", group.size() - 1) : std::string();
       leave_out(entry, fmt::format("the program is {} with it{}: {:.3f}x [{:.3f}, {:.3f}]",
-                                   measure::name_of(by.verdict), together, 1 / by.ratio,
+                                   measure::name_of(by.verdict), and_more(group), 1 / by.ratio,
                                    1 / by.interval.high, 1 / by.interval.low));
       std::erase_if(entries_, [&](const VerifiedEntry& each) { return each.tuned == entry.tuned; });
     }
@@ -590,14 +567,13 @@ class Proof {
   // left where it lacked just what did not help.
   bool stays(const ProgramBuild& build) const {
     if (!build.without_spec || rival(build) != nullptr) return true;
-    const auto of = specs_.find(build.id());
-    if (of == specs_.end()) return false;
-    const std::vector<VerifiedEntry>& entries = of->second.entries;
-    if (of->second.ablation && entries.size() != entries_.size()) return false;
-    return std::all_of(entries.begin(), entries.end(), [this](const VerifiedEntry& entry) {
-      return std::any_of(entries_.begin(), entries_.end(), [&](const VerifiedEntry& staying) {
-        return staying.tuned == entry.tuned;
-      });
+    const auto* const of = value_at(specs_, build.id());
+    if (of == nullptr) return false;
+    const std::vector<VerifiedEntry>& entries = of->entries;
+    if (of->ablation && entries.size() != entries_.size()) return false;
+    return std::ranges::all_of(entries, [this](const VerifiedEntry& entry) {
+      return std::ranges::any_of(
+          entries_, [&](const VerifiedEntry& staying) { return staying.tuned == entry.tuned; });
     });
   }
 
@@ -605,9 +581,6 @@ class Proof {
     for (const ProgramBuild& build : builds_->all()) {
       if (!build.usable() || !stays(build)) continue;
       VerifiedBuild right{build};
-      right.without_spec = build.without_spec;
-      right.seconds = build.seconds;
-      right.differences = build.differences;
       if (const VerifiedBuild* const known = rival(build); known != nullptr) {
         right.shipped = known->shipped;
         right.left_out = known->left_out;
@@ -632,12 +605,7 @@ class Proof {
   };
 
   Context& context_;
-  const problem::Program& program_;
-  const std::string& bytes_;
-  const problem::GivenSizes& given_;
-  std::vector<TunedDispatch>& tuned_;
-  const ReferenceOf& reference_of_;
-  const std::vector<VerifiedBuild>& rivals_;
+  const ProofRequest& request_;
   std::filesystem::path folder_;
   std::vector<VerifiedEntry> entries_;  // those that repair first
   std::size_t repairs_ = 0;             // how many of them do
@@ -653,12 +621,8 @@ class Proof {
 
 }  // namespace
 
-Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
-                                    const std::string& bytes, const problem::GivenSizes& given,
-                                    std::vector<TunedDispatch>& tuned,
-                                    const ReferenceOf& reference_of,
-                                    const std::vector<VerifiedBuild>& rivals) {
-  return Proof(context, program, bytes, given, tuned, reference_of, rivals).run();
+Result<ProvenProgram> prove_program(Context& context, const ProofRequest& request) {
+  return Proof(context, request).run();
 }
 
 Result<ProvingRounds> prove_build(Context& context, ProgramBench& bench,

@@ -12,7 +12,7 @@
 #include "tune/dispatch/dispatch_tuner.h"
 #include "tune/program/build_bench.h"
 #include "tune/program/build_choice.h"
-#include "tune/program/near_ties.h"
+#include "tune/program/tie_choice.h"
 
 namespace hone::tune {
 
@@ -38,19 +38,23 @@ struct ProvenProgram {
   std::shared_ptr<ProgramBench> bench;  // none where nothing could be run
 };
 
-// Compiles the whole program, `bytes` of the file program.path that was loaded with the sizes
-// `given`, and times it to find what is worth
-// proving (prove_build), beside `rivals`: ways with specs of their own, which other tunings of
-// the program proved. Where it cannot be run (dynamic shapes, benchmark files of a single dispatch,
-// no runtime) it is compiled all the same with what will be written, and a note says so.
+struct ProofRequest {
+  const problem::Program& program;  // loaded with the sizes `given`
+  const std::string& bytes;         // of the file program.path
+  problem::GivenSizes given;
+  std::vector<TunedDispatch>& tuned;
+  ReferenceOf reference_of;
+  const std::vector<VerifiedBuild>& rivals;
+};
+
+// Compiles the whole program and times it to find what is worth proving (prove_build), beside
+// `rivals`: ways with specs of their own, which other tunings of the program proved. Where it
+// cannot be run (dynamic shapes, benchmark files of a single dispatch, no runtime) it is compiled
+// all the same with what will be written, and a note says so.
 //
 // When the runtime tells what each kernel takes, winners in `tuned` give way to near ties that are
-// faster in the program (near_ties.h), unless the options say otherwise.
-Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
-                                    const std::string& bytes, const problem::GivenSizes& given,
-                                    std::vector<TunedDispatch>& tuned,
-                                    const ReferenceOf& reference_of,
-                                    const std::vector<VerifiedBuild>& rivals);
+// faster in the program (tie_choice.h), unless the options say otherwise.
+Result<ProvenProgram> prove_program(Context& context, const ProofRequest& request);
 
 // Times the default, this build and the same without what was tuned anew, in rounds that have
 // chosen nothing.

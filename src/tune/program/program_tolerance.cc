@@ -27,13 +27,9 @@ double relative_tolerance(problem::ElementType type) {
 }
 
 double largest_magnitude(const problem::Array& array) {
-  const std::size_t size = static_cast<std::size_t>(problem::byte_size(array.type.element));
   double largest = 0;
-  for (std::size_t at = 0; at + size <= array.bytes.size(); at += size) {
-    const double value = measure::load_element(
-        reinterpret_cast<const std::byte*>(array.bytes.data() + at), array.type.element);
+  for (const double value : measure::values_of(array))
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-  }
   return largest;
 }
 

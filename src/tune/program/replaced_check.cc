@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/ranges.h"
 #include "base/text.h"
 #include "provider/ptx_kernel.h"
 
@@ -59,8 +60,8 @@ class ReplacedCheck {
     checked.dispatch = kernel->dispatch;
     const std::string executable = file.stem().string();
     const auto& all = program_.dispatches;
-    const auto found = std::ranges::find(all, executable, &problem::Dispatch::executable);
-    if (found == all.end()) {
+    const auto* const found = find_by(all, executable, &problem::Dispatch::executable);
+    if (found == nullptr) {
       checked.effect = ReplacedEffect::kUnused;
       std::set<std::string> names;
       for (const problem::Dispatch& dispatch : all) names.insert(dispatch.executable);

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/ranges.h"
+#include "tune/program/spec_vetting.h"
 
 namespace hone::tune {
 namespace {
@@ -26,9 +28,7 @@ bool says_nothing(const Texts& entry) {
 }
 
 std::string texts_in_words(const Texts& texts) {
-  std::vector<std::string> words;
-  for (const provider::NamedText& each : texts) words.push_back(each.text);
-  return fmt::format("{}", fmt::join(words, " with "));
+  return fmt::format("{}", fmt::join(mapped(texts, &provider::NamedText::text), " with "));
 }
 
 class SpecCheck {
@@ -49,8 +49,8 @@ class SpecCheck {
     set_spec_classes();
     HONE_ASSIGN(const auto matched, matches_of(spec));
     for (std::size_t d = 0; d < checked_.program.dispatches.size(); ++d) {
-      const auto entries = matched.find(checked_.program.dispatches[d].name);
-      if (entries != matched.end() && !entries->second.empty()) HONE_TRY(judge(d, entries->second));
+      const auto* const entries = value_at(matched, checked_.program.dispatches[d].name);
+      if (entries != nullptr && !entries->empty()) HONE_TRY(judge(d, *entries));
     }
     return std::move(checked_);
   }
@@ -82,14 +82,12 @@ class SpecCheck {
     const Dispatch& dispatch = checked_.program.dispatches[index];
     const std::vector<std::string> flags = with(request_.spec_path);
     const auto got = compiler_.configured_dispatch(dispatch.name, dispatch.source, flags);
-    if (!got && !is_refusal(got.error())) return tl::unexpected(got.error());
-    std::string refusal = got ? "" : got.error().message;
-    if (got) {
-      const auto compiled =
-          compiler_.ask(provider::jobs::kCompileDispatch, {dispatch.name, dispatch.source, flags});
-      if (!compiled && !is_refusal(compiled.error())) return tl::unexpected(compiled.error());
-      if (!compiled) refusal = compiled.error().message;
-    }
+    Status legal = got.map([](const auto&) {});
+    if (legal)
+      legal = compiler_
+                  .ask(provider::jobs::kCompileDispatch, {dispatch.name, dispatch.source, flags})
+                  .map([](const auto&) {});
+    HONE_ASSIGN(const bool refused, is_refused(legal));
     for (const int mark : matching) {
       const auto position = static_cast<std::size_t>(mark);
       if (position >= checked_.entries.size()) continue;
@@ -100,9 +98,9 @@ class SpecCheck {
         use.note =
             fmt::format("@{} matches too and comes first",
                         checked_.entries[static_cast<std::size_t>(matching.front())].entry.matcher);
-      } else if (!refusal.empty()) {
+      } else if (refused) {
         use.effect = SpecEffect::kIllegal;
-        use.note = refusal;
+        use.note = legal.error().message;
       } else {
         HONE_TRY(compare(entry, dispatch, got->payload, use));
       }
@@ -125,11 +123,6 @@ class SpecCheck {
       use.note = "what the compiler chooses without it";
     }
     return {};
-  }
-
-  // What the compiler says about the spec, as opposed to what keeps hone from asking.
-  static bool is_refusal(const Error& error) {
-    return error.kind == ErrorKind::kInput || error.kind == ErrorKind::kFailure;
   }
 
   std::vector<std::string> with(const std::filesystem::path& spec) const {
@@ -163,8 +156,7 @@ std::string_view name_of(SpecEffect effect) {
 
 bool CheckedEntry::works() const {
   const auto has = [this](SpecEffect effect) {
-    return std::any_of(uses.begin(), uses.end(),
-                       [effect](const SpecUse& use) { return use.effect == effect; });
+    return std::ranges::any_of(uses, [effect](const SpecUse& use) { return use.effect == effect; });
   };
   return has(SpecEffect::kApplied) && !has(SpecEffect::kIllegal) && !has(SpecEffect::kIgnored);
 }

@@ -79,8 +79,8 @@ std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provide
   std::vector<const TunedDispatch*> by_gain;
   for (const TunedDispatch& candidate : tuned)
     if (candidate.payload) by_gain.push_back(&candidate);
-  std::stable_sort(by_gain.begin(), by_gain.end(),
-                   [](const auto* a, const auto* b) { return gain(*a) > gain(*b); });
+  std::ranges::stable_sort(by_gain,
+                           [](const auto* a, const auto* b) { return gain(*a) > gain(*b); });
   std::vector<VerifiedEntry> entries;
   for (const TunedDispatch* candidate : by_gain) {
     if (candidate->replaces()) {
@@ -92,7 +92,7 @@ std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provide
       left_out.push_back({candidate->dispatch->name, alone.error().message});
       continue;
     }
-    const auto same = std::find_if(entries.begin(), entries.end(), [&](const VerifiedEntry& entry) {
+    const auto same = std::ranges::find_if(entries, [&](const VerifiedEntry& entry) {
       return !replaces(entry) &&
              provider.same_spec_class(entry.tuned->dispatch->root, candidate->dispatch->root);
     });

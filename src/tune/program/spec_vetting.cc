@@ -7,17 +7,13 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 
 namespace hone::tune {
 namespace {
 
 using problem::Dispatch;
-
-// What the compiler says, as opposed to what keeps hone from asking.
-bool is_refusal(const Error& error) {
-  return error.kind == ErrorKind::kInput || error.kind == ErrorKind::kFailure;
-}
 
 std::string_view first_line(std::string_view text) {
   return text.substr(0, text.find('\n'));
@@ -40,9 +36,7 @@ class Vetting {
 
   Result<VettedSpec> run() {
     if (!entries_.empty()) {
-      Progress progress;
-      progress.step = "checking the spec in the whole program";
-      context_.observer.progress(progress);
+      context_.observer.progress({.step = "checking the spec in the whole program"});
       HONE_TRY(look_at_program());
     }
     while (!entries_.empty()) {
@@ -69,9 +63,7 @@ class Vetting {
   // What the compiler's IR of a dispatch says that is configured so.
   Result<std::vector<std::string>> texts_of(const provider::Payload& configured) const {
     HONE_ASSIGN(const auto named, context_.programs->texts_in_ir(configured));
-    std::vector<std::string> texts;
-    for (const provider::NamedText& each : named) texts.push_back(each.text);
-    return texts;
+    return mapped(named, &provider::NamedText::text);
   }
 
   // Whether the first so many entries do wrong.
@@ -97,14 +89,10 @@ class Vetting {
   Result<bool> configure() {
     HONE_ASSIGN(const std::vector<std::string> flags, with(entries_.size()));
     const auto got = context_.compiler.configured(program_with(flags));
-    if (!got) {
-      if (!is_refusal(got.error())) return tl::unexpected(got.error());
-      HONE_TRY(leave_out_what_breaks(
-          reason_in(got.error().message),
-          [this](const Dispatch& dispatch, std::size_t count) {
-            return refuses_to_configure(dispatch, count);
-          },
-          [this](std::size_t count) { return refuses_to_configure_all(count); }));
+    HONE_ASSIGN(const bool refused, is_refused(got));
+    if (refused) {
+      HONE_TRY(leave_out_what_breaks(reason_in(got.error().message), &Vetting::refuses_to_configure,
+                                     &Vetting::refuses_to_configure_all));
       return false;
     }
     std::map<std::string, std::vector<std::string>> by_name;
@@ -114,10 +102,10 @@ class Vetting {
     std::set<const TunedDispatch*> applied;
     changed_.clear();
     for (const Dispatch& dispatch : dispatches()) {
-      const auto found = by_name.find(dispatch.name);
-      if (found == by_name.end()) continue;
+      const auto* const found = value_at(by_name, dispatch.name);
+      if (found == nullptr) continue;
       const VerifiedEntry* own = entry_for(dispatch);
-      const std::vector<std::string>& texts = found->second;
+      const std::vector<std::string>& texts = *found;
       if (own != nullptr && texts == wanted_[own->tuned]) applied.insert(own->tuned);
       if (texts != defaults_[dispatch.name]) changed_.push_back(&dispatch);
       if (!astray(dispatch, own, texts)) continue;
@@ -146,8 +134,8 @@ class Vetting {
     const Wrong wrong = [&](std::size_t count) -> Result<bool> {
       HONE_ASSIGN(const std::vector<std::string> flags, with(count));
       const auto got = context_.compiler.configured_dispatch(dispatch.name, dispatch.source, flags);
-      if (!got && !is_refusal(got.error())) return tl::unexpected(got.error());
-      if (!got) return true;
+      HONE_ASSIGN(const bool refused, is_refused(got));
+      if (refused) return true;
       HONE_ASSIGN(const std::vector<std::string> alone, texts_of(got->payload));
       return astray(dispatch, own, alone);
     };
@@ -170,13 +158,12 @@ class Vetting {
     for (std::size_t i = entries_.size(); i-- > 0;) {
       const TunedDispatch* tuned = entries_[i].tuned;
       if (applied.count(tuned) > 0) continue;
-      const auto got = by_name.find(tuned->dispatch->name);
-      leave_out(i,
-                got == by_name.end()
-                    ? "the program has no such dispatch with these flags"
-                    : fmt::format("the compiler does not apply it in the whole program: {} "
-                                  "instead of {}",
-                                  fmt::join(got->second, ", "), fmt::join(wanted_[tuned], ", ")));
+      const auto* const got = value_at(by_name, tuned->dispatch->name);
+      leave_out(i, got == nullptr
+                       ? "the program has no such dispatch with these flags"
+                       : fmt::format("the compiler does not apply it in the whole program: {} "
+                                     "instead of {}",
+                                     fmt::join(*got, ", "), fmt::join(wanted_[tuned], ", ")));
       all = false;
     }
     return all;
@@ -192,15 +179,8 @@ class Vetting {
       return true;
     }
     const std::string words = compiled.error().message;
-    HONE_TRY(leave_out_what_breaks(
-        reason_in(words),
-        [this](const Dispatch& dispatch, std::size_t count) {
-          return refuses_to_compile(dispatch, count);
-        },
-        [this](std::size_t count) -> Result<bool> {
-          HONE_ASSIGN(const auto each, compile_with(count));
-          return !each.has_value();
-        }));
+    HONE_TRY(leave_out_what_breaks(reason_in(words), &Vetting::refuses_to_compile,
+                                   &Vetting::refuses_to_compile_all));
     return false;
   }
 
@@ -212,21 +192,21 @@ class Vetting {
   }
 
   // A single dispatch is compiled in a moment, so the one that fails is looked for first.
-  Status leave_out_what_breaks(
-      const std::string& words,
-      const std::function<Result<bool>(const Dispatch&, std::size_t)>& in_dispatch,
-      const Wrong& in_program) {
+  Status leave_out_what_breaks(const std::string& words,
+                               Result<bool> (Vetting::*in_dispatch)(const Dispatch&, std::size_t),
+                               Result<bool> (Vetting::*in_program)(std::size_t)) {
     for (const Dispatch& dispatch : dispatches()) {
-      HONE_ASSIGN(const bool refused, in_dispatch(dispatch, entries_.size()));
+      const Wrong wrong = [&](std::size_t count) { return (this->*in_dispatch)(dispatch, count); };
+      HONE_ASSIGN(const bool refused, wrong(entries_.size()));
       if (!refused) continue;
-      HONE_ASSIGN(const std::optional<std::size_t> culprit,
-                  first_with([&](std::size_t count) { return in_dispatch(dispatch, count); }));
+      HONE_ASSIGN(const std::optional<std::size_t> culprit, first_with(wrong));
       if (!culprit) continue;
       if (entry_for(dispatch) != &entries_[*culprit] && keep_to_its_own(*culprit)) return {};
       leave_out(*culprit, fmt::format("with it {} does not compile: {}", dispatch.name, words));
       return {};
     }
-    HONE_ASSIGN(const std::optional<std::size_t> culprit, first_with(in_program));
+    HONE_ASSIGN(const std::optional<std::size_t> culprit,
+                first_with([&](std::size_t count) { return (this->*in_program)(count); }));
     if (!culprit)
       return failure("the program does not compile with the flags {}: {}",
                      fmt::join(request_.flags, " "), words);
@@ -236,24 +216,23 @@ class Vetting {
 
   Result<bool> refuses_to_configure(const Dispatch& dispatch, std::size_t count) {
     HONE_ASSIGN(const std::vector<std::string> flags, with(count));
-    const auto got = context_.compiler.configured_dispatch(dispatch.name, dispatch.source, flags);
-    if (!got && !is_refusal(got.error())) return tl::unexpected(got.error());
-    return !got.has_value();
+    return is_refused(context_.compiler.configured_dispatch(dispatch.name, dispatch.source, flags));
   }
 
   Result<bool> refuses_to_configure_all(std::size_t count) {
     HONE_ASSIGN(const std::vector<std::string> flags, with(count));
-    const auto got = context_.compiler.configured(program_with(flags));
-    if (!got && !is_refusal(got.error())) return tl::unexpected(got.error());
-    return !got.has_value();
+    return is_refused(context_.compiler.configured(program_with(flags)));
   }
 
   Result<bool> refuses_to_compile(const Dispatch& dispatch, std::size_t count) {
-    if (std::find(changed_.begin(), changed_.end(), &dispatch) == changed_.end()) return false;
+    if (std::ranges::find(changed_, &dispatch) == changed_.end()) return false;
     HONE_ASSIGN(const std::vector<std::string> flags, with(count));
-    const auto compiled = context_.compiler.ask(provider::jobs::kCompileDispatch,
-                                                {dispatch.name, dispatch.source, flags});
-    if (!compiled && !is_refusal(compiled.error())) return tl::unexpected(compiled.error());
+    return is_refused(context_.compiler.ask(provider::jobs::kCompileDispatch,
+                                            {dispatch.name, dispatch.source, flags}));
+  }
+
+  Result<bool> refuses_to_compile_all(std::size_t count) {
+    HONE_ASSIGN(const auto compiled, compile_with(count));
     return !compiled.has_value();
   }
 

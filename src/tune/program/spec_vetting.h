@@ -12,9 +12,18 @@
 
 namespace hone::tune {
 
+// Whether the compiler refuses what it was asked; an error where hone could not ask it.
+template <class Answer>
+Result<bool> is_refused(const Result<Answer>& answer) {
+  if (answer) return false;
+  if (answer.error().kind != ErrorKind::kInput && answer.error().kind != ErrorKind::kFailure)
+    return tl::unexpected(answer.error());
+  return true;
+}
+
 struct VettingRequest {
-  std::string path;          // of the program
-  const std::string& bytes;  // its file's
+  std::string path;                // of the program
+  const std::string& bytes;        // its file's
   std::vector<std::string> flags;  // of the compiler, without the spec's
   std::filesystem::path folder;    // for specs
   // As loaded with these flags; none: it is loaded.

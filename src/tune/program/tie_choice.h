@@ -3,15 +3,29 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tune/program/build_bench.h"
-#include "tune/program/near_ties.h"
 #include "tune/program/spec_entries.h"
 
 namespace hone::tune {
+
+// This part of the tuning's budget goes into compiling the program with near ties, and as much
+// again into running it. A program that takes longer has one compile and the fewest runs.
+inline constexpr double kNearTieShare = 0.1;
+
+// The independent compile of a dispatch; none where there is none.
+using ReferenceOf = std::function<const problem::Dispatch*(const problem::Dispatch&)>;
+
+// One that is faster in the program than the winner is there.
+struct ChosenTie {
+  std::size_t entry = 0;
+  std::size_t rank = 0;
+  measure::PairedComparison in_place;  // its kernels beside the winner's, in a call
+};
 
 // The program with these entries, under this label.
 using BuildOf = std::function<Result<ProgramBuild>(const std::vector<VerifiedEntry>& entries,

@@ -1,10 +1,15 @@
 // What every step of a session works with.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/stopwatch.h"
 #include "provider/program_provider.h"
@@ -18,6 +23,13 @@
 #include "tune/services/options.h"
 
 namespace hone::tune {
+
+// The flags, and then the others.
+inline std::vector<std::string> joined(std::vector<std::string> flags,
+                                       const std::vector<std::string>& more) {
+  flags.insert(flags.end(), more.begin(), more.end());
+  return flags;
+}
 
 // What is tuned under. What is compiled, stored and found again has these flags.
 struct Baseline {
@@ -80,9 +92,13 @@ struct Context {
 
   // The user's flags with the baseline's.
   std::vector<std::string> flags() const {
-    std::vector<std::string> all = options.flags;
-    all.insert(all.end(), baseline.extra_flags.flags.begin(), baseline.extra_flags.flags.end());
-    return all;
+    return joined(options.flags, baseline.extra_flags.flags);
+  }
+  // The row of the baseline's compiler with these flags.
+  Result<store::Id> build_with(const std::vector<std::string>& all_flags) const {
+    HONE_ASSIGN(store::Build build, store.build(baseline.build));
+    build.flags = nlohmann::json(all_flags).dump();
+    return store.intern(build);
   }
   trial::RunnerService* runner_of(std::size_t lane) const {
     return lane == 0 ? &runner : more_runners.at(lane - 1);
@@ -99,9 +115,19 @@ struct Context {
             .retry_failed = options.retry_failed,
             .clock = clock};
   }
+  // Time is this activity's while what is returned lives.
+  trial::TimeBudget::Span spend(trial::Activity activity) const { return {state->time, activity}; }
+  template <class... Args>
+  void note(fmt::format_string<Args...> format, Args&&... args) const {
+    observer.note(fmt::format(format, std::forward<Args>(args)...));
+  }
   // Tells the observer what is to be said once in a session, however often it shows.
   void note_once(const std::string& line) const {
     if (state->said.insert(line).second) observer.note(line);
+  }
+  template <class... Args>
+  void note_once(fmt::format_string<Args...> format, Args&&... args) const {
+    note_once(fmt::format(format, std::forward<Args>(args)...));
   }
 };
 

@@ -9,8 +9,8 @@ namespace hone::tune {
 namespace {
 
 bool is_callable(const problem::Function& function) {
-  return std::none_of(function.inputs.begin(), function.inputs.end(),
-                      [](const problem::TensorType& type) { return problem::is_dynamic(type); });
+  return std::ranges::none_of(
+      function.inputs, [](const problem::TensorType& type) { return problem::is_dynamic(type); });
 }
 
 // The first that lacks sizes; null where none does.

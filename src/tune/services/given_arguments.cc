@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/file.h"
+#include "base/ranges.h"
 #include "measure/half.h"
 #include "measure/inputs.h"
 #include "problem/tensor_text.h"
@@ -16,10 +17,6 @@ namespace {
 // Weights and activations of a model are below one; sums over thousands of them stay moderate.
 constexpr measure::InputValues kRealArgument{measure::InputValues::Kind::kReals, 1, 0, 1, 1};
 constexpr measure::InputValues kIntegerArgument{measure::InputValues::Kind::kIntegers, 3, 0, 1, 1};
-
-std::size_t size_of(problem::ElementType element) {
-  return static_cast<std::size_t>(problem::byte_size(element));
-}
 
 Result<std::vector<double>> read_values(std::string_view list, const std::string& name) {
   std::vector<double> values;
@@ -47,44 +44,36 @@ Status check_count(const GivenArgument& given, const problem::TensorType& type) 
 
 Result<problem::Array> made_of(const GivenArgument& given, const problem::TensorType& type) {
   HONE_TRY(check_count(given, type));
-  problem::Array array{type, {}};
-  const std::size_t size = size_of(type.element);
-  array.bytes.resize(static_cast<std::size_t>(problem::element_count(type)) * size);
-  std::size_t next = 0;
-  for (std::size_t at = 0; at < array.bytes.size(); at += size) {
-    measure::store_element(reinterpret_cast<std::byte*>(array.bytes.data() + at), type.element,
-                           given.values[next]);
-    if (given.values.size() > 1) ++next;
-  }
+  problem::Array array = problem::zeros_of(type);
+  const bool is_one_for_all = given.values.size() == 1;
+  measure::change_elements(
+      array, [&](std::size_t i, double) { return given.values[is_one_for_all ? 0 : i]; });
   return array;
 }
 
 problem::Array made_up(const problem::TensorType& type, const problem::InputRange* range,
                        std::uint64_t seed) {
-  problem::Array array{type, {}};
-  const std::size_t size = size_of(type.element);
-  array.bytes.resize(static_cast<std::size_t>(problem::element_count(type)) * size);
+  problem::Array array = problem::zeros_of(type);
   if (range != nullptr) {
     std::mt19937_64 random(seed);
     const auto count = static_cast<std::uint64_t>(range->most - range->least) + 1;
-    for (std::size_t at = 0; at < array.bytes.size(); at += size)
-      measure::store_element(
-          reinterpret_cast<std::byte*>(array.bytes.data() + at), type.element,
-          static_cast<double>(range->least + static_cast<std::int64_t>(random() % count)));
+    measure::change_elements(array, [&](std::size_t, double) {
+      return static_cast<double>(range->least + static_cast<std::int64_t>(random() % count));
+    });
     return array;
   }
-  measure::fill_input(std::as_writable_bytes(std::span(array.bytes)), type.element,
+  measure::fill_input(array.data(), type.element,
                       problem::is_float(type.element) ? kRealArgument : kIntegerArgument, seed);
   return array;
 }
+
+}  // namespace
 
 std::string list_of(const std::vector<problem::TensorType>& types) {
   std::vector<std::string> words;
   for (const problem::TensorType& type : types) words.push_back(problem::to_string(type));
   return fmt::format("{}", fmt::join(words, ", "));
 }
-
-}  // namespace
 
 problem::TensorType filled_in(problem::TensorType wanted, const problem::TensorType& given) {
   if (wanted.shape.size() != given.shape.size()) return wanted;
@@ -166,10 +155,9 @@ Result<std::vector<problem::Array>> arguments_for(const std::vector<problem::Ten
           "--input",
           i, what, problem::to_string(types[i]));
     if (i >= given.size() || (!given[i].array && given[i].values.empty())) {
-      const auto range =
-          std::ranges::find(ranges, static_cast<int>(i), &problem::InputRange::input);
-      arrays.push_back(made_up(types[i], range == ranges.end() ? nullptr : &*range,
-                               measure::binding_seed(seed, i)));
+      const auto* const range = find_by(ranges, static_cast<int>(i), &problem::InputRange::input);
+      arrays.push_back(
+          made_up(types[i], range == nullptr ? nullptr : &*range, measure::binding_seed(seed, i)));
       continue;
     }
     auto array = given[i].array ? problem::as_tensor(*given[i].array, types[i])

@@ -25,6 +25,9 @@ struct GivenArgument {
 // such file, no number, as many values as neither one nor all elements, an open extent.
 Result<GivenArgument> given_argument(const std::string& text);
 
+// "4x8xf32, 8xf32".
+std::string list_of(const std::vector<problem::TensorType>& types);
+
 // `wanted` with the extents that it leaves open as `given` has them; itself where they have other
 // numbers of dimensions.
 problem::TensorType filled_in(problem::TensorType wanted, const problem::TensorType& given);

@@ -13,10 +13,8 @@ namespace {
 
 problem::Array filled(const problem::TensorType& type, const measure::InputValues& values,
                       std::uint64_t seed) {
-  problem::Array array{type, {}};
-  array.bytes.resize(
-      static_cast<std::size_t>(problem::element_count(type) * problem::byte_size(type.element)));
-  measure::fill_input(std::as_writable_bytes(std::span(array.bytes)), type.element, values, seed);
+  problem::Array array = problem::zeros_of(type);
+  measure::fill_input(array.data(), type.element, values, seed);
   return array;
 }
 

@@ -1,6 +1,9 @@
 #include "tune/services/load_program.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "space/configuration.h"
 
 namespace hone::tune {
 
@@ -35,6 +38,14 @@ Status ask_for_spaces(trial::CompileService& compiler, const provider::Provider&
       dispatch->not_tunable = std::move(why_not);
   }
   return {};
+}
+
+Result<provider::Payload> payload_from(const provider::Provider& provider,
+                                       const problem::Dispatch& dispatch,
+                                       const std::string& configuration) {
+  HONE_ASSIGN(const space::Space space, provider.space_of(dispatch));
+  HONE_ASSIGN(const space::Configuration parsed, space::parse_configuration(space, configuration));
+  return provider.payload_of(dispatch, space, parsed);
 }
 
 }  // namespace hone::tune

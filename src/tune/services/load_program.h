@@ -18,6 +18,12 @@ Result<problem::Program> load_program(trial::CompileService& compiler,
                                       const std::vector<std::string>& flags,
                                       const std::optional<problem::GivenSizes>& given = {});
 
+// The configuration "dist_m=64,..." of the dispatch's space, as its compiler is told it. Input
+// errors: parse_configuration's.
+Result<provider::Payload> payload_from(const provider::Provider& provider,
+                                       const problem::Dispatch& dispatch,
+                                       const std::string& configuration);
+
 // The same for a program that was split with `flags`. A dispatch that `provider` has no space for
 // can still be tuned where one of `replacing` has one: its default is compared with their kernels.
 Status ask_for_spaces(trial::CompileService& compiler, const provider::Provider& provider,

@@ -9,11 +9,11 @@ namespace hone::tune {
 enum class Stage { kOther, kSearch, kFinalists, kProgramRounds };
 
 struct Progress {
-  std::string dispatch;            // being worked on
+  std::string dispatch = {};       // being worked on
   std::size_t dispatch_index = 0;  // from 0
   std::size_t dispatch_count = 0;
   Stage stage = Stage::kOther;
-  std::string step;         // in words what is done now
+  std::string step = {};    // in words what is done now
   std::size_t tried = 0;    // candidates of this dispatch
   std::size_t planned = 0;  // 0: not counted
   std::size_t failed = 0;

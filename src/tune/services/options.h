@@ -73,7 +73,7 @@ struct Options {
 
   bool baselines = true;  // libraries beside the winner
   bool prove = true;      // in the whole program
-  bool near_ties = true;  // what is about as fast as a winner is tried in the program (near_ties.h)
+  bool near_ties = true;  // what is about as fast as a winner is tried in the program (tie_choice.h)
   // A spec that the user has: no entry of it is applied to what is tuned, and the spec that is
   // found has its entries behind the new ones. Empty: none.
   std::filesystem::path starter_spec;

@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "base/ranges.h"
 #include "base/text.h"
 
 namespace hone::tune {
@@ -24,9 +25,7 @@ bool has_words(std::string_view name, std::string_view words) {
 }
 
 std::vector<std::string> names_of(const problem::Program& program) {
-  std::vector<std::string> names;
-  for (const problem::Dispatch& dispatch : program.dispatches) names.push_back(dispatch.name);
-  return names;
+  return mapped(program.dispatches, &problem::Dispatch::name);
 }
 
 // The names that `wanted` means: the one that it is, or all that match it.
@@ -68,8 +67,8 @@ std::string why_not_launched(const problem::Program& program, const problem::Dis
 void count_launches_in(const std::string& function, problem::Program& program) {
   program.called = function;
   for (problem::Dispatch& dispatch : program.dispatches) {
-    const auto launches = dispatch.launched_by.find(function);
-    dispatch.launches_per_call = launches == dispatch.launched_by.end() ? 0 : launches->second;
+    const auto* const launches = value_at(dispatch.launched_by, function);
+    dispatch.launches_per_call = launches == nullptr ? 0 : *launches;
   }
 }
 

@@ -25,7 +25,7 @@ void begin_budget(Context& context) {
 }
 
 Result<MachineCheck> look_at_machine(Context& context) {
-  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kCalibrate);
+  const auto span = context.spend(trial::Activity::kCalibrate);
   HONE_ASSIGN(MachineCheck machine,
               check_machine(context.runner, context.options.place().address, {}, context.observer));
   context.state->noise = std::clamp(machine.noise.smallest_difference, kLeastNoise, kMostNoise);
@@ -33,36 +33,47 @@ Result<MachineCheck> look_at_machine(Context& context) {
   return machine;
 }
 
+Status learn_peak(Context& context) {
+  if (context.state->peak) return {};
+  const Result<device::Peak> peak = context.runner.peak();
+  HONE_TRY(all_but_failure(peak));
+  context.state->peak = peak.value_or(device::Peak{});
+  return {};
+}
+
 Status record_peak(Context& context) {
-  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kBaselines);
+  const auto span = context.spend(trial::Activity::kBaselines);
   const Result<device::Peak> measured =
       context.state->peak ? Result<device::Peak>(*context.state->peak) : context.runner.peak();
   // What the machine can do at most is for the report only.
   if (!measured && measured.error().kind == ErrorKind::kFailure)
     return context.store.log_event("no peak", measured.error().message);
   HONE_ASSIGN(const device::Peak peak, measured);
-  const auto record = [&](std::string_view name, double value, std::string_view unit) {
+  const auto record = [&](std::string_view name, double giga, std::string_view unit) {
     store::DeviceFact fact;
     fact.device = context.device;
     fact.name = name;
-    fact.value = value;
+    fact.value = giga * 1e9;
     fact.unit = unit;
     return context.store.record(fact);
   };
-  HONE_TRY(record(store::kPeakFact, peak.gflops * 1e9, "flop/s"));
+  HONE_TRY(record(store::kPeakFact, peak.gflops, "flop/s"));
   if (peak.matrix_gflops > 0)
-    HONE_TRY(record(store::kMatrixPeakFact, peak.matrix_gflops * 1e9, "flop/s"));
+    HONE_TRY(record(store::kMatrixPeakFact, peak.matrix_gflops, "flop/s"));
   if (peak.stated_matrix_gflops > 0)
-    HONE_TRY(record(store::kStatedMatrixPeakFact, peak.stated_matrix_gflops * 1e9, "flop/s"));
-  return record(store::kBandwidthFact, peak.gbytes_per_second * 1e9, "byte/s");
+    HONE_TRY(record(store::kStatedMatrixPeakFact, peak.stated_matrix_gflops, "flop/s"));
+  return record(store::kBandwidthFact, peak.gbytes_per_second, "byte/s");
+}
+
+store::RunState state_after(const Status& status) {
+  if (status) return store::RunState::kFinished;
+  return status.error().kind == ErrorKind::kInterrupted ? store::RunState::kInterrupted
+                                                        : store::RunState::kFailed;
 }
 
 Status end_run(Context& context, const Status& status) {
   HONE_TRY(record_time(context));
-  const bool interrupted = !status && status.error().kind == ErrorKind::kInterrupted;
-  HONE_TRY(context.store.end_run(status        ? store::RunState::kFinished
-                                 : interrupted ? store::RunState::kInterrupted
-                                               : store::RunState::kFailed));
+  HONE_TRY(context.store.end_run(state_after(status)));
   return status;
 }
 

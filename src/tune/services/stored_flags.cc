@@ -9,8 +9,7 @@
 namespace hone::tune {
 
 Result<std::vector<std::string>> flags_in(const store::Build& build) {
-  auto flags = decode_json<std::vector<std::string>>(
-      nlohmann::json::parse(build.flags, nullptr, /*allow_exceptions=*/false));
+  auto flags = decode_json<std::vector<std::string>>(parse_json(build.flags));
   if (!flags)
     return input_error("the store's flags of build {} {}", build.id, flags.error().message);
   return std::move(*flags);
