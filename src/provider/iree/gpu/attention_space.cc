@@ -20,7 +20,7 @@ struct Parts {
 };
 
 bool walks(const Operand& operand, int loop) {
-  return std::find(operand.loops.begin(), operand.loops.end(), loop) != operand.loops.end();
+  return std::ranges::count(operand.loops, loop) > 0;
 }
 
 std::optional<Parts> parts_of(const problem::Operation& root, const problem::GpuTarget& target) {

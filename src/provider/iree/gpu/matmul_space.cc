@@ -25,7 +25,7 @@ bool is_padded(const problem::Operation& root, const problem::GpuTarget& target)
     return is_open(root, loop) || size(root, loop) % of != 0;
   };
   const auto instructions = instructions_for(root, target);
-  return std::any_of(instructions.begin(), instructions.end(), [&](const auto& mma) {
+  return std::ranges::any_of(instructions, [&](const auto& mma) {
     return rest(loops.m[0], mma.m) || rest(loops.n[0], mma.n) || rest(loops.k[0], mma.k);
   });
 }
