@@ -165,8 +165,8 @@ Result<space::Space> thread_space(const problem::Operation& root,
   return builder.build();
 }
 
-Attributes thread_attributes(const problem::Operation& root, const problem::GpuTarget& target,
-                             const Values& values) {
+Result<Attributes> thread_attributes(const problem::Operation& root,
+                                     const problem::GpuTarget& target, const Values& values) {
   const Loops loops = loops_of(root);
   const Value wg_m = values.of("wg_m"), wg_n = values.of("wg_n");
   const Value th_m = values.of("th_m"), th_n = values.of("th_n");

@@ -107,8 +107,8 @@ Result<space::Space> output_space(const problem::Operation& root,
   return builder.build();
 }
 
-Attributes output_attributes(const problem::Operation& root, const problem::GpuTarget& target,
-                             const Values& values) {
+Result<Attributes> output_attributes(const problem::Operation& root,
+                                     const problem::GpuTarget& target, const Values& values) {
   PerLoop tile(root), thread(root), step(root);
   for (const int loop : parallel_loops(root)) {
     tile.set(loop, 1);

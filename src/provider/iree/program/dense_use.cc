@@ -19,17 +19,13 @@ bool is_constant(const Ir& ir, MlirValue tensor) {
 
 }  // namespace
 
-std::string printed_type(const Ir& ir, MlirValue value) {
-  return ir.type_text(value);
-}
-
 std::size_t loop_count(const Ir& ir, MlirAttribute map) {
   const CApi& api = ir.api();
   return static_cast<std::size_t>(api.mlirAffineMapGetNumDims(api.mlirAffineMapAttrGetValue(map)));
 }
 
 std::optional<json> dense_use(const Ir& ir, MlirValue tensor, MlirAttribute map, int view) {
-  const auto type = parse_type(ir.type_text(tensor));
+  const auto type = ir.type(tensor);
   const auto index_of = indices(ir.api(), map);
   if (!type || !index_of || index_of->size() != type->shape.size()) return std::nullopt;
   const std::size_t loops = loop_count(ir, map);
