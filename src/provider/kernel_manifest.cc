@@ -12,7 +12,7 @@ constexpr space::Value kMostValue = (space::Value{1} << 31) - 1;
 
 template <class Values, class Value>
 bool is_one_of(const Value& value, const Values& values) {
-  return std::ranges::find(values, value) != values.end();
+  return std::ranges::count(values, value) > 0;
 }
 
 bool is_identifier(const std::string& name) {

@@ -147,16 +147,12 @@ class ProgramProvider : public Provider {
   virtual Result<std::string> spec(const std::vector<SpecEntry>& entries) const = 0;
   virtual bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const = 0;
   // Why no spec can have an entry for the dispatch, however it is configured; empty where one can.
-  virtual std::string why_no_entry(const problem::Dispatch& dispatch) const {
-    static_cast<void>(dispatch);
-    return {};
-  }
+  virtual std::string why_no_entry(const problem::Dispatch&) const { return {}; }
   // Whether a spec says the same for both, whatever else they hold.
   virtual bool same_in_spec(const Payload& a, const Payload& b) const { return a == b; }
   // `payload` in the words that the compiler found for it when it made `artifact` of it, where a
   // spec must have those.
-  virtual Result<Payload> as_compiled(const Payload& payload, const Artifact& artifact) const {
-    static_cast<void>(artifact);
+  virtual Result<Payload> as_compiled(const Payload& payload, const Artifact&) const {
     return payload;
   }
   // What the IR of a dispatch says that is configured so, always in the same order; the parts that
@@ -169,8 +165,7 @@ class ProgramProvider : public Provider {
   // The compiler flag that applies the spec in `file`.
   virtual std::string spec_flag(const std::filesystem::path& file) const = 0;
   // The spec that `flags` name, if any; what names it is taken out of them.
-  virtual std::optional<std::filesystem::path> take_spec(std::vector<std::string>& flags) const {
-    static_cast<void>(flags);
+  virtual std::optional<std::filesystem::path> take_spec(std::vector<std::string>&) const {
     return std::nullopt;
   }
   // `flags` and all that a compiler outside of hone needs to compile a whole program with the spec.
@@ -179,47 +174,33 @@ class ProgramProvider : public Provider {
   // Whether the compiler, given the flag called `name` ("--x" of "--x=1"), neither runs nor reads
   // nor writes what the flag's value names, so that anybody's store may say it: a target, a level
   // of optimisation.
-  virtual bool is_harmless_flag(std::string_view name) const {
-    static_cast<void>(name);
-    return false;
-  }
+  virtual bool is_harmless_flag(std::string_view /*name*/) const { return false; }
 
   // The kernel `code`, of the form that this provider's programs hold and launched as their kernels
   // are, in the place of the dispatch's own. A failure where they cannot hold it.
-  virtual Result<ReplacedExecutable> replaced(const problem::Dispatch& dispatch,
-                                              const std::string& code,
-                                              const problem::Launch& launch) const {
-    static_cast<void>(code);
-    static_cast<void>(launch);
+  virtual Result<ReplacedExecutable> replaced(const problem::Dispatch& dispatch, const std::string&,
+                                              const problem::Launch&) const {
     return failure("{} has no way to put a kernel in the place of '{}'", name(), dispatch.name);
   }
   // What a file says that replaced() has written. An input error for another.
-  virtual Result<ReplacingKernel> read_replaced(const std::string& text) const {
-    static_cast<void>(text);
+  virtual Result<ReplacingKernel> read_replaced(const std::string&) const {
     return input_error("{} has no kernels of others", name());
   }
   // How the dispatch is launched in the words of ReplacingKernel::launch; empty where it does not
   // say.
-  virtual std::string launch_of(const problem::Dispatch& dispatch) const {
-    static_cast<void>(dispatch);
-    return {};
-  }
+  virtual std::string launch_of(const problem::Dispatch&) const { return {}; }
   // `flags` with those that make the compiler take the files of `folder`.
   virtual std::vector<std::string> with_replaced(std::vector<std::string> flags,
-                                                 const std::filesystem::path& folder) const {
-    static_cast<void>(folder);
+                                                 const std::filesystem::path&) const {
     return flags;
   }
 
   // What the compiler can be told about a program for its target, what has helped most programs
   // first. What the user's own flags say already is theirs to say, and is left out. `folder`: where
   // FlagChoice::files are to be, which whoever asks writes.
-  virtual std::vector<FlagChoice> flag_choices(const problem::Program& program,
-                                               const std::vector<std::string>& flags,
-                                               const std::filesystem::path& folder) const {
-    static_cast<void>(program);
-    static_cast<void>(flags);
-    static_cast<void>(folder);
+  virtual std::vector<FlagChoice> flag_choices(const problem::Program&,
+                                               const std::vector<std::string>&,
+                                               const std::filesystem::path& /*folder*/) const {
     return {};
   }
 
@@ -229,8 +210,7 @@ class ProgramProvider : public Provider {
       const std::filesystem::path& module) const = 0;
   // Those that take and return buffers only and do not say of which types.
   virtual Result<std::vector<UntypedFunction>> untyped_functions(
-      const std::filesystem::path& module) const {
-    static_cast<void>(module);
+      const std::filesystem::path&) const {
     return std::vector<UntypedFunction>();
   }
   // The device code of kernel `entry` inside a compiled module: PTX on an NVIDIA GPU. Nothing where
@@ -249,16 +229,11 @@ class ProgramProvider : public Provider {
     return [this](const ProgramCall& call, double seconds) { return time_program(call, seconds); };
   }
   // Whether the runtime says what each kernel takes while a program runs on such a device.
-  virtual bool tells_kernel_times(const device::Address& device) const {
-    static_cast<void>(device);
-    return false;
-  }
+  virtual bool tells_kernel_times(const device::Address&) const { return false; }
   // What it says of calls that together take about `seconds`, after one that warms up; of one that
   // nothing is called before where that is 0. No kernels where it names none. A
   // failure with the tool's words when the program does not run.
-  virtual Result<ProgramTimes> kernel_times(const ProgramCall& call, double seconds) const {
-    static_cast<void>(call);
-    static_cast<void>(seconds);
+  virtual Result<ProgramTimes> kernel_times(const ProgramCall&, double /*seconds*/) const {
     return failure("{}'s runtime says nothing of single kernels", name());
   }
   // The line that matters in what the compiler said of a whole program that it refused.
@@ -266,10 +241,7 @@ class ProgramProvider : public Provider {
     return std::string(reason_of(message));
   }
   // Empty where this provider has no such script.
-  virtual Result<std::string> proof_script(const ProofScript& request) const {
-    static_cast<void>(request);
-    return "";
-  }
+  virtual Result<std::string> proof_script(const ProofScript&) const { return ""; }
   // Seconds of one launch of an artifact under the provider's own runtime, likewise.
   virtual Result<double> time_artifact(const ArtifactCall& call, double seconds) const = 0;
 };

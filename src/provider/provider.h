@@ -62,15 +62,12 @@ class Provider {
   virtual std::string summation(const problem::Dispatch&, const std::optional<Payload>&) const {
     return "";
   }
-  // What a kernel of its own that is wrong may have done, the likeliest first; of use for a dispatch
-  // that has a statement.
+  // What a kernel of its own that is wrong may have done, the likeliest first; of use for a
+  // dispatch that has a statement.
   virtual std::vector<Suspicion> suspicions(const problem::Dispatch&) const { return {}; }
   // Whether a flag of the compiler's says only where code will run: all compiles for devices of one
   // kind have it, and it tells nothing of what two of them differ in.
-  virtual bool names_the_device(std::string_view flag) const {
-    static_cast<void>(flag);
-    return false;
-  }
+  virtual bool names_the_device(std::string_view) const { return false; }
 };
 
 }  // namespace hone::provider

@@ -87,7 +87,7 @@ std::string spec_of_functions(const std::vector<ExternDispatch>& dispatches,
   std::vector<ScalarFunction> scalars;
   for (const ExternDispatch& dispatch : dispatches)
     for (const ScalarFunction& scalar : dispatch.operation.scalars)
-      if (std::ranges::find(scalars, scalar) == scalars.end()) scalars.push_back(scalar);
+      if (std::ranges::count(scalars, scalar) == 0) scalars.push_back(scalar);
   for (const ScalarFunction& scalar : scalars) text += scalar_text(scalar);
   for (std::size_t i = 0; i < dispatches.size(); ++i) {
     text += fmt::format("  // {}\n{}{}", dispatches[i].comment, functions[i],

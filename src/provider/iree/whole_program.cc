@@ -24,9 +24,8 @@ const char* phase_before(ModuleKind kind) {
 // The pipeline goes on without a transform library that it cannot read, and calls that a success.
 Status run(Invocation& invocation, ModuleKind kind, const char* to, const std::string& path,
            std::string_view bytes, const std::vector<std::string>& flags) {
-  const bool library = std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
-    return flag.starts_with(kTransformLibraryFlag);
-  });
+  const bool library = std::ranges::any_of(
+      flags, [](const std::string& flag) { return flag.starts_with(kTransformLibraryFlag); });
   if (!invocation.parse(path, bytes) || !invocation.run(phase_before(kind), to) ||
       (library && !invocation.diagnostics().empty()))
     return input_error("IREE cannot compile '{}':\n{}", path, invocation.diagnostics());
@@ -37,16 +36,15 @@ std::vector<int> marks_of(const Ir& ir, MlirOperation function) {
   const CApi& api = ir.api();
   std::vector<int> marks;
   for (std::intptr_t i = 0; i < api.mlirOperationGetNumAttributes(function); ++i) {
-    const MlirStringRef text =
-        api.mlirIdentifierStr(api.mlirOperationGetAttribute(function, i).name);
-    std::string_view name(text.data, text.length);
+    std::string_view name =
+        to_view(api.mlirIdentifierStr(api.mlirOperationGetAttribute(function, i).name));
     if (!name.starts_with(kMarkPrefix)) continue;
     name.remove_prefix(std::string_view(kMarkPrefix).size());
     int entry = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), entry).ec == std::errc())
       marks.push_back(entry);
   }
-  std::sort(marks.begin(), marks.end());
+  std::ranges::sort(marks);
   return marks;
 }
 
@@ -86,11 +84,11 @@ Result<std::vector<ConfiguredDispatch>> configured_dispatches(const Library& lib
   std::vector<ConfiguredDispatch> dispatches;
   for (const MlirOperation each : exports_in(ir, module.get())) {
     const MlirOperation function = function_of(ir, each);
-    if (function.ptr == nullptr) continue;
+    if (!function) continue;
     const MlirOperation root = configured_root(ir, function);
     ConfiguredDispatch dispatch{.executable = executable_of(ir, each),
                                 .name = ir.symbol(each),
-                                .root = root.ptr == nullptr ? "" : std::string(ir.name(root)),
+                                .root = !root ? "" : std::string(ir.name(root)),
                                 .attributes = configuration_of(ir, function, root),
                                 .marks = marks_of(ir, function)};
     dispatches.push_back(std::move(dispatch));
@@ -113,7 +111,7 @@ Result<std::string> canonical_attribute(const Library& library, const std::strin
   if (!invocation.parse("attribute", "module {}"))
     return input_error("{}", invocation.diagnostics());
   const MlirAttribute attribute = ir.parse_attribute(session.context(), text);
-  if (attribute.ptr == nullptr)
+  if (!attribute)
     return input_error("'{}' is no attribute that IREE knows: {}", text, invocation.diagnostics());
   return ir.text(attribute);
 }

@@ -6,6 +6,7 @@
 // one is named.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,50 +18,32 @@ struct Invocation_t;
 struct Source_t;
 struct Output_t;
 
-struct MlirContext {
-  void* ptr = nullptr;
+// What the C interface calls one of MLIR's: a pointer, null for none.
+template <class Kind, class Pointer = void*>
+struct MlirHandle {
+  Pointer ptr = nullptr;
+
+  explicit operator bool() const { return ptr != nullptr; }
+  // As the C interface compares, by the pointer: MLIR has equal attributes and types once.
+  auto operator<=>(const MlirHandle&) const = default;
 };
-struct MlirOperation {
-  void* ptr = nullptr;
-};
-struct MlirBlock {
-  void* ptr = nullptr;
-};
-struct MlirRegion {
-  void* ptr = nullptr;
-};
-struct MlirOpPrintingFlags {
-  void* ptr = nullptr;
-};
-struct MlirPassManager {
-  void* ptr = nullptr;
-};
-struct MlirOpPassManager {
-  void* ptr = nullptr;
-};
+using MlirContext = MlirHandle<struct ContextHandle>;
+using MlirOperation = MlirHandle<struct OperationHandle>;
+using MlirBlock = MlirHandle<struct BlockHandle>;
+using MlirRegion = MlirHandle<struct RegionHandle>;
+using MlirOpPrintingFlags = MlirHandle<struct OpPrintingFlagsHandle>;
+using MlirPassManager = MlirHandle<struct PassManagerHandle>;
+using MlirOpPassManager = MlirHandle<struct OpPassManagerHandle>;
+using MlirAttribute = MlirHandle<struct AttributeHandle, const void*>;
+using MlirType = MlirHandle<struct TypeHandle, const void*>;
+using MlirValue = MlirHandle<struct ValueHandle, const void*>;
+using MlirLocation = MlirHandle<struct LocationHandle, const void*>;
+using MlirIdentifier = MlirHandle<struct IdentifierHandle, const void*>;
+using MlirAffineExpr = MlirHandle<struct AffineExprHandle, const void*>;
+using MlirAffineMap = MlirHandle<struct AffineMapHandle, const void*>;
+using MlirTypeID = MlirHandle<struct TypeIdHandle, const void*>;
 struct MlirLogicalResult {
   std::int8_t value = 0;  // 0: failure
-};
-struct MlirAttribute {
-  const void* ptr = nullptr;
-};
-struct MlirType {
-  const void* ptr = nullptr;
-};
-struct MlirValue {
-  const void* ptr = nullptr;
-};
-struct MlirLocation {
-  const void* ptr = nullptr;
-};
-struct MlirIdentifier {
-  const void* ptr = nullptr;
-};
-struct MlirAffineExpr {
-  const void* ptr = nullptr;
-};
-struct MlirAffineMap {
-  const void* ptr = nullptr;
 };
 struct MlirStringRef {
   const char* data = nullptr;
@@ -69,9 +52,6 @@ struct MlirStringRef {
 struct MlirNamedAttribute {
   MlirIdentifier name;
   MlirAttribute attribute;
-};
-struct MlirTypeID {
-  const void* ptr = nullptr;
 };
 // ireeCodegenCompilationInfoParameters
 struct CompilationInfoParameters {
@@ -152,7 +132,6 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(MlirTypeID, ireeGPULoweringConfigAttrGetTypeID, ())                                          \
   X(MlirAttribute, ireeGPULoweringConfigAttrGetAttributes, (MlirAttribute))                      \
   X(MlirTypeID, mlirAttributeGetTypeID, (MlirAttribute))                                         \
-  X(bool, mlirTypeIDEqual, (MlirTypeID, MlirTypeID))                                             \
   X(std::intptr_t, mlirDictionaryAttrGetNumElements, (MlirAttribute))                            \
   X(MlirNamedAttribute, mlirDictionaryAttrGetElement, (MlirAttribute, std::intptr_t))            \
   X(bool, mlirAttributeIsADenseI64Array, (MlirAttribute))                                        \
@@ -209,15 +188,12 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(MlirBlock, mlirBlockArgumentGetOwner, (MlirValue))                                           \
   X(std::intptr_t, mlirBlockArgumentGetArgNumber, (MlirValue))                                   \
   X(bool, mlirValueIsAOpResult, (MlirValue))                                                     \
-  X(bool, mlirValueEqual, (MlirValue, MlirValue))                                                \
   X(MlirOperation, mlirOpResultGetOwner, (MlirValue))                                            \
   X(MlirType, mlirValueGetType, (MlirValue))                                                     \
-  X(bool, mlirLocationEqual, (MlirLocation, MlirLocation))                                       \
   X(void, mlirLocationPrint, (MlirLocation, MlirStringCallback, void*))                          \
   X(MlirStringRef, mlirIdentifierStr, (MlirIdentifier))                                          \
   X(MlirAttribute, mlirAttributeParseGet, (MlirContext, MlirStringRef))                          \
   X(void, mlirAttributePrint, (MlirAttribute, MlirStringCallback, void*))                        \
-  X(bool, mlirAttributeEqual, (MlirAttribute, MlirAttribute))                                    \
   X(bool, mlirAttributeIsAString, (MlirAttribute))                                               \
   X(MlirStringRef, mlirStringAttrGetValue, (MlirAttribute))                                      \
   X(bool, mlirAttributeIsAInteger, (MlirAttribute))                                              \

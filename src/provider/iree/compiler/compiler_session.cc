@@ -62,13 +62,9 @@ constexpr std::string_view kPassPipelineFlag = "--iree-preprocessing-pass-pipeli
 // 3.13): what would be compiled and measured then is not what was asked for.
 Status check_pipeline(const CApi& api, MlirContext context, std::string_view pipeline) {
   std::string words;
-  const auto append = [](MlirStringRef text, void* data) {
-    static_cast<std::string*>(data)->append(text.data, text.length);
-  };
   const MlirPassManager passes = api.mlirPassManagerCreate(context);
-  const MlirLogicalResult parsed =
-      api.mlirParsePassPipeline(api.mlirPassManagerGetAsOpPassManager(passes),
-                                {pipeline.data(), pipeline.size()}, append, &words);
+  const MlirLogicalResult parsed = api.mlirParsePassPipeline(
+      api.mlirPassManagerGetAsOpPassManager(passes), to_ref(pipeline), append_to_string, &words);
   api.mlirPassManagerDestroy(passes);
   if (parsed.value != 0) return {};
   while (words.ends_with('\n')) words.pop_back();
@@ -155,7 +151,7 @@ Result<CompilerSession> CompilerSession::checked(CompilerSession session,
                                                  const std::vector<std::string>& flags,
                                                  Threads threads) {
   const MlirContext context = session.context();
-  if (context.ptr == nullptr)
+  if (!context)
     return environment_error("IREE's compiler could not start a session with flags {}",
                              fmt::join(flags, " "));
   session.api().mlirContextEnableMultithreading(

@@ -19,9 +19,9 @@ std::vector<MlirOperation> exports_in(const Ir& ir, MlirOperation operation) {
 }
 
 std::string executable_of(const Ir& ir, MlirOperation operation) {
-  while (operation.ptr != nullptr && !ir.is(operation, "hal.executable"))
+  while (operation && !ir.is(operation, "hal.executable"))
     operation = ir.api().mlirOperationGetParentOperation(operation);
-  return operation.ptr == nullptr ? std::string() : ir.symbol(operation);
+  return !operation ? std::string() : ir.symbol(operation);
 }
 
 MlirOperation function_of(const Ir& ir, MlirOperation export_operation) {
@@ -34,34 +34,29 @@ MlirOperation function_of(const Ir& ir, MlirOperation export_operation) {
 }
 
 std::vector<MlirOperation> structured_operations(const Ir& ir, MlirOperation function) {
-  std::vector<MlirOperation> found;
-  ir.walk(function, [&](MlirOperation operation) {
+  return ir.all(function, [&](MlirOperation operation) {
     const std::string_view name = ir.name(operation);
     const bool terminator = name.ends_with(".yield") || name == "linalg.index";
-    if ((name.starts_with("linalg.") || name.starts_with("iree_linalg_ext.")) && !terminator)
-      found.push_back(operation);
+    return (name.starts_with("linalg.") || name.starts_with("iree_linalg_ext.")) && !terminator;
   });
-  return found;
 }
 
 std::vector<MlirOperation> marked_roots(const Ir& ir, MlirOperation function) {
-  std::vector<MlirOperation> roots;
-  ir.walk(function, [&](MlirOperation operation) {
-    if (ir.attribute(operation, "root_op").ptr != nullptr) roots.push_back(operation);
+  return ir.all(function, [&](MlirOperation operation) {
+    return static_cast<bool>(ir.attribute(operation, "root_op"));
   });
-  return roots;
 }
 
 MlirOperation same_location(const Ir& ir, MlirOperation function, MlirOperation operation) {
   const MlirLocation wanted = ir.api().mlirOperationGetLocation(operation);
   return ir.find(function, [&](MlirOperation each) {
-    return ir.api().mlirLocationEqual(ir.api().mlirOperationGetLocation(each), wanted);
+    return ir.api().mlirOperationGetLocation(each) == wanted;
   });
 }
 
 Attributes configuration_of(const Ir& ir, MlirOperation function, MlirOperation root) {
   Attributes read;
-  if (root.ptr != nullptr) {
+  if (root) {
     read.lowering_config = ir.text(ir.attribute(root, "lowering_config"));
     read.decomposition_config = ir.text(ir.attribute(root, "decomposition_config"));
   }

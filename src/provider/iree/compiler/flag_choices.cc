@@ -197,9 +197,7 @@ std::vector<Row> rows() {
 
 bool holds(const problem::Program& program, Needs needs) {
   using problem::OperationKind;
-  const auto any = [&](auto&& is) {
-    return std::any_of(program.dispatches.begin(), program.dispatches.end(), is);
-  };
+  const auto any = [&](auto&& is) { return std::ranges::any_of(program.dispatches, is); };
   switch (needs) {
     case Needs::kConvolutions:
       return any([](const problem::Dispatch& each) {
@@ -211,7 +209,7 @@ bool holds(const problem::Program& program, Needs needs) {
         constexpr std::array kProducts = {OperationKind::kMatmul, OperationKind::kBatchMatmul,
                                           OperationKind::kContraction, OperationKind::kMatvec,
                                           OperationKind::kConvolution};
-        return std::find(kProducts.begin(), kProducts.end(), each.root.kind) != kProducts.end();
+        return std::ranges::count(kProducts, each.root.kind) > 0;
       });
     case Needs::kFloatSums:
       return any([](const problem::Dispatch& each) {
@@ -265,9 +263,9 @@ void add_file(provider::FlagChoice& choice, int columns, const std::filesystem::
 }
 
 bool says(const std::vector<std::string>& flags, const Row& row) {
-  return std::any_of(flags.begin(), flags.end(), [&](const std::string& given) {
-    return std::any_of(row.flags.begin(), row.flags.end(),
-                       [&](const std::string& flag) { return name_in(flag) == name_in(given); });
+  return std::ranges::any_of(flags, [&](const std::string& given) {
+    return std::ranges::any_of(
+        row.flags, [&](const std::string& flag) { return name_in(flag) == name_in(given); });
   });
 }
 
@@ -312,9 +310,9 @@ std::optional<provider::FlagChoice> reordered_sums(const std::vector<std::string
 bool is_plain_choice(std::string_view name) {
   const std::vector<Row> all = rows();
   const bool reads_files = name == kPreprocessing || name == name_in(kTransformSpecFlag);
-  return !reads_files && std::any_of(all.begin(), all.end(), [&](const Row& row) {
-    return std::any_of(row.flags.begin(), row.flags.end(),
-                       [&](const std::string& flag) { return name_in(flag) == name; });
+  return !reads_files && std::ranges::any_of(all, [&](const Row& row) {
+    return std::ranges::any_of(row.flags,
+                               [&](const std::string& flag) { return name_in(flag) == name; });
   });
 }
 

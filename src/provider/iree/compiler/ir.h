@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,17 +38,37 @@ class Ir {
   explicit Ir(const CApi& api) : api_(&api) {}
   const CApi& api() const { return *api_; }
 
-  std::string_view name(MlirOperation operation) const;  // "linalg.matmul"
+  // "linalg.matmul"; empty for a null handle, which is of no name.
+  std::string_view name(MlirOperation operation) const;
   bool is(MlirOperation operation, std::string_view wanted) const;
   // A null handle when there is no such attribute.
   MlirAttribute attribute(MlirOperation operation, std::string_view name) const;
   void set_attribute(MlirOperation operation, std::string_view name, MlirAttribute value) const;
+  // Parses the value, which is right.
+  void set_attribute(MlirOperation operation, std::string_view name, const std::string& text) const;
   void remove_attribute(MlirOperation operation, std::string_view name) const;
   std::string symbol(MlirOperation operation) const;  // its sym_name, or ""
 
   std::vector<MlirValue> operands(MlirOperation operation) const;
   std::vector<MlirValue> results(MlirOperation operation) const;
+  void set_operand(MlirOperation operation, std::size_t index, MlirValue value) const;
   MlirOperation defining_operation(MlirValue value) const;  // null for a block argument
+  // Whether an operand of `reader` is a result of `producer`.
+  bool reads(MlirOperation reader, MlirOperation producer) const;
+  // Whether it is `outer` or in one of its regions.
+  bool is_inside(MlirOperation operation, MlirOperation outer) const;
+  // Puts a copy in front of `next`.
+  MlirOperation copy_before(MlirOperation next, MlirOperation operation) const;
+
+  // Arguments of a region's first block, and operands of its terminator; none without such a
+  // region.
+  std::vector<MlirValue> arguments(MlirOperation operation) const;
+  std::vector<MlirValue> yielded(MlirOperation operation, std::intptr_t region = 0) const;
+  struct Argument {
+    MlirOperation of;  // what its block is in
+    std::size_t number = 0;
+  };
+  std::optional<Argument> argument(MlirValue value) const;  // nothing for a result
 
   // Returns what each branch to a block (cf.br, cf.cond_br) passes for its argument; a null handle
   // for another kind of branch. Empty where nothing branches there, and for all that is no
@@ -64,17 +85,26 @@ class Ir {
   // The first operation in walk order that satisfies `predicate`; a null handle when none does.
   MlirOperation find(MlirOperation operation,
                      const std::function<bool(MlirOperation)>& predicate) const;
+  MlirOperation find(MlirOperation operation, std::string_view named) const;
+  // All that satisfy it, in walk order.
+  std::vector<MlirOperation> all(MlirOperation operation,
+                                 const std::function<bool(MlirOperation)>& predicate) const;
 
   // Printed so that it parses again; locations are left out.
   std::string text(MlirOperation operation) const;
   // Whether a constant of the module, nested in another attribute or not, is a dense_resource.
   bool holds_resources(MlirOperation module) const;
   std::string text(MlirAttribute attribute) const;  // "" for a null handle
-  std::string text(MlirType type) const;
+  std::string type_text(MlirValue value) const;
+  std::optional<problem::TensorType> type(MlirValue value) const;  // parse_type() of that
 
   // Attribute values; nothing when it is of another kind or null.
   std::optional<std::string> string_value(MlirAttribute attribute) const;
   std::optional<std::int64_t> integer_value(MlirAttribute attribute) const;
+  // The number that it is, or that all elements of it are.
+  std::optional<double> number(MlirAttribute attribute) const;
+  // Of elements that are all the same, that; a null handle where they differ; else itself.
+  MlirAttribute one_element(MlirAttribute attribute) const;
   std::vector<MlirAttribute> elements(MlirAttribute array) const;
   std::vector<int> integers(MlirAttribute dense_i32_array) const;
   std::vector<std::int64_t> long_integers(MlirAttribute dense_i64_array) const;
@@ -87,10 +117,16 @@ class Ir {
   std::optional<std::int64_t> constant(MlirValue value) const;
 
  private:
+  MlirBlock body(MlirOperation operation, std::intptr_t region) const;
   const CApi* api_;
 };
 
 MlirStringRef to_ref(std::string_view text);
+std::string_view to_view(MlirStringRef ref);
+// A MlirStringCallback for what is printed: `text` is a std::string.
+void append_to_string(MlirStringRef chunk, void* text);
+// Whether `kind` is one of these operations' names.
+bool is_any_of(std::string_view kind, std::initializer_list<std::string_view> kinds);
 
 // Reads "tensor<128x?xf32>", "memref<4xi8, ...>", "!iree_tensor_ext.dispatch.tensor<readonly:
 // tensor<2x3xf16>>" or a scalar type ("f32", "index" as i64). Nothing for element types hone does

@@ -16,13 +16,15 @@ bool divides(std::int64_t a, std::int64_t b) {
   return b > 0 && a >= 0;
 }
 
+template <class Number>
+Integer at(const std::vector<Number>& values, std::int64_t i) {
+  if (i < 0 || i >= std::ssize(values)) return std::nullopt;
+  return values[static_cast<std::size_t>(i)];
+}
+
 Integer of_expression(const CApi& api, MlirAffineExpr expression,
                       const std::vector<std::int64_t>& dims,
                       const std::vector<std::int64_t>& symbols) {
-  const auto at = [](const std::vector<std::int64_t>& values, std::intptr_t i) -> Integer {
-    if (i < 0 || i >= std::ssize(values)) return std::nullopt;
-    return values[static_cast<std::size_t>(i)];
-  };
   if (api.mlirAffineExprIsAConstant(expression))
     return api.mlirAffineConstantExprGetValue(expression);
   if (api.mlirAffineExprIsADim(expression))
@@ -67,11 +69,9 @@ Integer compare(std::int64_t predicate, std::int64_t a, std::int64_t b) {
 }
 
 bool passes_through(std::string_view kind) {
-  constexpr std::string_view kKinds[] = {
-      "arith.index_cast", "arith.index_castui", "arith.extsi",
-      "arith.extui",      "arith.trunci",       "iree_tensor_ext.dispatch.workload.ordinal",
-      "index.casts",      "index.castu",        "util.optimization_barrier"};
-  return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
+  return is_any_of(kind, {"arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui",
+                          "arith.trunci", "iree_tensor_ext.dispatch.workload.ordinal",
+                          "index.casts", "index.castu", "util.optimization_barrier"});
 }
 
 // The index dialect as arith, which it is named after.
@@ -101,22 +101,22 @@ std::string_view in_arith(std::string_view kind) {
 
 // Operations whose result has the extents of their first operand.
 bool keeps_extents(std::string_view kind) {
-  return kind == "memref.assume_alignment" || kind == "iree_codegen.load_from_buffer" ||
-         kind == "tensor.cast";
+  return is_any_of(kind,
+                   {"memref.assume_alignment", "iree_codegen.load_from_buffer", "tensor.cast"});
 }
 
 }  // namespace
 
 Integer Sizes::integer(MlirValue value) const {
-  if (const auto found = known_.find(value.ptr); found != known_.end()) return found->second;
-  if (open_.contains(value.ptr)) return std::nullopt;
+  if (const auto found = known_.find(value); found != known_.end()) return found->second;
+  if (open_.contains(value)) return std::nullopt;
   Integer result = given_ ? given_(value) : std::nullopt;
   const MlirOperation operation = ir_.defining_operation(value);
-  if (!result) result = operation.ptr != nullptr ? computed(operation, value) : of_branches(value);
+  if (!result) result = operation ? computed(operation, value) : of_branches(value);
   if (result || open_.empty())
-    known_[value.ptr] = result;
+    known_[value] = result;
   else
-    open_.insert(value.ptr);
+    open_.insert(value);
   return result;
 }
 
@@ -124,18 +124,17 @@ Integer Sizes::integer(MlirValue value) const {
 // other blocks. What is computed from the argument itself is not known meanwhile.
 Integer Sizes::of_branches(MlirValue argument) const {
   const bool is_outermost = open_.empty();
-  open_.insert(argument.ptr);
+  open_.insert(argument);
   Integer result;
   bool differs = false;
   std::vector<MlirValue> arguments{argument};
   for (std::size_t i = 0; i < arguments.size(); ++i)
     for (const MlirValue passed : ir_.passed_to(arguments[i])) {
-      const auto is_it = [&](MlirValue other) { return other.ptr == passed.ptr; };
-      if (passed.ptr != nullptr && !ir_.passed_to(passed).empty()) {
-        if (std::ranges::none_of(arguments, is_it)) arguments.push_back(passed);
+      if (passed && !ir_.passed_to(passed).empty()) {
+        if (std::ranges::count(arguments, passed) == 0) arguments.push_back(passed);
         continue;
       }
-      const Integer each = passed.ptr != nullptr ? integer(passed) : std::nullopt;
+      const Integer each = passed ? integer(passed) : std::nullopt;
       differs = differs || !each || (result && *result != *each);
       if (!result) result = each;
     }
@@ -152,7 +151,7 @@ Integer Sizes::computed(MlirOperation operation, MlirValue value) const {
   if (kind == "util.assume.int") {
     const std::vector<MlirValue> results = ir_.results(operation);
     for (std::size_t i = 0; i < results.size() && i < inputs.size(); ++i)
-      if (ir_.api().mlirValueEqual(results[i], value)) return integer(inputs[i]);
+      if (results[i] == value) return integer(inputs[i]);
     return std::nullopt;
   }
   if (kind == "affine.apply" || kind == "affine.min" || kind == "affine.max")
@@ -164,10 +163,7 @@ Integer Sizes::computed(MlirOperation operation, MlirValue value) const {
   if (inputs.size() != 2) return std::nullopt;
   if (kind == "tensor.dim") {
     const auto tensor = type(inputs[0]);
-    const Integer dimension = integer(inputs[1]);
-    if (!tensor || !dimension || *dimension < 0 || *dimension >= std::ssize(tensor->shape))
-      return std::nullopt;
-    return tensor->shape[static_cast<std::size_t>(*dimension)];
+    return tensor ? at(tensor->shape, integer(inputs[1]).value_or(-1)) : std::nullopt;
   }
   const Integer a = integer(inputs[0]), b = integer(inputs[1]);
   if (!a || !b) return std::nullopt;
@@ -198,7 +194,7 @@ Integer Sizes::of_two(std::string_view kind, std::int64_t a, std::int64_t b) con
 Integer Sizes::of_map(MlirOperation operation) const {
   const CApi& api = ir_.api();
   const MlirAttribute attribute = ir_.attribute(operation, "map");
-  if (attribute.ptr == nullptr) return std::nullopt;
+  if (!attribute) return std::nullopt;
   const MlirAffineMap map = api.mlirAffineMapAttrGetValue(attribute);
   std::vector<std::int64_t> dims, symbols;
   for (const MlirValue operand : ir_.operands(operation)) {
@@ -219,7 +215,7 @@ Integer Sizes::of_map(MlirOperation operation) const {
 }
 
 std::optional<problem::TensorType> Sizes::type(MlirValue value) const {
-  auto type = parse_type(ir_.text(ir_.api().mlirValueGetType(value)));
+  auto type = ir_.type(value);
   if (!type || !problem::is_dynamic(*type)) return type;
   const auto known = extents(value);
   if (!known || known->size() != type->shape.size()) return std::nullopt;
@@ -233,8 +229,8 @@ std::optional<problem::TensorType> Sizes::type(MlirValue value) const {
 // Finds the extents of a value whose type leaves some of them open.
 std::optional<std::vector<std::int64_t>> Sizes::extents(MlirValue value) const {
   const MlirOperation operation = ir_.defining_operation(value);
-  if (operation.ptr == nullptr) return given_extents_ ? given_extents_(value) : std::nullopt;
-  const auto open = parse_type(ir_.text(ir_.api().mlirValueGetType(value)));
+  if (!operation) return given_extents_ ? given_extents_(value) : std::nullopt;
+  const auto open = ir_.type(value);
   if (!open) return std::nullopt;
   const std::string_view kind = ir_.name(operation);
   const std::vector<MlirValue> operands = ir_.operands(operation);
@@ -268,7 +264,7 @@ std::optional<std::vector<std::int64_t>> Sizes::extents(MlirValue value) const {
   // A result has the extents of the output operand that it replaces.
   const std::vector<MlirValue> results = ir_.results(operation);
   for (std::size_t i = 0; i < results.size() && results.size() <= operands.size(); ++i)
-    if (ir_.api().mlirValueEqual(results[i], value)) {
+    if (results[i] == value) {
       const auto out = type(operands[operands.size() - results.size() + i]);
       return out ? std::optional(out->shape) : std::nullopt;
     }
@@ -278,28 +274,17 @@ std::optional<std::vector<std::int64_t>> Sizes::extents(MlirValue value) const {
 Sizes kernel_sizes(const Ir& ir, const std::vector<std::uint32_t>& constants) {
   return Sizes(ir, [ir, constants](MlirValue value) -> Integer {
     const MlirOperation operation = ir.defining_operation(value);
-    if (operation.ptr == nullptr || !ir.is(operation, "hal.interface.constant.load"))
-      return std::nullopt;
-    const auto ordinal = ir.integer_value(ir.attribute(operation, "ordinal"));
-    if (!ordinal || *ordinal < 0 || *ordinal >= std::ssize(constants)) return std::nullopt;
-    return constants[static_cast<std::size_t>(*ordinal)];
+    if (!ir.is(operation, "hal.interface.constant.load")) return std::nullopt;
+    return at(constants, ir.integer_value(ir.attribute(operation, "ordinal")).value_or(-1));
   });
 }
 
 Sizes count_sizes(const Ir& ir, MlirOperation export_operation,
                   const std::vector<std::int64_t>& workload) {
-  const CApi& api = ir.api();
-  const MlirBlock region =
-      api.mlirOperationGetNumRegions(export_operation) > 0
-          ? api.mlirRegionGetFirstBlock(api.mlirOperationGetRegion(export_operation, 0))
-          : MlirBlock{};
-  return Sizes(ir, [ir, region, workload](MlirValue value) -> Integer {
-    if (ir.api().mlirValueIsAOpResult(value) ||
-        ir.api().mlirBlockArgumentGetOwner(value).ptr != region.ptr)
-      return std::nullopt;
-    const std::intptr_t i = ir.api().mlirBlockArgumentGetArgNumber(value) - 1;  // after the device
-    if (i < 0 || i >= std::ssize(workload)) return std::nullopt;
-    return workload[static_cast<std::size_t>(i)];
+  return Sizes(ir, [ir, export_operation, workload](MlirValue value) -> Integer {
+    const auto argument = ir.argument(value);
+    if (!argument || argument->of != export_operation) return std::nullopt;
+    return at(workload, static_cast<std::int64_t>(argument->number) - 1);  // after the device
   });
 }
 

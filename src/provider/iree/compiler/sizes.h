@@ -47,8 +47,8 @@ class Sizes {
   Given given_;
   GivenExtents given_extents_;
   Turns turns_;
-  mutable std::map<const void*, std::optional<std::int64_t>> known_;
-  mutable std::set<const void*> open_;  // not known while what a branch passes is looked for
+  mutable std::map<MlirValue, std::optional<std::int64_t>> known_;
+  mutable std::set<MlirValue> open_;  // not known while what a branch passes is looked for
 };
 
 // Sizes in a kernel that is launched with `constants` (32-bit words).

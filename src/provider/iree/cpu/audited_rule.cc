@@ -16,8 +16,7 @@ std::vector<std::string> names_of(const std::vector<space::Constraint>& constrai
                                   Hardness hardness) {
   std::vector<std::string> names;
   for (const space::Constraint& each : constraints)
-    if (each.hardness == hardness &&
-        std::find(names.begin(), names.end(), each.name) == names.end())
+    if (each.hardness == hardness && std::ranges::count(names, each.name) == 0)
       names.push_back(each.name);
   return names;
 }
@@ -27,11 +26,10 @@ std::vector<std::string> by_worth(const space::Space& space,
                                   std::span<const std::string_view> relaxation_order) {
   std::vector<std::string> names = names_of(space.constraints(), Hardness::kSoft);
   const auto place = [&](const std::string& name) {
-    return std::find(relaxation_order.begin(), relaxation_order.end(), name) -
-           relaxation_order.begin();
+    return std::ranges::find(relaxation_order, name) - relaxation_order.begin();
   };
-  std::stable_sort(names.begin(), names.end(),
-                   [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(
+      names, [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
   return names;
 }
 

@@ -20,7 +20,7 @@ enum Letter : char {
 };
 
 bool walks(const problem::Operand& operand, int loop) {
-  return std::find(operand.loops.begin(), operand.loops.end(), loop) != operand.loops.end();
+  return std::ranges::count(operand.loops, loop) > 0;
 }
 
 Letter letter_of(const problem::Operation& operation, int loop) {
@@ -56,9 +56,9 @@ ConvolutionForm form_of(const problem::Operation& operation, const std::string& 
   const std::array<std::string, 3> form = {layout(operation.operands[0], letters),
                                            layout(operation.operands[1], letters),
                                            layout(operation.operands[2], letters)};
-  const bool decomposed = std::any_of(
-      kDecomposedForms.begin(), kDecomposedForms.end(),
-      [&](const auto& each) { return std::equal(each.begin(), each.end(), form.begin()); });
+  const bool decomposed = std::ranges::any_of(kDecomposedForms, [&](const auto& each) {
+    return std::equal(each.begin(), each.end(), form.begin());
+  });
   return decomposed ? ConvolutionForm::kDecomposed : ConvolutionForm::kScalar;
 }
 

@@ -14,11 +14,11 @@ struct ConvolutionContext {
   space::Expression decompose = 0;  // 1: ConvTileAndDecomposeExpert, 0: DoubleTilingExpert
 };
 
+using ConvolutionRule = void(const ConvolutionContext& context, space::SpaceBuilder& builder);
+
 // For what becomes vectors only.
-void taken_apart_to_one_dimension(const ConvolutionContext& context, space::SpaceBuilder& builder);
-void row_fills_registers(const ConvolutionContext& context, space::SpaceBuilder& builder);
-void sums_in_flight(const ConvolutionContext& context, space::SpaceBuilder& builder);
+ConvolutionRule taken_apart_to_one_dimension, row_fills_registers, sums_in_flight;
 // For what stays scalar only.
-void one_image_row_at_a_time(const ConvolutionContext& context, space::SpaceBuilder& builder);
+ConvolutionRule one_image_row_at_a_time;
 
 }  // namespace hone::iree

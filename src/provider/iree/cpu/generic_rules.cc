@@ -27,7 +27,7 @@ std::int64_t GenericRules::lanes() const {
 
 bool GenericRules::is_scalar() const {
   return std::ranges::any_of(dispatch.root.operands, [](const problem::Operand& operand) {
-    return std::ranges::find(operand.loops, -1) != operand.loops.end();
+    return std::ranges::count(operand.loops, -1) > 0;
   });
 }
 
@@ -39,7 +39,7 @@ std::vector<std::size_t> GenericRules::lane_loops() const {
   for (const problem::Operand& operand : dispatch.root.operands) {
     if (operand.loops.size() < most || operand.loops.empty() || operand.loops.back() < 0) continue;
     const auto loop = static_cast<std::size_t>(operand.loops.back());
-    if (std::find(found.begin(), found.end(), loop) == found.end()) found.push_back(loop);
+    if (std::ranges::count(found, loop) == 0) found.push_back(loop);
   }
   return found;
 }
@@ -72,7 +72,7 @@ void generic_vectors_within_compiler_limit(const GenericRules& rules,
     for (std::size_t loop = 0; loop < rules.loops().size(); ++loop) {
       const auto walks = [&](std::size_t operand) {
         const auto& each = operands[operand].loops;
-        return std::find(each.begin(), each.end(), static_cast<int>(loop)) != each.end();
+        return std::ranges::count(each, static_cast<int>(loop)) > 0;
       };
       const bool query = walks(0), key = walks(1), value = walks(2);
       if (query || key) scores = scores * rules.innermost(loop);

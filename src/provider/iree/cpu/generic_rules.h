@@ -37,16 +37,14 @@ struct GenericRules {
   std::vector<std::size_t> lane_loops() const;
 };
 
+using GenericRule = void(const GenericRules& rules, space::SpaceBuilder& builder);
+
 // Hard.
-void generic_vector_within_workgroup(const GenericRules& rules, space::SpaceBuilder& builder);
-void generic_vectors_within_compiler_limit(const GenericRules& rules, space::SpaceBuilder& builder);
-void generic_peeling_needs_remainders(const GenericRules& rules, space::SpaceBuilder& builder);
+GenericRule generic_vector_within_workgroup, generic_vectors_within_compiler_limit,
+    generic_peeling_needs_remainders;
 
 // Soft.
-void generic_tiles_divide(const GenericRules& rules, space::SpaceBuilder& builder);
-void generic_lanes_filled(const GenericRules& rules, space::SpaceBuilder& builder);
-void generic_vectors_fit_registers(const GenericRules& rules, space::SpaceBuilder& builder);
-void generic_threads_evenly_busy(const GenericRules& rules, space::SpaceBuilder& builder);
-void generic_workgroups_worth_starting(const GenericRules& rules, space::SpaceBuilder& builder);
+GenericRule generic_tiles_divide, generic_lanes_filled, generic_vectors_fit_registers,
+    generic_threads_evenly_busy, generic_workgroups_worth_starting;
 
 }  // namespace hone::iree

@@ -23,21 +23,20 @@ std::string knob_name(std::string_view level, std::size_t loop) {
 bool is_head(const problem::Operation& root, std::size_t loop) {
   const auto walks = [&](std::size_t operand) {
     const auto& loops = root.operands[operand].loops;
-    return std::find(loops.begin(), loops.end(), static_cast<int>(loop)) != loops.end();
+    return std::ranges::count(loops, static_cast<int>(loop)) > 0;
   };
   return root.kind == OperationKind::kAttention && walks(0) && walks(1) && !walks(2);
 }
 
 // Whether something that reads the root's result walks along its reduction loop once more.
 bool is_walked_again(const problem::Dispatch& dispatch, std::size_t loop) {
-  return std::any_of(dispatch.surrounding.begin(), dispatch.surrounding.end(),
-                     [&](const problem::SurroundingOperation& each) {
-                       for (std::size_t l = 0; l < each.loops.size(); ++l)
-                         if (!each.feeds_root && !each.loops[l].reduction &&
-                             each.root_loops[l] == static_cast<int>(loop))
-                           return true;
-                       return false;
-                     });
+  return std::ranges::any_of(dispatch.surrounding, [&](const problem::SurroundingOperation& each) {
+    for (std::size_t l = 0; l < each.loops.size(); ++l)
+      if (!each.feeds_root && !each.loops[l].reduction &&
+          each.root_loops[l] == static_cast<int>(loop))
+        return true;
+    return false;
+  });
 }
 
 std::vector<Value> vector_tiles(Value size, Value most, Value chosen) {
@@ -49,9 +48,9 @@ std::vector<Value> vector_tiles(Value size, Value most, Value chosen) {
 }
 
 std::vector<Value> with(std::vector<Value> tiles, Value chosen) {
-  if (chosen > 0 && std::find(tiles.begin(), tiles.end(), chosen) == tiles.end()) {
+  if (chosen > 0 && std::ranges::count(tiles, chosen) == 0) {
     tiles.push_back(chosen);
-    std::sort(tiles.begin(), tiles.end());
+    std::ranges::sort(tiles);
   }
   return tiles;
 }
@@ -81,8 +80,7 @@ Status check_root(const problem::Dispatch& dispatch) {
   // Its extent would follow from the window's and the image's.
   if (std::ranges::find(root.loops, 0, &problem::Loop::size) != root.loops.end())
     return input_error("{} has a loop that no operand is indexed by alone", describe(root));
-  if (std::none_of(root.loops.begin(), root.loops.end(),
-                   [](const problem::Loop& loop) { return !loop.reduction; }))
+  if (std::ranges::none_of(root.loops, [](const problem::Loop& loop) { return !loop.reduction; }))
     return input_error("{} has a scalar result: there is no loop to tile in parallel",
                        describe(root));
   if (root.kind == OperationKind::kAttention && root.operands.size() < 4)
@@ -98,7 +96,7 @@ void add_knobs(GenericRules& rules, space::SpaceBuilder& builder) {
   // The largest tile: eight registers of what lies in memory one after the other, 32 rows beside
   // it.
   const auto most = [&](std::size_t loop) -> Value {
-    const bool lane = std::find(lane_loops.begin(), lane_loops.end(), loop) != lane_loops.end();
+    const bool lane = std::ranges::count(lane_loops, loop) > 0;
     return lane ? 8 * rules.lanes() : 32;
   };
   const auto each = [&](bool reduction, auto add) {

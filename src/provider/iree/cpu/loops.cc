@@ -11,8 +11,8 @@ std::string letter_of(problem::LoopRole role) {
 }
 
 Status check_operands(const problem::Operation& operation) {
-  const auto outputs = std::count_if(operation.operands.begin(), operation.operands.end(),
-                                     [](const problem::Operand& each) { return each.output; });
+  const auto outputs = std::ranges::count_if(
+      operation.operands, [](const problem::Operand& each) { return each.output; });
   if (operation.operands.size() != 3 || outputs != 1 || !operation.operands.back().output)
     return input_error(
         "{} has {} operands, {} of them outputs; a contraction has two inputs and "
@@ -61,8 +61,7 @@ Result<ContractionLoops> contraction_loops(const problem::Operation& operation) 
     const std::vector<int> same = loops_with(operation, loop.role);
     std::string label = letter_of(loop.role);
     if (same.size() > 1)
-      label +=
-          std::to_string(std::find(same.begin(), same.end(), static_cast<int>(i)) - same.begin());
+      label += std::to_string(std::ranges::find(same, static_cast<int>(i)) - same.begin());
     result.loops.push_back({std::move(label), loop.size, loop.role, loop.reduction});
     (loop.reduction ? result.reduction : result.parallel).push_back(static_cast<int>(i));
   }

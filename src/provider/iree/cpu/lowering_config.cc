@@ -11,7 +11,7 @@ namespace hone::iree {
 using space::Value;
 
 bool is_used(const TileLevel& level) {
-  return std::any_of(level.begin(), level.end(), [](Value tile) { return tile != 0; });
+  return std::ranges::any_of(level, [](Value tile) { return tile != 0; });
 }
 
 std::string lowering_config_text(

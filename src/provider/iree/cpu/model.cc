@@ -100,7 +100,7 @@ class Model {
 
  private:
   static bool walks(const problem::Operand& operand, int loop) {
-    return std::find(operand.loops.begin(), operand.loops.end(), loop) != operand.loops.end();
+    return std::ranges::count(operand.loops, loop) > 0;
   }
   bool is_batch(int loop) const {
     return loops_.loops[loop_index(loop)].role == problem::LoopRole::kBatch;

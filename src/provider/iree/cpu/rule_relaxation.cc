@@ -35,8 +35,8 @@ Result<space::Space> relaxed_to_searchable(const space::Space& space,
   if (count >= kWorthSearching) return space;
   std::vector<std::string> names;
   for (const std::string_view name : relaxation_order)
-    if (std::any_of(space.constraints().begin(), space.constraints().end(),
-                    [&](const space::Constraint& each) { return each.name == name; }))
+    if (std::ranges::any_of(space.constraints(),
+                            [&](const space::Constraint& each) { return each.name == name; }))
       names.emplace_back(name);
   HONE_ASSIGN(std::optional<space::Space> relaxed,
               without_one(space, names, std::max(kWorthSearching, kTimesAsMany * count)));

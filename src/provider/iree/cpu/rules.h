@@ -52,32 +52,18 @@ struct RuleContext {
   space::Expression accumulators() const;  // vector registers
 };
 
+using Rule = void(const RuleContext& context, space::SpaceBuilder& builder);
+
 // Hard.
-void vector_tile_within_block(const RuleContext& context, space::SpaceBuilder& builder);
-void cache_tile_below_distribution(const RuleContext& context, space::SpaceBuilder& builder);
-void vectors_within_compiler_limit(const RuleContext& context, space::SpaceBuilder& builder);
-void accumulator_fits_stack(const RuleContext& context, space::SpaceBuilder& builder);
-void peeling_needs_remainders(const RuleContext& context, space::SpaceBuilder& builder);
+Rule vector_tile_within_block, cache_tile_below_distribution, vectors_within_compiler_limit,
+    accumulator_fits_stack, peeling_needs_remainders;
 
 // Soft.
-void ragged_block_fits_stack(const RuleContext& context, space::SpaceBuilder& builder);
-void tiles_divide(const RuleContext& context, space::SpaceBuilder& builder);
-void peeled_rest_in_registers(const RuleContext& context, space::SpaceBuilder& builder);
-void lanes_filled(const RuleContext& context, space::SpaceBuilder& builder);
-void accumulators_fit_registers(const RuleContext& context, space::SpaceBuilder& builder);
-void accumulators_fill_registers(const RuleContext& context, space::SpaceBuilder& builder);
-void rows_within_ways(const RuleContext& context, space::SpaceBuilder& builder);
-void loads_below_multiplies(const RuleContext& context, space::SpaceBuilder& builder);
-void outer_products(const RuleContext& context, space::SpaceBuilder& builder);
-void unrolled_code_small(const RuleContext& context, space::SpaceBuilder& builder);
-void narrow_inputs_unrolled(const RuleContext& context, space::SpaceBuilder& builder);
-void k_block_amortises_accumulator(const RuleContext& context, space::SpaceBuilder& builder);
-void k_block_within_pages(const RuleContext& context, space::SpaceBuilder& builder);
-void block_fits_l2(const RuleContext& context, space::SpaceBuilder& builder);
-void block_reuses_inputs(const RuleContext& context, space::SpaceBuilder& builder);
-void cache_tile_only_where_needed(const RuleContext& context, space::SpaceBuilder& builder);
-void batch_distributed_singly(const RuleContext& context, space::SpaceBuilder& builder);
-void threads_evenly_busy(const RuleContext& context, space::SpaceBuilder& builder);
-void workgroups_worth_starting(const RuleContext& context, space::SpaceBuilder& builder);
+Rule ragged_block_fits_stack, tiles_divide, peeled_rest_in_registers, lanes_filled,
+    accumulators_fit_registers, accumulators_fill_registers, rows_within_ways,
+    loads_below_multiplies, outer_products, unrolled_code_small, narrow_inputs_unrolled,
+    k_block_amortises_accumulator, k_block_within_pages, block_fits_l2, block_reuses_inputs,
+    cache_tile_only_where_needed, batch_distributed_singly, threads_evenly_busy,
+    workgroups_worth_starting;
 
 }  // namespace hone::iree

@@ -20,7 +20,7 @@ struct Parts {
 };
 
 bool walks(const Operand& operand, int loop) {
-  return std::find(operand.loops.begin(), operand.loops.end(), loop) != operand.loops.end();
+  return std::ranges::count(operand.loops, loop) > 0;
 }
 
 std::optional<Parts> parts_of(const problem::Operation& root, const problem::GpuTarget& target) {
@@ -108,10 +108,10 @@ Result<space::Space> attention_space(const problem::Operation& root,
   return builder.build();
 }
 
-Attributes attention_attributes(const problem::Operation& root, const problem::GpuTarget& target,
-                                const Values& values) {
+Result<Attributes> attention_attributes(const problem::Operation& root,
+                                        const problem::GpuTarget& target, const Values& values) {
   const auto parts = parts_of(root, target);
-  if (!parts) return {};
+  if (!parts) return Attributes();
   constexpr std::string_view kDerived = "#iree_gpu.derived_thread_config";
   const Value subgroups = values.of("subgroups");
   // What each product walks: m, k1, k2 and m, n, k2 beside the batch.

@@ -22,7 +22,7 @@ namespace hone::iree::gpu {
 bool is_known_attention(const problem::Operation& root, const problem::GpuTarget& target);
 Result<space::Space> attention_space(const problem::Operation& root,
                                      const problem::GpuTarget& target);
-Attributes attention_attributes(const problem::Operation& root, const problem::GpuTarget& target,
-                                const Values& values);
+Result<Attributes> attention_attributes(const problem::Operation& root,
+                                        const problem::GpuTarget& target, const Values& values);
 
 }  // namespace hone::iree::gpu

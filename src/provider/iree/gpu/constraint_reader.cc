@@ -55,45 +55,33 @@ class ConstraintReader {
 
   // The region's arguments stand for the operation's operands.
   Status dimensions() {
-    const CApi& api = ir_.api();
-    const MlirBlock block =
-        api.mlirRegionGetFirstBlock(api.mlirOperationGetRegion(constraints_, 0));
-    const std::vector<MlirValue> sizes = ir_.operands(constraints_);
-    const auto arguments = static_cast<std::size_t>(api.mlirBlockGetNumArguments(block));
-    for (std::size_t i = 0; i < arguments; ++i) {
+    const std::vector<MlirValue> sizes = ir_.operands(constraints_),
+                                 arguments = ir_.arguments(constraints_);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
       const auto size = i < sizes.size() ? ir_.constant(sizes[i]) : std::nullopt;
       if (!size)
         return input_error("dimension {} of the compiler's constraints is known only at run time",
                            i);
-      define(api.mlirBlockGetArgument(block, static_cast<std::intptr_t>(i)), {.value = *size});
+      define(arguments[i], {.value = *size});
     }
     return {};
   }
 
   void define(MlirValue value, Term term) {
-    positions_[value.ptr] = static_cast<int>(set_.terms.size());
+    positions_[value] = static_cast<int>(set_.terms.size());
     set_.terms.push_back(std::move(term));
   }
 
   Result<std::vector<int>> operands(MlirOperation operation) const {
     std::vector<int> found;
     for (const MlirValue value : ir_.operands(operation)) {
-      const auto position = positions_.find(value.ptr);
+      const auto position = positions_.find(value);
       if (position == positions_.end())
         return input_error("{} in the compiler's constraints reads a value from outside of them",
                            ir_.name(operation));
       found.push_back(position->second);
     }
     return found;
-  }
-
-  std::vector<std::int64_t> integers(MlirOperation operation, std::string_view name) const {
-    std::vector<std::int64_t> all;
-    const MlirAttribute array = ir_.attribute(operation, name);
-    if (array.ptr == nullptr || !ir_.api().mlirAttributeIsADenseI64Array(array)) return all;
-    for (std::intptr_t i = 0; i < ir_.api().mlirDenseArrayGetNumElements(array); ++i)
-      all.push_back(ir_.api().mlirDenseI64ArrayGetElement(array, i));
-    return all;
   }
 
   static Status unknown(std::string_view what) {
@@ -144,8 +132,8 @@ class ConstraintReader {
     if (name == "iree_codegen.smt.lookup")
       return Term{.kind = TermKind::kLookup,
                   .operands = inputs,
-                  .keys = integers(operation, "keys"),
-                  .values = integers(operation, "values")};
+                  .keys = ir_.long_integers(ir_.attribute(operation, "keys")),
+                  .values = ir_.long_integers(ir_.attribute(operation, "values"))};
     if (name == "smt.declare_fun") {
       const auto prefix = ir_.string_value(ir_.attribute(operation, "namePrefix"));
       return Term{.kind = TermKind::kAuxiliary,
@@ -169,14 +157,14 @@ class ConstraintReader {
   }
 
   bool is_of(MlirAttribute attribute, MlirTypeID type) const {
-    return ir_.api().mlirTypeIDEqual(ir_.api().mlirAttributeGetTypeID(attribute), type);
+    return ir_.api().mlirAttributeGetTypeID(attribute) == type;
   }
 
   // The options of every one-of knob in the attribute, however deep: attention has its knobs in
   // lowering configurations inside dictionaries.
   void collect_options(MlirAttribute attribute) {
     const CApi& api = ir_.api();
-    if (attribute.ptr == nullptr) return;
+    if (!attribute) return;
     if (is_of(attribute, api.ireeCodegenOneOfKnobAttrGetTypeID())) {
       std::intptr_t count = 0;
       api.ireeCodegenOneOfKnobAttrGetOptions(attribute, &count, nullptr);
@@ -199,18 +187,16 @@ class ConstraintReader {
   const Ir& ir_;
   MlirOperation constraints_;
   StatedSet set_;
-  std::map<const void*, int> positions_;
+  std::map<MlirValue, int> positions_;
   std::map<std::string, std::vector<std::string>> options_;
 };
 
 }  // namespace
 
 std::vector<MlirOperation> constraint_operations(const Ir& ir, MlirOperation function) {
-  std::vector<MlirOperation> found;
-  ir.walk(function, [&](MlirOperation operation) {
-    if (ir.is(operation, "iree_codegen.smt.constraints")) found.push_back(operation);
+  return ir.all(function, [&](MlirOperation operation) {
+    return ir.is(operation, "iree_codegen.smt.constraints");
   });
-  return found;
 }
 
 Result<StatedSet> read_constraints(const Ir& ir, MlirOperation constraints) {
@@ -228,7 +214,7 @@ Result<MlirAttribute> materialised(const Ir& ir, MlirOperation constraints, std:
   MlirAttribute diagnostic;
   const MlirAttribute made = ir.api().ireeCodegenMaterializeConfigurationAttrFromConstraintsOp(
       constraints, to_ref(name), names.size(), names.data(), values.data(), &diagnostic);
-  if (made.ptr == nullptr)
+  if (!made)
     return input_error("IREE does not make a {} of these knobs: {}", name,
                        ir.string_value(diagnostic).value_or("it does not say why"));
   return made;
@@ -236,9 +222,8 @@ Result<MlirAttribute> materialised(const Ir& ir, MlirOperation constraints, std:
 
 bool has_decomposition(const Ir& ir, MlirOperation constraints) {
   const MlirAttribute knobs = ir.attribute(constraints, "knobs");
-  return knobs.ptr != nullptr && ir.api().mlirAttributeIsADictionary(knobs) &&
-         ir.api().mlirDictionaryAttrGetElementByName(knobs, to_ref("decomposition_config")).ptr !=
-             nullptr;
+  return knobs && ir.api().mlirAttributeIsADictionary(knobs) &&
+         ir.api().mlirDictionaryAttrGetElementByName(knobs, to_ref("decomposition_config"));
 }
 
 bool states_constraints(const Library& library, const std::string& name, const std::string& source,
@@ -261,16 +246,6 @@ bool states_constraints(const Library& library, const std::string& name, const s
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-namespace {
-
-bool is_about_open_sizes(const Ir& ir, MlirOperation constraints) {
-  const std::vector<MlirValue> sizes = ir.operands(constraints);
-  return std::any_of(sizes.begin(), sizes.end(),
-                     [&](MlirValue size) { return !ir.constant(size); });
-}
-
-}  // namespace
-
 Result<StatedSpace> stated_constraints(const Library& library, const std::string& name,
                                        const std::string& source,
                                        const std::vector<std::string>& flags) {
@@ -289,7 +264,8 @@ Result<StatedSpace> stated_constraints(const Library& library, const std::string
   for (const MlirOperation each : exports_in(ir, module.get()))
     for (const MlirOperation operation : constraint_operations(ir, function_of(ir, each))) {
       // What holds at one size only is no statement about a kernel of every size.
-      if (is_about_open_sizes(ir, operation)) continue;
+      const auto is_open = [&](MlirValue size) { return !ir.constant(size); };
+      if (std::ranges::any_of(ir.operands(operation), is_open)) continue;
       HONE_ASSIGN(StatedSet set, read_constraints(ir, operation));
       stated.push_back(std::move(set));
     }

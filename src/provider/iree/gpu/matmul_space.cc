@@ -25,7 +25,7 @@ bool is_padded(const problem::Operation& root, const problem::GpuTarget& target)
     return is_open(root, loop) || size(root, loop) % of != 0;
   };
   const auto instructions = instructions_for(root, target);
-  return std::any_of(instructions.begin(), instructions.end(), [&](const auto& mma) {
+  return std::ranges::any_of(instructions, [&](const auto& mma) {
     return rest(loops.m[0], mma.m) || rest(loops.n[0], mma.n) || rest(loops.k[0], mma.k);
   });
 }
@@ -165,8 +165,8 @@ Result<space::Space> thread_space(const problem::Operation& root,
   return builder.build();
 }
 
-Attributes thread_attributes(const problem::Operation& root, const problem::GpuTarget& target,
-                             const Values& values) {
+Result<Attributes> thread_attributes(const problem::Operation& root,
+                                     const problem::GpuTarget& target, const Values& values) {
   const Loops loops = loops_of(root);
   const Value wg_m = values.of("wg_m"), wg_n = values.of("wg_n");
   const Value th_m = values.of("th_m"), th_n = values.of("th_n");

@@ -32,7 +32,7 @@ Result<Attributes> instruction_attributes(const problem::Operation& root,
                                           const problem::GpuTarget& target, const Values& values);
 // For others.
 Result<space::Space> thread_space(const problem::Operation& root, const problem::GpuTarget& target);
-Attributes thread_attributes(const problem::Operation& root, const problem::GpuTarget& target,
-                             const Values& values);
+Result<Attributes> thread_attributes(const problem::Operation& root,
+                                     const problem::GpuTarget& target, const Values& values);
 
 }  // namespace hone::iree::gpu

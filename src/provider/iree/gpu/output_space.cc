@@ -17,9 +17,9 @@ std::vector<int> tiled_loops(const problem::Operation& root) {
   const std::vector<int> parallel = parallel_loops(root);
   std::vector<int> tiled;
   for (const int loop : parallel) {
-    const bool innermost =
-        std::any_of(root.operands.begin(), root.operands.end(),
-                    [&](const problem::Operand& operand) { return is_innermost(operand, loop); });
+    const bool innermost = std::ranges::any_of(root.operands, [&](const problem::Operand& operand) {
+      return is_innermost(operand, loop);
+    });
     // The loop before the last is tiled too: a workgroup may take several rows.
     if (innermost || loop == parallel.back() ||
         (parallel.size() > 1 && loop == parallel[parallel.size() - 2]))
@@ -35,8 +35,7 @@ int transposed_operand(const problem::Operation& root) {
   for (int i = static_cast<int>(root.operands.size()); i-- > 0;) {
     const problem::Operand& operand = root.operands[static_cast<std::size_t>(i)];
     const auto& loops = operand.loops;
-    if (!is_innermost(operand, last) && std::find(loops.begin(), loops.end(), last) != loops.end())
-      return i;
+    if (!is_innermost(operand, last) && std::ranges::count(loops, last) > 0) return i;
   }
   return -1;
 }
@@ -61,9 +60,8 @@ bool goes_by_outputs(const problem::Operation& root) {
   if (root.kind != OperationKind::kElementwise && root.kind != OperationKind::kReduction &&
       root.kind != OperationKind::kMatvec && root.name != "linalg.softmax")
     return false;
-  const bool maps = std::all_of(root.operands.begin(), root.operands.end(), [](const auto& each) {
-    return std::find(each.loops.begin(), each.loops.end(), -1) == each.loops.end();
-  });
+  const bool maps = std::ranges::all_of(
+      root.operands, [](const auto& each) { return std::ranges::count(each.loops, -1) == 0; });
   return maps && !parallel_loops(root).empty() && !is_dynamic(root);
 }
 
@@ -109,8 +107,8 @@ Result<space::Space> output_space(const problem::Operation& root,
   return builder.build();
 }
 
-Attributes output_attributes(const problem::Operation& root, const problem::GpuTarget& target,
-                             const Values& values) {
+Result<Attributes> output_attributes(const problem::Operation& root,
+                                     const problem::GpuTarget& target, const Values& values) {
   PerLoop tile(root), thread(root), step(root);
   for (const int loop : parallel_loops(root)) {
     tile.set(loop, 1);

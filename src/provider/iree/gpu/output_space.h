@@ -19,7 +19,7 @@ namespace hone::iree::gpu {
 
 bool goes_by_outputs(const problem::Operation& root);
 Result<space::Space> output_space(const problem::Operation& root, const problem::GpuTarget& target);
-Attributes output_attributes(const problem::Operation& root, const problem::GpuTarget& target,
-                             const Values& values);
+Result<Attributes> output_attributes(const problem::Operation& root,
+                                     const problem::GpuTarget& target, const Values& values);
 
 }  // namespace hone::iree::gpu

@@ -10,57 +10,31 @@
 namespace hone::iree {
 namespace {
 
-enum class Form { kMatrixInstructions, kThreads, kRows, kOutputs, kAttention };
+// A way of compiling the root that hone has a space for.
+struct Form {
+  std::string_view pipeline;
+  Result<space::Space> (*space)(const problem::Operation& root, const problem::GpuTarget& target);
+  Result<Attributes> (*attributes)(const problem::Operation& root, const problem::GpuTarget& target,
+                                   const gpu::Values& values);
+};
 
-// The ways of compiling the root that hone has a space for: reductions have two.
+constexpr Form kMatrixInstructions{"TileAndFuse", gpu::instruction_space,
+                                   gpu::instruction_attributes};
+constexpr Form kThreads{"TileAndFuse", gpu::thread_space, gpu::thread_attributes};
+constexpr Form kRows{"VectorDistribute", gpu::row_space, gpu::row_attributes};
+constexpr Form kOutputs{"TileAndFuse", gpu::output_space, gpu::output_attributes};
+constexpr Form kAttention{"VectorDistribute", gpu::attention_space, gpu::attention_attributes};
+
+// Reductions have two.
 std::vector<Form> forms_of(const problem::Operation& root, const problem::GpuTarget& target) {
   if (gpu::has_open_k(root)) return {};
   if (gpu::is_matrix_product(root))
-    return {gpu::instructions_for(root, target).empty() ? Form::kThreads
-                                                        : Form::kMatrixInstructions};
+    return {gpu::instructions_for(root, target).empty() ? kThreads : kMatrixInstructions};
   std::vector<Form> forms;
-  if (gpu::goes_along_rows(root, target)) forms.push_back(Form::kRows);
-  if (gpu::goes_by_outputs(root)) forms.push_back(Form::kOutputs);
-  if (gpu::is_known_attention(root, target)) forms.push_back(Form::kAttention);
+  if (gpu::goes_along_rows(root, target)) forms.push_back(kRows);
+  if (gpu::goes_by_outputs(root)) forms.push_back(kOutputs);
+  if (gpu::is_known_attention(root, target)) forms.push_back(kAttention);
   return forms;
-}
-
-std::string_view pipeline_of(Form form) {
-  return form == Form::kRows || form == Form::kAttention ? "VectorDistribute" : "TileAndFuse";
-}
-
-Result<space::Space> space_of(Form form, const problem::Operation& root,
-                              const problem::GpuTarget& target) {
-  switch (form) {
-    case Form::kMatrixInstructions:
-      return gpu::instruction_space(root, target);
-    case Form::kThreads:
-      return gpu::thread_space(root, target);
-    case Form::kRows:
-      return gpu::row_space(root, target);
-    case Form::kOutputs:
-      return gpu::output_space(root, target);
-    case Form::kAttention:
-      break;
-  }
-  return gpu::attention_space(root, target);
-}
-
-Result<Attributes> attributes_of(Form form, const problem::Operation& root,
-                                 const problem::GpuTarget& target, const gpu::Values& values) {
-  switch (form) {
-    case Form::kMatrixInstructions:
-      return gpu::instruction_attributes(root, target, values);
-    case Form::kThreads:
-      return gpu::thread_attributes(root, target, values);
-    case Form::kRows:
-      return gpu::row_attributes(root, target, values);
-    case Form::kOutputs:
-      return gpu::output_attributes(root, target, values);
-    case Form::kAttention:
-      break;
-  }
-  return gpu::attention_attributes(root, target, values);
 }
 
 }  // namespace
@@ -83,12 +57,12 @@ Result<space::Space> gpu_own_space(const problem::Operation& root,
                                    const problem::GpuTarget& target) {
   const std::vector<Form> forms = forms_of(root, target);
   if (forms.empty()) return input_error("{}", why_no_own_space(root, target));
-  if (forms.size() == 1) return space_of(forms.front(), root, target);
+  if (forms.size() == 1) return forms.front().space(root, target);
   std::vector<space::Space> parts;
   std::vector<std::string> names;
-  for (const Form form : forms) {
-    HONE_ASSIGN(space::Space part, space_of(form, root, target));
-    names.push_back(fmt::format("{}: {}", parts.size(), pipeline_of(form)));
+  for (const Form& form : forms) {
+    HONE_ASSIGN(space::Space part, form.space(root, target));
+    names.push_back(fmt::format("{}: {}", parts.size(), form.pipeline));
     parts.push_back(std::move(part));
   }
   return space::Space::unite(std::string(kPipelineKnob), fmt::format("{}", fmt::join(names, ", ")),
@@ -104,7 +78,7 @@ Result<Attributes> gpu_own_attributes(const problem::Operation& root,
   const auto which = static_cast<std::size_t>(forms.size() == 1 ? 0 : values.of(kPipelineKnob));
   if (which >= forms.size())
     return input_error("{} = {} is none of hone's {}", kPipelineKnob, which, forms.size());
-  return attributes_of(forms[which], root, target, values);
+  return forms[which].attributes(root, target, values);
 }
 
 }  // namespace hone::iree

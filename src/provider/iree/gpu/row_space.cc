@@ -82,8 +82,8 @@ Result<space::Space> row_space(const problem::Operation& root, const problem::Gp
   return builder.build();
 }
 
-Attributes row_attributes(const problem::Operation& root, const problem::GpuTarget& target,
-                          const Values& values) {
+Result<Attributes> row_attributes(const problem::Operation& root, const problem::GpuTarget& target,
+                                  const Values& values) {
   const int row = row_loop(root), across = parallel_loops(root).back();
   const int all_lanes = target.subgroup_sizes.front();
   const Value subgroups = values.of("subgroups"), beside = values.of("row_subgroups");

@@ -25,7 +25,7 @@ namespace hone::iree::gpu {
 // Whether the root goes along rows that threads can share without a rest.
 bool goes_along_rows(const problem::Operation& root, const problem::GpuTarget& target);
 Result<space::Space> row_space(const problem::Operation& root, const problem::GpuTarget& target);
-Attributes row_attributes(const problem::Operation& root, const problem::GpuTarget& target,
-                          const Values& values);
+Result<Attributes> row_attributes(const problem::Operation& root, const problem::GpuTarget& target,
+                                  const Values& values);
 
 }  // namespace hone::iree::gpu

@@ -67,7 +67,7 @@ std::vector<Value> tiles_of(const problem::Operation& root, int loop, bool padde
     for (const Value each : powers_of_two(largest)) tiles.push_back(each);
   if (open)
     for (const Value each : powers_of_two(largest / 3)) tiles.push_back(3 * each);
-  std::sort(tiles.begin(), tiles.end());
+  std::ranges::sort(tiles);
   tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
   return tiles;
 }

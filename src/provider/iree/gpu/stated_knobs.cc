@@ -18,7 +18,7 @@ MlirAttribute unpadded(const Ir& ir, MlirContext context, MlirAttribute options)
   std::optional<std::int64_t> stages;
   std::optional<bool> igemm;
   MlirAttribute order;
-  if (options.ptr != nullptr && api.ireeAttributeIsAGPUPipelineOptionsAttr(options)) {
+  if (options && api.ireeAttributeIsAGPUPipelineOptionsAttr(options)) {
     stages = ir.integer_value(api.ireeGPUPipelineOptionsAttrGetPrefetchNumStages(options));
     // A boolean is an integer of one bit, which reads as 0 or -1.
     if (const auto value =
@@ -28,8 +28,7 @@ MlirAttribute unpadded(const Ir& ir, MlirContext context, MlirAttribute options)
   }
   constexpr bool kUnpadded = true;
   return api.ireeGPUPipelineOptionsAttrGet(context, stages ? &*stages : nullptr, &kUnpadded,
-                                           igemm ? &*igemm : nullptr,
-                                           order.ptr != nullptr ? &order : nullptr);
+                                           igemm ? &*igemm : nullptr, order ? &order : nullptr);
 }
 
 }  // namespace
@@ -66,13 +65,12 @@ MlirAttribute with_own_knobs(const Ir& ir, MlirContext context, MlirAttribute tr
   std::vector<std::string> entries;
   MlirAttribute options;
   const bool has_entries =
-      parts.configuration.ptr != nullptr && api.mlirAttributeIsADictionary(parts.configuration);
+      parts.configuration && api.mlirAttributeIsADictionary(parts.configuration);
   const std::intptr_t count =
       has_entries ? api.mlirDictionaryAttrGetNumElements(parts.configuration) : 0;
   for (std::intptr_t i = 0; i < count; ++i) {
     const MlirNamedAttribute entry = api.mlirDictionaryAttrGetElement(parts.configuration, i);
-    const MlirStringRef name = api.mlirIdentifierStr(entry.name);
-    const std::string_view key(name.data, name.length);
+    const std::string_view key = to_view(api.mlirIdentifierStr(entry.name));
     if (key == kOptions) options = entry.attribute;
     if (key == kFunctionAttributes || (key == kOptions && !padded)) continue;
     entries.push_back(fmt::format("{} = {}", key, ir.text(entry.attribute)));
@@ -84,7 +82,7 @@ MlirAttribute with_own_knobs(const Ir& ir, MlirContext context, MlirAttribute tr
         fmt::format("{} = {{\"amdgpu-waves-per-eu\" = \"{}\"}}", kFunctionAttributes, waves));
   parts.configuration =
       ir.parse_attribute(context, fmt::format("{{{}}}", fmt::join(entries, ", ")));
-  if (parts.configuration.ptr == nullptr) return {};
+  if (!parts.configuration) return {};
   return api.ireeCodegenTranslationInfoAttrGet(context, parts);
 }
 

@@ -20,11 +20,9 @@ std::optional<Expression> variable(const space::SpaceBuilder& builder, const std
 std::vector<int> spatial_loops(const problem::Operation& root) {
   std::vector<int> spatial;
   for (int loop = 0; loop < static_cast<int>(root.loops.size()); ++loop) {
-    const bool alone =
-        std::any_of(root.operands.begin(), root.operands.end(), [&](const auto& operand) {
-          return !operand.output &&
-                 std::find(operand.loops.begin(), operand.loops.end(), loop) != operand.loops.end();
-        });
+    const bool alone = std::ranges::any_of(root.operands, [&](const auto& operand) {
+      return !operand.output && std::ranges::count(operand.loops, loop) > 0;
+    });
     if (!root.loops[static_cast<std::size_t>(loop)].reduction && !alone) spatial.push_back(loop);
   }
   return spatial;
@@ -153,7 +151,7 @@ void add_padded_output(const problem::Operation& root, const MemoryLimit& memory
 
 // Whether the statement is of the implicit form of a convolution.
 bool is_implicit_gemm(const StatedSet& set) {
-  return std::any_of(set.assertions.begin(), set.assertions.end(), [](const auto& assertion) {
+  return std::ranges::any_of(set.assertions, [](const auto& assertion) {
     return assertion.message.find("use_igemm_idx == 1") != std::string::npos;
   });
 }
@@ -177,7 +175,7 @@ int channel_loop(const problem::Operation& root) {
   if (root.operands.size() < 3) return -1;
   const auto& filter = root.operands[1].loops;
   for (const int loop : root.operands.back().loops)
-    if (std::find(filter.begin(), filter.end(), loop) != filter.end()) return loop;
+    if (std::ranges::count(filter, loop) > 0) return loop;
   return -1;
 }
 

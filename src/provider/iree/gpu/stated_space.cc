@@ -44,8 +44,7 @@ class Building {
     constexpr std::array<std::size_t, 18> kOperands = {0, 0, 0, 1, 1, 2, 1, 2, 2,
                                                        2, 2, 2, 2, 2, 1, 1, 1, 3};
     if (term.operands.size() < kOperands.at(static_cast<std::size_t>(term.kind)) ||
-        !std::all_of(term.operands.begin(), term.operands.end(),
-                     [&](int operand) { return is_known(operand); }))
+        !std::ranges::all_of(term.operands, [&](int operand) { return is_known(operand); }))
       return input_error("term {} of the compiler's constraints has wrong operands",
                          expressions_.size());
     std::vector<Expression> operands;
@@ -108,8 +107,8 @@ class Building {
   Expression knob(const std::string& name) {
     for (const auto& [known, expression] : knobs_)
       if (known == name) return expression;
-    const auto stated = std::find_if(set_.knobs.begin(), set_.knobs.end(),
-                                     [&](const StatedKnob& each) { return each.name == name; });
+    const auto stated =
+        std::ranges::find_if(set_.knobs, [&](const StatedKnob& each) { return each.name == name; });
     std::vector<space::Value> values = own_domain(name);
     std::string description;
     if (stated != set_.knobs.end() && !stated->options.empty()) {
@@ -168,7 +167,7 @@ space::Space united(const StatedSpace& stated, std::vector<space::Space> parts) 
 bool is_heuristic(std::string_view message) {
   constexpr std::array<std::string_view, 5> kGuesses = {
       "max VGPRs", "max_vgprs", "sg_num <=", "prefetch_num_stages ==", "sg_m_cnt * sg_n_cnt == 4"};
-  return std::any_of(kGuesses.begin(), kGuesses.end(), [&](std::string_view guess) {
+  return std::ranges::any_of(kGuesses, [&](std::string_view guess) {
     return message.find(guess) != std::string_view::npos;
   });
 }
@@ -204,8 +203,7 @@ Result<space::Space> space_of(const StatedSpace& stated, const problem::Operatio
     add_own_knobs(target, builder);
     if (!audited.empty()) {
       // Positions of parts stay the compiler's: one without the rule is empty.
-      const bool has_rule =
-          std::find(rules.begin(), rules.end(), audited) != rules.end() && builder.oppose(audited);
+      const bool has_rule = std::ranges::count(rules, audited) > 0 && builder.oppose(audited);
       if (!has_rule) builder.require("not audited", "the rule is none of this pipeline's", false);
       opposed = opposed || has_rule;
     }

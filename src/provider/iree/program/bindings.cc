@@ -11,10 +11,10 @@ using problem::Binding;
 using problem::BindingUse;
 
 // Places of the views that `value` is computed from.
-void trace_back(const Ir& ir, const Views& views, MlirValue value, std::set<const void*>& seen,
+void trace_back(const Ir& ir, const Views& views, MlirValue value, std::set<MlirOperation>& seen,
                 std::set<int>& found) {
   const MlirOperation operation = ir.defining_operation(value);
-  if (operation.ptr == nullptr || !seen.insert(operation.ptr).second) return;
+  if (!operation || !seen.insert(operation).second) return;
   if (const int view = views.of(operation); view >= 0) found.insert(view);
   for (const MlirValue operand : ir.operands(operation))
     trace_back(ir, views, operand, seen, found);
@@ -23,7 +23,7 @@ void trace_back(const Ir& ir, const Views& views, MlirValue value, std::set<cons
 // Before bufferization the type says the access; after it (benchmark files) the uses do.
 Access access_of(const Ir& ir, MlirOperation function, MlirOperation subspan) {
   const MlirValue value = ir.results(subspan).at(0);
-  const std::string type = ir.text(ir.api().mlirValueGetType(value));
+  const std::string type = ir.type_text(value);
   if (type.find("<readonly:") != std::string::npos) return Access::kReadOnly;
   if (type.find("<writeonly:") != std::string::npos) return Access::kWriteOnly;
   if (type.find("<readwrite:") != std::string::npos) return Access::kReadWrite;
@@ -31,7 +31,7 @@ Access access_of(const Ir& ir, MlirOperation function, MlirOperation subspan) {
   ir.walk(function, [&](MlirOperation operation) {
     const bool store = ir.is(operation, "iree_codegen.store_to_buffer");
     for (const MlirValue operand : ir.operands(operation))
-      if (ir.api().mlirValueEqual(operand, value)) (store ? written : read) = true;
+      if (operand == value) (store ? written : read) = true;
   });
   if (read && written) return Access::kReadWrite;
   return written ? Access::kWriteOnly : Access::kReadOnly;
@@ -46,11 +46,11 @@ Access access_of(const Ir& ir, MlirOperation function, const View& view) {
 }
 
 bool uses_indices(const Ir& ir, MlirOperation function) {
-  return ir.find(function, [&](MlirOperation operation) {
-             const std::string_view name = ir.name(operation);
-             return name == "arith.index_cast" || name == "arith.index_castui" ||
-                    name.ends_with(".gather") || name.ends_with(".scatter");
-           }).ptr != nullptr;
+  return static_cast<bool>(ir.find(function, [&](MlirOperation operation) {
+    const std::string_view name = ir.name(operation);
+    return is_any_of(name, {"arith.index_cast", "arith.index_castui"}) ||
+           name.ends_with(".gather") || name.ends_with(".scatter");
+  }));
 }
 
 bool is_integer(problem::ElementType type) {
@@ -69,8 +69,8 @@ bool are_whole(const std::vector<View>& views) {
 Result<std::vector<Binding>> describe_bindings(const Ir& ir, MlirOperation function,
                                                MlirOperation root, const Views& views) {
   std::set<int> root_inputs;
-  std::set<const void*> seen;
-  if (root.ptr != nullptr)
+  std::set<MlirOperation> seen;
+  if (root)
     for (const MlirValue operand : ir.operands(root))
       trace_back(ir, views, operand, seen, root_inputs);
   const bool indices = uses_indices(ir, function), whole = are_whole(views.all());

@@ -1,7 +1,6 @@
 #include "provider/iree/program/computation.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -17,28 +16,21 @@ using problem::Computation;
 using problem::ElementType;
 using problem::Value;
 
-template <std::size_t N>
-bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+// Operations whose elements are those of their first operand.
+bool moves_elements(std::string_view kind) {
+  return is_any_of(
+      kind, {"tensor.collapse_shape", "tensor.expand_shape", "tensor.cast", "tensor.extract_slice",
+             "tensor.extract", "tensor.reshape", "tensor.bitcast", "iree_tensor_ext.bitcast",
+             "iree_linalg_ext.unpack", "linalg.unpack", "iree_linalg_ext.gather"});
 }
 
-// Operations whose elements are those of their first operand.
-constexpr std::array<std::string_view, 11> kMoves = {
-    "tensor.collapse_shape", "tensor.expand_shape",     "tensor.cast",
-    "tensor.extract_slice",  "tensor.extract",          "tensor.reshape",
-    "tensor.bitcast",        "iree_tensor_ext.bitcast", "iree_linalg_ext.unpack",
-    "linalg.unpack",         "iree_linalg_ext.gather"};
 // Whose elements are each of one of their operands.
-constexpr std::array<std::string_view, 9> kMerges = {
-    "tensor.insert_slice",    "tensor.concat",        "tensor.insert",
-    "iree_linalg_ext.pack",   "linalg.pack",          "iree_linalg_ext.scatter",
-    "iree_linalg_ext.im2col", "iree_linalg_ext.topk", "iree_linalg_ext.sort"};
-constexpr std::array<std::string_view, 2> kLoads = {"iree_tensor_ext.dispatch.tensor.load",
-                                                    "iree_codegen.load_from_buffer"};
-constexpr std::array<std::string_view, 2> kStores = {"iree_tensor_ext.dispatch.tensor.store",
-                                                     "iree_codegen.store_to_buffer"};
-// Their operands besides the first two are the values between which they choose.
-constexpr std::string_view kSelect = "arith.select";
+bool merges_elements(std::string_view kind) {
+  return is_any_of(kind,
+                   {"tensor.insert_slice", "tensor.concat", "tensor.insert", "iree_linalg_ext.pack",
+                    "linalg.pack", "iree_linalg_ext.scatter", "iree_linalg_ext.im2col",
+                    "iree_linalg_ext.topk", "iree_linalg_ext.sort"});
+}
 
 class ComputationReader {
  public:
@@ -47,7 +39,7 @@ class ComputationReader {
 
   Computation read(MlirOperation function) {
     ir_.walk(function, [&](MlirOperation operation) {
-      if (!is_one_of(ir_.name(operation), kStores)) return;
+      if (!is_store(ir_.name(operation))) return;
       const std::vector<MlirValue> operands = ir_.operands(operation);
       computation_.outputs.push_back({binding_of(operands.at(1)), value_of(operands.at(0))});
     });
@@ -63,26 +55,25 @@ class ComputationReader {
   Value of_kind(Value::Kind kind, MlirValue result) const {
     Value value;
     value.kind = kind;
-    const auto type = parse_type(ir_.text(ir_.api().mlirValueGetType(result)));
-    if (type) value.type = type->element;
+    if (const auto type = ir_.type(result)) value.type = type->element;
     return value;
   }
 
   int binding_of(MlirValue buffer) const {
     MlirOperation operation = ir_.defining_operation(buffer);
-    while (operation.ptr != nullptr && !ir_.is(operation, "hal.interface.binding.subspan")) {
+    while (operation && !ir_.is(operation, "hal.interface.binding.subspan")) {
       const std::vector<MlirValue> operands = ir_.operands(operation);
       operation = operands.empty() ? MlirOperation{} : ir_.defining_operation(operands.front());
     }
-    return operation.ptr == nullptr ? -1 : views_.of(operation);
+    return !operation ? -1 : views_.of(operation);
   }
 
   int value_of(MlirValue value) {
-    if (const auto known = known_.find(value.ptr); known != known_.end()) return known->second;
+    if (const auto known = known_.find(value); known != known_.end()) return known->second;
     const MlirOperation operation = ir_.defining_operation(value);
-    const int read = operation.ptr == nullptr ? add(of_kind(Value::Kind::kUnknown, value))
-                                              : computed(operation, value);
-    known_[value.ptr] = read;
+    const int read =
+        !operation ? add(of_kind(Value::Kind::kUnknown, value)) : computed(operation, value);
+    known_[value] = read;
     return read;
   }
 
@@ -90,14 +81,14 @@ class ComputationReader {
     const std::string_view name = ir_.name(operation);
     const std::vector<MlirValue> operands = ir_.operands(operation);
     if (name == "arith.constant") return constant(operation, value);
-    if (is_one_of(name, kLoads)) {
+    if (is_load(name)) {
       Value input = of_kind(Value::Kind::kInput, value);
       input.binding = binding_of(operands.at(0));
       return add(std::move(input));
     }
-    if (name == "linalg.fill" || (is_one_of(name, kMoves) && !operands.empty()))
+    if (name == "linalg.fill" || (moves_elements(name) && !operands.empty()))
       return value_of(operands.at(0));
-    if (is_one_of(name, kMerges)) return one_of(operands, value);
+    if (merges_elements(name)) return one_of(operands, value);
     if (name == "tensor.pad") return padded(operation, operands.at(0), value);
     if (name == "linalg.softmax" || name.find("attention") != std::string_view::npos)
       return named(operation, value);
@@ -106,27 +97,16 @@ class ComputationReader {
   }
 
   int constant(MlirOperation operation, MlirValue value) {
-    MlirAttribute attribute = ir_.attribute(operation, "value");
-    const CApi& api = ir_.api();
-    if (api.mlirAttributeIsADenseElements(attribute)) {
-      if (!api.mlirDenseElementsAttrIsSplat(attribute))
-        return add(of_kind(Value::Kind::kUnknown, value));
-      attribute = api.mlirDenseElementsAttrGetSplatValue(attribute);
-    }
-    Value read = of_kind(Value::Kind::kConstant, value);
-    if (api.mlirAttributeIsAFloat(attribute))
-      read.constant = api.mlirFloatAttrGetValueDouble(attribute);
-    else if (const auto integer = ir_.integer_value(attribute))
-      read.constant = static_cast<double>(*integer);
-    else
-      read.kind = Value::Kind::kUnknown;
+    const auto number = ir_.number(ir_.attribute(operation, "value"));
+    Value read = of_kind(number ? Value::Kind::kConstant : Value::Kind::kUnknown, value);
+    if (number) read.constant = *number;
     return add(std::move(read));
   }
 
   int one_of(const std::vector<MlirValue>& operands, MlirValue value) {
     Value merged = of_kind(Value::Kind::kOneOf, value);
     for (const MlirValue operand : operands) {
-      const auto type = parse_type(ir_.text(ir_.api().mlirValueGetType(operand)));
+      const auto type = ir_.type(operand);
       // Offsets and sizes are indices; an empty tensor's elements are all replaced.
       if (!type || type->element != merged.type || is_empty(operand)) continue;
       merged.operands.push_back(value_of(operand));
@@ -135,8 +115,7 @@ class ComputationReader {
   }
 
   bool is_empty(MlirValue value) const {
-    const MlirOperation operation = ir_.defining_operation(value);
-    return operation.ptr != nullptr && ir_.is(operation, "tensor.empty");
+    return ir_.is(ir_.defining_operation(value), "tensor.empty");
   }
 
   int padded(MlirOperation operation, MlirValue source, MlirValue value) {
@@ -152,7 +131,7 @@ class ComputationReader {
     Value read = of_kind(
         ir_.is(operation, "linalg.softmax") ? Value::Kind::kSoftmax : Value::Kind::kAttention,
         value);
-    read.root = operation.ptr == root_.ptr;
+    read.root = operation == root_;
     const auto described = describe_operation(ir_, operation);
     const std::vector<MlirValue> operands = ir_.operands(operation);
     if (!described || described->operands.size() > operands.size()) {
@@ -183,25 +162,20 @@ class ComputationReader {
     const std::vector<MlirValue> operands = ir_.operands(operation),
                                  results = ir_.results(operation);
     const auto described = describe_operation(ir_, operation);
-    const MlirBlock block =
-        ir_.api().mlirOperationGetNumRegions(operation) > 0
-            ? ir_.api().mlirRegionGetFirstBlock(ir_.api().mlirOperationGetRegion(operation, 0))
-            : MlirBlock{};
-    std::size_t result = 0;
-    while (result < results.size() && results[result].ptr != value.ptr) ++result;
-    if (!described || block.ptr == nullptr || result == results.size())
+    const std::vector<MlirValue> arguments = ir_.arguments(operation),
+                                 yields = ir_.yielded(operation);
+    const auto result =
+        static_cast<std::size_t>(std::ranges::find(results, value) - results.begin());
+    if (!described || yields.empty() || result == results.size())
       return unknown(operation, operands, value);
     std::int64_t terms = 1;
     for (const problem::Loop& loop : described->loops)
       if (loop.reduction) terms *= std::max<std::int64_t>(1, loop.size);
-    const bool reduces = std::any_of(described->loops.begin(), described->loops.end(),
-                                     [](const problem::Loop& loop) { return loop.reduction; });
+    const bool reduces = std::ranges::any_of(described->loops, &problem::Loop::reduction);
 
-    const auto arguments = static_cast<std::size_t>(ir_.api().mlirBlockGetNumArguments(block));
     std::vector<MlirValue> accumulators;
-    for (std::size_t i = 0; i < std::min(arguments, operands.size()); ++i) {
-      const MlirValue argument =
-          ir_.api().mlirBlockGetArgument(block, static_cast<std::intptr_t>(i));
+    for (std::size_t i = 0; i < std::min(arguments.size(), operands.size()); ++i) {
+      const MlirValue argument = arguments[i];
       if (reduces && i < described->operands.size() && described->operands[i].output) {
         accumulators.push_back(argument);
         continue;
@@ -209,10 +183,9 @@ class ComputationReader {
       if (is_empty(operands[i])) continue;
       Value element = of_kind(Value::Kind::kElement, argument);
       element.operands = {value_of(operands[i])};
-      known_[argument.ptr] = add(std::move(element));
+      known_[argument] = add(std::move(element));
     }
-    const MlirOperation yield = ir_.api().mlirBlockGetTerminator(block);
-    const MlirValue yielded = ir_.operands(yield).at(result);
+    const MlirValue yielded = yields.at(result);
     int read = -1;
     if (!reduces) {
       // A body that is shared by several results is read once; each result is a new element.
@@ -224,34 +197,31 @@ class ComputationReader {
       read = reduction(accumulators, result, yielded, terms, start);
       if (read < 0) return unknown(operation, operands, value, terms);
     }
-    computation_.values[static_cast<std::size_t>(read)].root = operation.ptr == root_.ptr;
+    computation_.values[static_cast<std::size_t>(read)].root = operation == root_;
     return read;
   }
 
   // `seen`: what has been looked at, since a body may use one value many times.
   bool uses_any(MlirValue value, const std::vector<MlirValue>& wanted,
-                std::set<const void*>& seen) const {
-    for (const MlirValue each : wanted)
-      if (each.ptr == value.ptr) return true;
+                std::set<MlirValue>& seen) const {
+    if (std::ranges::count(wanted, value) > 0) return true;
     const MlirOperation operation = ir_.defining_operation(value);
-    if (operation.ptr == nullptr || !seen.insert(value.ptr).second) return false;
-    for (const MlirValue operand : ir_.operands(operation))
-      if (uses_any(operand, wanted, seen)) return true;
-    return false;
+    if (!operation || !seen.insert(value).second) return false;
+    return std::ranges::any_of(ir_.operands(operation),
+                               [&](MlirValue operand) { return uses_any(operand, wanted, seen); });
   }
 
   // `yielded` = combiner(accumulator, term); -1 when it is of another form.
   int reduction(const std::vector<MlirValue>& accumulators, std::size_t result, MlirValue yielded,
                 std::int64_t terms, MlirValue start) {
     const MlirOperation combiner = ir_.defining_operation(yielded);
-    if (combiner.ptr == nullptr || result >= accumulators.size()) return -1;
+    if (!combiner || result >= accumulators.size()) return -1;
     const std::vector<MlirValue> both = ir_.operands(combiner);
     if (both.size() != 2) return -1;
     const MlirValue accumulator = accumulators[result];
-    const std::size_t term = both[0].ptr == accumulator.ptr ? 1 : 0;
-    std::set<const void*> seen;
-    if (both[1 - term].ptr != accumulator.ptr || uses_any(both[term], accumulators, seen))
-      return -1;
+    const std::size_t term = both[0] == accumulator ? 1 : 0;
+    std::set<MlirValue> seen;
+    if (both[1 - term] != accumulator || uses_any(both[term], accumulators, seen)) return -1;
     Value reduced = of_kind(Value::Kind::kReduction, yielded);
     reduced.operation = ir_.name(combiner);
     reduced.operands = {value_of(both[term])};
@@ -268,7 +238,7 @@ class ComputationReader {
     if (!is_known) return unknown(operation, ir_.operands(operation), value);
     for (const MlirValue operand : ir_.operands(operation))
       computed.operands.push_back(value_of(operand));
-    if (computed.operation == kSelect && computed.operands.size() == 3) {
+    if (computed.operation == "arith.select" && computed.operands.size() == 3) {
       // Which of the two it is follows from values that a right kernel has too.
       computed.kind = Value::Kind::kOneOf;
       computed.operands.erase(computed.operands.begin());
@@ -289,7 +259,7 @@ class ComputationReader {
               std::int64_t terms = 1) {
     Value read = of_kind(Value::Kind::kUnknown, value);
     read.operation = in_words(ir_, operation);
-    read.root = operation.ptr == root_.ptr;
+    read.root = operation == root_;
     read.terms = terms;
     for (const MlirValue operand : operands)
       if (!is_empty(operand)) read.operands.push_back(value_of(operand));
@@ -300,7 +270,7 @@ class ComputationReader {
   MlirOperation root_;
   const Views& views_;
   Computation computation_;
-  std::map<const void*, int> known_;  // tensors, and what bodies compute
+  std::map<MlirValue, int> known_;  // tensors, and what bodies compute
 };
 
 }  // namespace

@@ -11,17 +11,13 @@ using nlohmann::json;
 // compiler, or when the program is loaded.
 bool is_constant(const Ir& ir, MlirValue tensor) {
   const MlirOperation made = ir.defining_operation(tensor);
-  if (made.ptr == nullptr) return false;
+  if (!made) return false;
   const bool global = ir.is(made, "util.global.load");
   return ir.is(made, "arith.constant") || ir.is(made, "flow.tensor.constant") ||
-         (global && ir.attribute(made, "is_immutable").ptr != nullptr);
+         (global && ir.attribute(made, "is_immutable"));
 }
 
 }  // namespace
-
-std::string printed_type(const Ir& ir, MlirValue value) {
-  return ir.text(ir.api().mlirValueGetType(value));
-}
 
 std::size_t loop_count(const Ir& ir, MlirAttribute map) {
   const CApi& api = ir.api();
@@ -29,7 +25,7 @@ std::size_t loop_count(const Ir& ir, MlirAttribute map) {
 }
 
 std::optional<json> dense_use(const Ir& ir, MlirValue tensor, MlirAttribute map, int view) {
-  const auto type = parse_type(printed_type(ir, tensor));
+  const auto type = ir.type(tensor);
   const auto index_of = indices(ir.api(), map);
   if (!type || !index_of || index_of->size() != type->shape.size()) return std::nullopt;
   const std::size_t loops = loop_count(ir, map);

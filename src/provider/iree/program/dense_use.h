@@ -11,8 +11,6 @@
 
 namespace hone::iree {
 
-std::string printed_type(const Ir& ir, MlirValue value);
-
 std::size_t loop_count(const Ir& ir, MlirAttribute map);
 
 // {"view", "type", "offset", "strides", "dimensions", "constant"}: strides of the loops in

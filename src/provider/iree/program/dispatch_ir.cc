@@ -39,7 +39,7 @@ MlirOperation configured_root(const Ir& ir, MlirOperation function) {
   if (!marked.empty()) return marked.back();
   MlirOperation last, last_contraction, last_distributed;
   for (const MlirOperation operation : structured_operations(ir, function)) {
-    if (ir.attribute(operation, "lowering_config").ptr == nullptr) continue;
+    if (!ir.attribute(operation, "lowering_config")) continue;
     last = operation;
     if (ir.text(ir.attribute(operation, "lowering_config")).find("distribution = ") !=
         std::string::npos)
@@ -47,8 +47,8 @@ MlirOperation configured_root(const Ir& ir, MlirOperation function) {
     if (ir.name(operation).starts_with("linalg.") && ir.api().mlirLinalgIsAContractionOp(operation))
       last_contraction = operation;
   }
-  if (last_distributed.ptr != nullptr) return last_distributed;
-  return last_contraction.ptr != nullptr ? last_contraction : last;
+  if (last_distributed) return last_distributed;
+  return last_contraction ? last_contraction : last;
 }
 
 Result<DispatchIr> read_dispatch(const CompilerSession& session, const std::string& name,
@@ -65,7 +65,7 @@ Result<DispatchIr> read_dispatch(const CompilerSession& session, const std::stri
   if (exports.empty()) return input_error("'{}' holds no executable with an export", name);
   dispatch.export_operation = exports.front();
   dispatch.function = function_of(ir, exports.front());
-  if (dispatch.function.ptr == nullptr)
+  if (!dispatch.function)
     return input_error("the export '{}' has no function in the compiler's IR",
                        ir.symbol(exports.front()));
 
@@ -79,26 +79,24 @@ Result<DispatchIr> read_dispatch(const CompilerSession& session, const std::stri
   const MlirOperation configured = function_of(ir, exports_in(ir, module).at(0));
   const MlirOperation root = configured_root(ir, configured);
   dispatch.defaults = configuration_of(ir, configured, root);
-  if (root.ptr != nullptr) dispatch.root = same_location(ir, dispatch.function, root);
-  if (dispatch.root.ptr == nullptr) dispatch.root = last_structured(ir, dispatch.function);
-  dispatch.decomposed =
-      dispatch.root.ptr != nullptr && ir.is(dispatch.root, "linalg.softmax") && root.ptr != nullptr;
-  if (root.ptr != nullptr && dispatch.root.ptr != nullptr && !dispatch.decomposed) {
+  if (root) dispatch.root = same_location(ir, dispatch.function, root);
+  if (!dispatch.root) dispatch.root = last_structured(ir, dispatch.function);
+  dispatch.decomposed = ir.is(dispatch.root, "linalg.softmax") && root;
+  if (root && dispatch.root && !dispatch.decomposed) {
     const auto before = describe_operation(ir, dispatch.root), after = describe_operation(ir, root);
     dispatch.reshaped = before && after && before->loops.size() != after->loops.size();
     dispatch.batch_restored =
         dispatch.reshaped && restores_batch(dispatch.defaults, *before, *after);
   }
-  if (dispatch.root.ptr != nullptr && root.ptr != nullptr && tiled_with_surrounding(ir, dispatch))
+  if (dispatch.root && root && tiled_with_surrounding(ir, dispatch))
     for (FoundSurrounding& found : find_surrounding(ir, configured, root))
       dispatch.surrounding.push_back(std::move(found.what));
-  dispatch.encoded = ir.find(dispatch.function, [&](MlirOperation operation) {
-                         return ir.name(operation).starts_with("iree_encoding.");
-                       }).ptr != nullptr;
+  dispatch.encoded = static_cast<bool>(ir.find(dispatch.function, [&](MlirOperation operation) {
+    return ir.name(operation).starts_with("iree_encoding.");
+  }));
   const std::size_t marked = marked_roots(ir, configured).size();
   dispatch.configured = configure.take_module();
-  dispatch.root_operations =
-      dispatch.root.ptr == nullptr ? 0 : std::max(1, static_cast<int>(marked));
+  dispatch.root_operations = !dispatch.root ? 0 : std::max(1, static_cast<int>(marked));
   return dispatch;
 }
 

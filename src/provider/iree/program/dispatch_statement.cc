@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json_fields.h"
 #include "provider/iree/program/root_operation.h"
 #include "provider/iree/program/statement_accesses.h"
 
@@ -35,9 +35,7 @@ class Statement {
     describe(root);
     for (const MlirOperation operation : structured_behind(function, root)) compute(operation);
     ir_.walk(function, [&](MlirOperation operation) {
-      const std::string_view name = ir_.name(operation);
-      if (name == "iree_tensor_ext.dispatch.tensor.store" || name == "iree_codegen.store_to_buffer")
-        store(operation);
+      if (is_store(ir_.name(operation))) store(operation);
     });
     if (stores_.empty()) refuse("nothing that it computes is stored as it is");
     said_["values"] = std::move(values_);
@@ -71,7 +69,7 @@ class Statement {
     const MlirValue result = ir_.results(root).at(0);
     Computed computed{add({{"op", "root"}, {"type", problem::name_of(type_of(result))}}), {}};
     computed.loops = single_loops(ir_.api(), maps_of(ir_, root).back());
-    known_[result.ptr] = std::move(computed);
+    known_[result] = std::move(computed);
   }
 
   void describe_contraction(MlirOperation root) {
@@ -80,8 +78,7 @@ class Statement {
     if (operands.size() != 3 || results.size() != 1 || maps.size() != 3 ||
         !adds_products(ir_, root))
       refuse("its root does more than to add up products of two operands");
-    const MlirOperation init = ir_.defining_operation(operands[2]);
-    const auto start = init.ptr == nullptr ? std::nullopt : fill_constant(ir_, init);
+    const auto start = fill_constant(ir_, ir_.defining_operation(operands[2]));
     if (!start) refuse("its sums begin at values that are read");
     said_["kind"] = "contraction";
     said_["lhs"] = accesses_.read(operands[0], maps[0]);
@@ -110,14 +107,10 @@ class Statement {
     if ((operands.size() != 5 && operands.size() != 6) || maps.size() != operands.size() ||
         ir_.results(root).size() != 1)
       refuse("its attention has operands of its own");
-    const MlirBlock block =
-        ir_.api().mlirRegionGetFirstBlock(ir_.api().mlirOperationGetRegion(root, 0));
-    if (ir_.operands(ir_.api().mlirBlockGetTerminator(block)).at(0).ptr !=
-        ir_.api().mlirBlockGetArgument(block, 0).ptr)
+    if (ir_.yielded(root).at(0) != ir_.arguments(root).at(0))
       refuse("its attention changes the scores");
     const MlirOperation scale = ir_.defining_operation(operands[3]);
-    if (scale.ptr == nullptr || !ir_.is(scale, "arith.constant"))
-      refuse("its attention's scale is computed");
+    if (!ir_.is(scale, "arith.constant")) refuse("its attention's scale is computed");
     said_["kind"] = "attention";
     said_["query"] = accesses_.read(operands[0], maps[0]);
     said_["key"] = accesses_.read(operands[1], maps[1]);
@@ -130,7 +123,7 @@ class Statement {
   // What is added to the scores; of type i1: whether they count, by the lowest bit of a byte.
   nlohmann::json mask(MlirValue tensor, MlirAttribute map) {
     const MlirOperation from = ir_.defining_operation(tensor);
-    if (from.ptr == nullptr || !ir_.is(from, "arith.trunci")) {
+    if (!ir_.is(from, "arith.trunci")) {
       if (!problem::is_float(type_of(tensor)))
         refuse(fmt::format("its mask is of {}", problem::name_of(type_of(tensor))));
       return accesses_.read(tensor, map);
@@ -167,16 +160,14 @@ class Statement {
           ir_.results(operation).size() > 0 && !ir_.is(operation, "linalg.fill") &&
           !ir_.is(operation, "linalg.index"))
         behind.push_back(operation);
-      passed = passed || operation.ptr == root.ptr;
+      passed = passed || operation == root;
     });
     return behind;
   }
 
   problem::ElementType type_of(MlirValue value) const {
-    const std::string text = ir_.text(ir_.api().mlirValueGetType(value));
-    if (text == "i1") return problem::ElementType::kI1;
-    const auto type = parse_type(text);
-    if (!type) refuse(fmt::format("it computes with {}", text));
+    const auto type = ir_.type(value);
+    if (!type) refuse(fmt::format("it computes with {}", ir_.type_text(value)));
     return type->element;
   }
 
@@ -198,7 +189,7 @@ class Statement {
     // Which of the root's loops each of its own is.
     std::vector<int> root_loop(described->loops.size(), -1);
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      const auto known = known_.find(operands[i].ptr);
+      const auto known = known_.find(operands[i]);
       if (known == known_.end()) continue;
       const std::vector<int> own = single_loops(ir_.api(), maps[i]);
       for (std::size_t d = 0; d < own.size(); ++d)
@@ -207,38 +198,33 @@ class Statement {
     if (std::ranges::count(root_loop, -1) > 0)
       refuse("it computes something beside its root: " + in_words(ir_, operation));
 
-    const MlirBlock block =
-        ir_.api().mlirRegionGetFirstBlock(ir_.api().mlirOperationGetRegion(operation, 0));
-    const MlirOperation yield = ir_.api().mlirBlockGetTerminator(block);
+    const std::vector<MlirValue> arguments = ir_.arguments(operation),
+                                 yielded = ir_.yielded(operation);
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      const MlirValue argument =
-          ir_.api().mlirBlockGetArgument(block, static_cast<std::intptr_t>(i));
+      const MlirValue argument = arguments.at(i);
       const MlirOperation from = ir_.defining_operation(operands[i]);
-      if (const auto known = known_.find(operands[i].ptr); known != known_.end())
-        scalars_[argument.ptr] = known->second.value;
-      else if (from.ptr != nullptr && ir_.is(from, "tensor.empty"))
+      if (const auto known = known_.find(operands[i]); known != known_.end())
+        scalars_[argument] = known->second.value;
+      else if (ir_.is(from, "tensor.empty"))
         continue;
-      else if (from.ptr != nullptr && is_table(from))
-        scalars_[argument.ptr] =
-            loaded("table", accesses_.read_table(operands[i], maps[i]), root_loop);
-      else if (from.ptr != nullptr && ir_.name(from).starts_with("arith."))
-        scalars_[argument.ptr] = scalar(operands[i]);
+      else if (is_table(from))
+        scalars_[argument] = loaded("table", accesses_.read_table(operands[i], maps[i]), root_loop);
+      else if (ir_.name(from).starts_with("arith."))
+        scalars_[argument] = scalar(operands[i]);
       else
-        scalars_[argument.ptr] = loaded("load", accesses_.read(operands[i], maps[i]), root_loop);
+        scalars_[argument] = loaded("load", accesses_.read(operands[i], maps[i]), root_loop);
     }
-    const std::vector<MlirValue> yielded = ir_.operands(yield);
     for (std::size_t r = 0; r < results.size(); ++r) {
       Computed computed{scalar(yielded.at(r)), {}};
       for (const int loop : single_loops(ir_.api(), maps.at(maps.size() - results.size() + r)))
         computed.loops.push_back(root_loop.at(static_cast<std::size_t>(loop)));
-      known_[results[r].ptr] = std::move(computed);
+      known_[results[r]] = std::move(computed);
     }
   }
 
   bool is_table(MlirOperation operation) const {
-    const MlirAttribute value = ir_.attribute(operation, "value");
-    return ir_.is(operation, "arith.constant") && ir_.api().mlirAttributeIsADenseElements(value) &&
-           !ir_.api().mlirDenseElementsAttrIsSplat(value);
+    return ir_.is(operation, "arith.constant") &&
+           !ir_.one_element(ir_.attribute(operation, "value"));
   }
 
   // `own`: an operand over the loops of its operation.
@@ -253,9 +239,9 @@ class Statement {
 
   // A value in a body, or one outside that bodies use.
   int scalar(MlirValue value) {
-    if (const auto known = scalars_.find(value.ptr); known != scalars_.end()) return known->second;
+    if (const auto known = scalars_.find(value); known != scalars_.end()) return known->second;
     const MlirOperation operation = ir_.defining_operation(value);
-    if (operation.ptr == nullptr) refuse("its results begin at values that are read");
+    if (!operation) refuse("its results begin at values that are read");
     const std::string name(ir_.name(operation));
     nlohmann::json said{{"op", name}, {"type", problem::name_of(type_of(value))}};
     if (name == "arith.constant") {
@@ -273,31 +259,22 @@ class Statement {
       said["predicate"] =
           name == "arith.cmpf" ? kFloatPredicates.at(number) : kIntegerPredicates.at(number);
     }
-    return scalars_[value.ptr] = add(std::move(said));
+    return scalars_[value] = add(std::move(said));
   }
 
   nlohmann::json constant(MlirOperation operation) const {
-    MlirAttribute value = ir_.attribute(operation, "value");
-    const CApi& api = ir_.api();
-    if (api.mlirAttributeIsADenseElements(value)) {
-      if (!api.mlirDenseElementsAttrIsSplat(value)) refuse("a table of constants as one value");
-      value = api.mlirDenseElementsAttrGetSplatValue(value);
-    }
-    if (api.mlirAttributeIsAFloat(value)) {
-      const double number = api.mlirFloatAttrGetValueDouble(value);
-      // JSON has no words for these; Python's float() reads them.
-      if (std::isnan(number)) return "nan";
-      if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
-      return number;
-    }
-    const auto integer = ir_.integer_value(value);
-    if (!integer) refuse("a constant behind its root is no number");
-    return *integer;
+    const MlirAttribute value = ir_.one_element(ir_.attribute(operation, "value"));
+    if (!value) refuse("a table of constants as one value");
+    if (const auto integer = ir_.integer_value(value)) return *integer;
+    const auto number = ir_.number(value);
+    if (!number) refuse("a constant behind its root is no number");
+    // Words for what JSON has none, which Python's float() reads.
+    return number_to_json(*number);
   }
 
   void store(MlirOperation operation) {
     const std::vector<MlirValue> operands = ir_.operands(operation);
-    const auto known = known_.find(operands.at(0).ptr);
+    const auto known = known_.find(operands.at(0));
     if (known == known_.end()) refuse("what it stores is another shape of what it computes");
     const StatementAccesses::Piece piece =
         accesses_.piece_of(operation, operands.at(1), operands.at(0));
@@ -316,15 +293,15 @@ class Statement {
   StatementAccesses accesses_;
   std::vector<problem::Loop> root_loops_;
   nlohmann::json said_, values_ = nlohmann::json::array(), stores_ = nlohmann::json::array();
-  std::map<const void*, Computed> known_;  // tensors
-  std::map<const void*, int> scalars_;     // what bodies compute, by value
+  std::map<MlirValue, Computed> known_;  // tensors
+  std::map<MlirValue, int> scalars_;     // what bodies compute, by value
 };
 
 }  // namespace
 
 nlohmann::json state_dispatch(const Ir& ir, MlirOperation function, MlirOperation root,
                               const Sizes& kernel) {
-  if (root.ptr == nullptr) return {{"why_not", "it has no root operation"}};
+  if (!root) return {{"why_not", "it has no root operation"}};
   try {
     return Statement(ir, kernel).of(function, root);
   } catch (const NotOfThisForm& form) {

@@ -26,9 +26,8 @@ ExternLaunch exported(const Ir& ir, MlirOperation export_operation) {
   launch.function = ir.symbol(export_operation);
   for (const MlirAttribute extent : ir.elements(ir.attribute(export_operation, "workgroup_size")))
     launch.block.push_back(ir.integer_value(extent).value_or(-1));
-  const MlirOperation count = ir.find(
-      export_operation, [&](MlirOperation operation) { return ir.is(operation, "hal.return"); });
-  if (count.ptr != nullptr) launch.grid = numbers_of(ir, ir.operands(count));
+  const MlirOperation count = ir.find(export_operation, "hal.return");
+  if (count) launch.grid = numbers_of(ir, ir.operands(count));
   return launch;
 }
 
@@ -71,8 +70,7 @@ Result<std::vector<ExternLaunch>> extern_launches(const Library& library, const 
   std::map<std::string, ExternLaunch> exports;  // by executable and export
   for (const MlirOperation executable : ir.children(module.get(), "hal.executable"))
     ir.walk(executable, [&](MlirOperation operation) {
-      if (!ir.is(operation, "hal.executable.variant") ||
-          ir.attribute(operation, "objects").ptr == nullptr)
+      if (!ir.is(operation, "hal.executable.variant") || !ir.attribute(operation, "objects"))
         return;
       for (const MlirOperation each : ir.children(operation, "hal.executable.export"))
         exports[ir.symbol(executable) + "::" + ir.symbol(each)] = exported(ir, each);
@@ -81,9 +79,7 @@ Result<std::vector<ExternLaunch>> extern_launches(const Library& library, const 
   ir.walk(module.get(), [&](MlirOperation operation) {
     if (!ir.is(operation, "stream.cmd.dispatch")) return;
     for (const MlirAttribute entry : ir.elements(ir.attribute(operation, "entry_points"))) {
-      const MlirStringRef root = ir.api().mlirSymbolRefAttrGetRootReference(entry);
-      const auto found = exports.find(
-          fmt::format("{}::{}", std::string_view(root.data, root.length), ir.leaf_symbol(entry)));
+      const auto found = exports.find(entry_point(ir, entry));
       if (found == exports.end()) continue;
       launches.push_back(found->second);
       read_launch(ir, operation, launches.back());

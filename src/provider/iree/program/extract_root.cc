@@ -26,8 +26,7 @@ class Extraction {
     HONE_TRY(insert(module));
     for (const MlirOperation operation : structured_operations(ir_, module.get()))
       for (const char* attribute : {"lowering_config", "compilation_info", "root_op"})
-        if (ir_.attribute(operation, attribute).ptr != nullptr)
-          ir_.remove_attribute(operation, attribute);
+        if (ir_.attribute(operation, attribute)) ir_.remove_attribute(operation, attribute);
     return ir_.text(module.get());
   }
 
@@ -45,12 +44,12 @@ class Extraction {
     const std::vector<MlirValue> operands = ir_.operands(root_);
     for (const MlirValue value : operands) {
       Operand& operand = operands_.emplace_back();
-      while (!session_.api().mlirValueEqual(operands[operand.name], value)) ++operand.name;
-      operand.type = type_text(value);
+      while (operands[operand.name] != value) ++operand.name;
+      operand.type = ir_.type_text(value);
       if (operand.type.find('?') != std::string::npos)
         return input_error("its operand {} has a shape known only at run time", operand.type);
       const MlirOperation definition = ir_.defining_operation(value);
-      if (definition.ptr == nullptr) continue;
+      if (!definition) continue;
       if (ir_.is(definition, "arith.constant")) {
         operand.constant = constant_text(definition);
         operand.scalar = true;
@@ -59,15 +58,12 @@ class Extraction {
       if (fill_constant(ir_, definition))
         operand.constant = constant_text(ir_.defining_operation(ir_.operands(definition).front()));
     }
-    for (const MlirValue result : ir_.results(root_)) results_.push_back(type_text(result));
+    for (const MlirValue result : ir_.results(root_)) results_.push_back(ir_.type_text(result));
     if (results_.empty())
       return input_error("its root operation {} has no result", ir_.name(root_));
     return {};
   }
 
-  std::string type_text(MlirValue value) const {
-    return ir_.text(session_.api().mlirValueGetType(value));
-  }
   std::string constant_text(MlirOperation constant) const {
     return ir_.text(ir_.attribute(constant, "value"));
   }
@@ -117,55 +113,37 @@ class Extraction {
 
   // Puts a clone of the operation in the place of the marker.
   Status insert(const OwnedModule& module) const {
-    const CApi& api = session_.api();
-    const MlirOperation marker = ir_.find(module.get(), [&](MlirOperation operation) {
-      return ir_.is(operation, "builtin.unrealized_conversion_cast");
-    });
-    const MlirOperation end = ir_.find(
-        module.get(), [&](MlirOperation operation) { return ir_.is(operation, "func.return"); });
-    if (marker.ptr == nullptr || end.ptr == nullptr)
+    const MlirOperation marker = ir_.find(module.get(), "builtin.unrealized_conversion_cast");
+    const MlirOperation end = ir_.find(module.get(), "func.return");
+    if (!marker || !end)
       return input_error("the compiler changed the function around the root operation");
-    const MlirBlock block = api.mlirOperationGetBlock(end);
-    const MlirOperation clone = api.mlirOperationClone(root_);
+    const MlirOperation clone = ir_.copy_before(marker, root_);
     const std::vector<MlirValue> operands = ir_.operands(marker);
-    for (std::size_t i = 0; i < operands.size(); ++i)
-      api.mlirOperationSetOperand(clone, static_cast<std::intptr_t>(i), operands[i]);
-    api.mlirBlockInsertOwnedOperationBefore(block, marker, clone);
+    for (std::size_t i = 0; i < operands.size(); ++i) ir_.set_operand(clone, i, operands[i]);
     const std::vector<MlirValue> results = ir_.results(clone);
-    for (std::size_t i = 0; i < results.size(); ++i)
-      api.mlirOperationSetOperand(end, static_cast<std::intptr_t>(i), results[i]);
-    api.mlirOperationDestroy(marker);
-    return bring_constants(block, clone);
+    for (std::size_t i = 0; i < results.size(); ++i) ir_.set_operand(end, i, results[i]);
+    session_.api().mlirOperationDestroy(marker);
+    return bring_constants(clone);
   }
 
   // Constants that the body uses and that stand outside of it come along.
-  Status bring_constants(MlirBlock block, MlirOperation clone) const {
-    const CApi& api = session_.api();
+  Status bring_constants(MlirOperation clone) const {
     Status status;
     ir_.walk(clone, [&](MlirOperation operation) {
-      if (operation.ptr == clone.ptr || !status) return;
+      if (operation == clone || !status) return;
       const std::vector<MlirValue> operands = ir_.operands(operation);
       for (std::size_t i = 0; i < operands.size(); ++i) {
         const MlirOperation definition = ir_.defining_operation(operands[i]);
-        if (definition.ptr == nullptr || is_inside(definition, clone)) continue;
+        if (!definition || ir_.is_inside(definition, clone)) continue;
         if (!ir_.is(definition, "arith.constant")) {
           status = input_error("its root operation uses a value that {} computes outside of it",
                                ir_.name(definition));
           return;
         }
-        const MlirOperation copy = api.mlirOperationClone(definition);
-        api.mlirBlockInsertOwnedOperationBefore(block, clone, copy);
-        api.mlirOperationSetOperand(operation, static_cast<std::intptr_t>(i),
-                                    ir_.results(copy).at(0));
+        ir_.set_operand(operation, i, ir_.results(ir_.copy_before(clone, definition)).at(0));
       }
     });
     return status;
-  }
-
-  bool is_inside(MlirOperation operation, MlirOperation outer) const {
-    while (operation.ptr != nullptr && operation.ptr != outer.ptr)
-      operation = session_.api().mlirOperationGetParentOperation(operation);
-    return operation.ptr != nullptr;
   }
 
   const CompilerSession& session_;
@@ -183,7 +161,7 @@ Result<std::string> extract_root(const Library& library, const std::string& name
   all.emplace_back(kTunerAttributesFlag);
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all));
   HONE_ASSIGN(const DispatchIr dispatch, read_dispatch(session, name, source));
-  if (dispatch.root.ptr == nullptr) return input_error("'{}' has no root operation", name);
+  if (!dispatch.root) return input_error("'{}' has no root operation", name);
   return Extraction(session, dispatch).run(name);
 }
 

@@ -16,22 +16,18 @@ struct LaunchOperands {
 
 // What a value in stream.cmd.execute is outside of it.
 MlirValue captured(const Ir& ir, MlirValue value) {
-  if (ir.api().mlirValueIsAOpResult(value)) return value;
-  const MlirOperation around =
-      ir.api().mlirBlockGetParentOperation(ir.api().mlirBlockArgumentGetOwner(value));
-  if (!ir.is(around, "stream.cmd.execute")) return value;
-  const std::vector<MlirValue> resources = operand_segment(ir, around, 0);
-  const auto number = static_cast<std::size_t>(ir.api().mlirBlockArgumentGetArgNumber(value));
-  return number < resources.size() ? resources[number] : value;
+  const auto argument = ir.argument(value);
+  if (!argument || !ir.is(argument->of, "stream.cmd.execute")) return value;
+  const std::vector<MlirValue> resources = operand_segment(ir, argument->of, 0);
+  return argument->number < resources.size() ? resources[argument->number] : value;
 }
 
 // The function's argument that a resource is; -1 where it is something else.
 int function_argument(const Ir& ir, MlirValue resource) {
   const MlirOperation made = ir.defining_operation(captured(ir, resource));
-  if (made.ptr == nullptr || !ir.is(made, "stream.tensor.import")) return -1;
-  const MlirValue imported = ir.operands(made).at(0);
-  if (ir.api().mlirValueIsAOpResult(imported)) return -1;
-  return static_cast<int>(ir.api().mlirBlockArgumentGetArgNumber(imported));
+  if (!ir.is(made, "stream.tensor.import")) return -1;
+  const auto argument = ir.argument(ir.operands(made).at(0));
+  return argument ? static_cast<int>(argument->number) : -1;
 }
 
 void add_arguments(const Ir& ir, const LaunchOperands& operands, std::vector<int>& arguments) {
@@ -70,6 +66,11 @@ void add_launch(const Sizes& sizes, const LaunchOperands& operands, const std::s
 
 }  // namespace
 
+std::string entry_point(const Ir& ir, MlirAttribute symbol) {
+  return fmt::format("{}::{}", to_view(ir.api().mlirSymbolRefAttrGetRootReference(symbol)),
+                     ir.leaf_symbol(symbol));
+}
+
 std::vector<MlirValue> operand_segment(const Ir& ir, MlirOperation operation, std::size_t index) {
   const std::vector<int> sizes = ir.integers(ir.attribute(operation, "operandSegmentSizes"));
   const std::vector<MlirValue> all = ir.operands(operation);
@@ -81,10 +82,6 @@ std::vector<MlirValue> operand_segment(const Ir& ir, MlirOperation operation, st
 std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& program,
                                               const Sizes& sizes) {
   std::map<std::string, Launches> found;
-  const auto key = [&](MlirAttribute entry) {
-    const MlirStringRef root = ir.api().mlirSymbolRefAttrGetRootReference(entry);
-    return fmt::format("{}::{}", std::string_view(root.data, root.length), ir.leaf_symbol(entry));
-  };
   for (const MlirOperation top : ir.children(program.get())) {
     const bool called = ir.is(top, "util.func");
     if (!called && !ir.is(top, "util.initializer")) continue;
@@ -103,8 +100,8 @@ std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& p
         operands = {{}, operand_segment(ir, operation, 6), {}, {}};
       }
       for (const MlirAttribute entry : entries) {
-        if (entry.ptr == nullptr) continue;
-        Launches& launches = found[key(entry)];
+        if (!entry) continue;
+        Launches& launches = found[entry_point(ir, entry)];
         add_launch(sizes, operands, called ? ir.symbol(top) : std::string(),
                    {1, ir.in_branch_or_loop(operation)}, launches);
         if (called) add_arguments(ir, operands, launches.arguments);

@@ -38,7 +38,10 @@ struct Launches {
 // no such segment.
 std::vector<MlirValue> operand_segment(const Ir& ir, MlirOperation operation, std::size_t index);
 
-// By "executable::export". Reads stream.cmd.dispatch (programs) and hal.command_buffer.dispatch
+// "executable::export" of a reference to an export.
+std::string entry_point(const Ir& ir, MlirAttribute symbol);
+
+// By entry_point(). Reads stream.cmd.dispatch (programs) and hal.command_buffer.dispatch
 // (benchmark files). `sizes`: what is known of the program's integers.
 std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& program,
                                               const Sizes& sizes);

@@ -22,11 +22,10 @@ std::string_view public_name(std::string_view symbol) {
 
 // The function that has a value as its argument, and its number; nothing for another value.
 std::optional<std::pair<std::string, int>> argument_of_function(const Ir& ir, MlirValue value) {
-  if (ir.api().mlirValueIsAOpResult(value)) return std::nullopt;
-  const MlirOperation function =
-      ir.api().mlirBlockGetParentOperation(ir.api().mlirBlockArgumentGetOwner(value));
-  return std::pair(std::string(public_name(ir.symbol(function))),
-                   static_cast<int>(ir.api().mlirBlockArgumentGetArgNumber(value)));
+  const auto argument = ir.argument(value);
+  if (!argument) return std::nullopt;
+  return std::pair(std::string(public_name(ir.symbol(argument->of))),
+                   static_cast<int>(argument->number));
 }
 
 std::string letter(problem::LoopRole role) {
@@ -87,7 +86,7 @@ void OpenSizes::unite(std::size_t a, std::size_t b) {
 Sizes OpenSizes::with(const Ir& ir, const std::map<Extent, std::int64_t>& values) const {
   const auto integer = [ir, values](MlirValue value) -> std::optional<std::int64_t> {
     const MlirOperation operation = ir.defining_operation(value);
-    if (operation.ptr == nullptr || !ir.is(operation, "hal.buffer_view.dim")) return std::nullopt;
+    if (!ir.is(operation, "hal.buffer_view.dim")) return std::nullopt;
     const auto argument = argument_of_function(ir, ir.operands(operation).at(0));
     const auto dimension = ir.integer_value(ir.attribute(operation, "index"));
     if (!argument || !dimension) return std::nullopt;
@@ -97,7 +96,7 @@ Sizes OpenSizes::with(const Ir& ir, const std::map<Extent, std::int64_t>& values
   };
   const auto extents = [ir, values](MlirValue value) -> std::optional<std::vector<std::int64_t>> {
     const auto argument = argument_of_function(ir, value);
-    auto type = parse_type(ir.text(ir.api().mlirValueGetType(value)));
+    auto type = ir.type(value);
     if (!argument || !type) return std::nullopt;
     for (std::size_t d = 0; d < type->shape.size(); ++d) {
       const auto found = values.find({argument->first, argument->second, static_cast<int>(d)});
@@ -155,7 +154,7 @@ void OpenSizes::name_by(const problem::Operation& root) {
       const auto size = with_mark(operand.type.shape[d]);
       if (letter(role).empty() || !size) continue;
       const std::vector<int> alike = loops_with(root, role);
-      const auto which = std::find(alike.begin(), alike.end(), operand.loops[d]) - alike.begin();
+      const auto which = std::ranges::find(alike, operand.loops[d]) - alike.begin();
       sizes_[*size].roles.insert(alike.size() > 1 ? fmt::format("{}{}", letter(role), which)
                                                   : letter(role));
     }

@@ -22,7 +22,7 @@ constexpr auto kScalarFields = [](auto& function, auto&& field) {
 
 std::vector<std::string> types_of(const Ir& ir, const std::vector<MlirValue>& values) {
   std::vector<std::string> types;
-  for (const MlirValue value : values) types.push_back(printed_type(ir, value));
+  for (const MlirValue value : values) types.push_back(ir.type_text(value));
   return types;
 }
 
@@ -51,9 +51,8 @@ class Frame {
                               fmt::join(names, ", "), result, before, fmt::join(parameters, ", "))))
       return failure("an operation cannot be written anew: {}", parse.diagnostics());
     Frame frame(session, name, parse.take_module());
-    frame.marker_ = frame.named("builtin.unrealized_conversion_cast");
-    if (frame.marker_.ptr == nullptr)
-      return failure("the compiler changed the function around an operation");
+    frame.marker_ = frame.ir_.find(frame.module_.get(), "builtin.unrealized_conversion_cast");
+    if (!frame.marker_) return failure("the compiler changed the function around an operation");
     return frame;
   }
 
@@ -61,17 +60,14 @@ class Frame {
   MlirOperation module() const { return module_.get(); }
 
   MlirOperation clone(MlirOperation operation, const std::vector<MlirValue>& operands) const {
-    const MlirOperation copy = ir_.api().mlirOperationClone(operation);
-    for (std::size_t i = 0; i < operands.size(); ++i)
-      ir_.api().mlirOperationSetOperand(copy, static_cast<std::intptr_t>(i), operands[i]);
-    ir_.api().mlirBlockInsertOwnedOperationBefore(ir_.api().mlirOperationGetBlock(marker_), marker_,
-                                                  copy);
+    const MlirOperation copy = ir_.copy_before(marker_, operation);
+    for (std::size_t i = 0; i < operands.size(); ++i) ir_.set_operand(copy, i, operands[i]);
     return copy;
   }
 
   // Makes this the function's result; nothing is cloned any more.
   void finish(MlirValue result) {
-    ir_.api().mlirOperationSetOperand(ir_.api().mlirOperationGetNextInBlock(marker_), 0, result);
+    ir_.set_operand(ir_.api().mlirOperationGetNextInBlock(marker_), 0, result);
     ir_.api().mlirOperationDestroy(marker_);
   }
 
@@ -128,11 +124,6 @@ class Frame {
   Frame(const CompilerSession& session, std::string name, OwnedModule module)
       : ir_(session.api()), name_(std::move(name)), module_(std::move(module)) {}
 
-  MlirOperation named(std::string_view name) const {
-    return ir_.find(module_.get(),
-                    [&](MlirOperation operation) { return ir_.is(operation, name); });
-  }
-
   Ir ir_;
   std::string name_;
   OwnedModule module_;
@@ -145,8 +136,8 @@ class Writer {
          const std::vector<Given>& given)
       : session_(session), ir_(session.api()), operations_(operations), given_(given) {
     for (const Given& each : given)
-      types_.push_back(printed_type(ir_, ir_.operands(each.operation).at(each.index)));
-    result_ = printed_type(ir_, ir_.results(operations.back()).front());
+      types_.push_back(ir_.type_text(ir_.operands(each.operation).at(each.index)));
+    result_ = ir_.type_text(ir_.results(operations.back()).front());
   }
 
   Result<OperationText> write() {
@@ -168,26 +159,17 @@ class Writer {
  private:
   // Scalar operations in the body of `operation` and the first operand of each from outside.
   std::vector<MlirOperation> with_constants(MlirOperation operation) const {
-    std::vector<MlirOperation> found;
-    ir_.walk(operation, [&](MlirOperation inner) {
-      if (inner.ptr == operation.ptr) return;
-      for (const MlirValue value : ir_.operands(inner))
-        if (is_outside(value, operation)) {
-          found.push_back(inner);
-          return;
-        }
+    return ir_.all(operation, [&](MlirOperation inner) {
+      return inner != operation && std::ranges::any_of(ir_.operands(inner), [&](MlirValue value) {
+               return is_outside(value, operation);
+             });
     });
-    return found;
   }
 
   bool is_outside(MlirValue value, MlirOperation operation) const {
     const MlirOperation made = ir_.defining_operation(value);
-    if (made.ptr == nullptr)
-      return false;  // an argument of the body: products have no other region
-    MlirOperation around = ir_.api().mlirOperationGetParentOperation(made);
-    while (around.ptr != nullptr && around.ptr != operation.ptr)
-      around = ir_.api().mlirOperationGetParentOperation(around);
-    return around.ptr == nullptr;
+    // Without one, an argument of the body: products have no other region.
+    return made && !ir_.is_inside(made, operation);
   }
 
   // Fills names_, by operation.
@@ -195,9 +177,8 @@ class Writer {
     for (const MlirOperation operation : operations_)
       for (const MlirOperation inner : with_constants(operation)) {
         HONE_ASSIGN(ScalarFunction scalar, scalar_of(inner, operation));
-        names_[inner.ptr] = scalar.name;
-        if (std::ranges::find(scalars, scalar) == scalars.end())
-          scalars.push_back(std::move(scalar));
+        names_[inner] = scalar.name;
+        if (std::ranges::count(scalars, scalar) == 0) scalars.push_back(std::move(scalar));
       }
     return {};
   }
@@ -218,7 +199,7 @@ class Writer {
         ir_.api().mlirOperationGetNumRegions(inner) > 0)
       return failure("{} in its body reads constants alone", ir_.name(inner));
     scalar.parameters = types_of(ir_, values);
-    scalar.result = printed_type(ir_, ir_.results(inner).front());
+    scalar.result = ir_.type_text(ir_.results(inner).front());
     HONE_ASSIGN(Frame frame, Frame::create(session_, "scalar", scalar.parameters, scalar.result));
     std::vector<MlirValue> operands;
     std::size_t next = 0;
@@ -257,31 +238,31 @@ class Writer {
   }
 
   Status fill(Frame& frame, bool with_calls) const {
-    std::map<const void*, MlirValue> known;
+    std::map<MlirValue, MlirValue> known;
     for (const MlirOperation operation : operations_)
       HONE_TRY(clone(frame, operation, known, with_calls));
-    frame.finish(known.at(ir_.results(operations_.back()).front().ptr));
+    frame.finish(known.at(ir_.results(operations_.back()).front()));
     return {};
   }
 
-  Status clone(const Frame& frame, MlirOperation operation, std::map<const void*, MlirValue>& known,
+  Status clone(const Frame& frame, MlirOperation operation, std::map<MlirValue, MlirValue>& known,
                bool with_calls) const {
     std::vector<MlirValue> operands = ir_.operands(operation);
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const auto is_this = [&](const Given& each) {
-        return each.operation.ptr == operation.ptr && each.index == i;
+        return each.operation == operation && each.index == i;
       };
       const auto argument = std::ranges::find_if(given_, is_this);
       if (argument != given_.end()) {
         operands[i] = frame.argument(static_cast<std::size_t>(argument - given_.begin()));
         continue;
       }
-      if (!known.contains(operands[i].ptr)) {
+      if (!known.contains(operands[i])) {
         const MlirOperation made = ir_.defining_operation(operands[i]);
-        if (made.ptr == nullptr) return failure("it reads a value that is not its own");
+        if (!made) return failure("it reads a value that is not its own");
         HONE_TRY(clone(frame, made, known, with_calls));
       }
-      operands[i] = known.at(operands[i].ptr);
+      operands[i] = known.at(operands[i]);
     }
     const std::vector<MlirOperation> inner = with_constants(operation);
     // In the order of the original: the copies are found by it.
@@ -293,39 +274,33 @@ class Writer {
       else
         bring_constants(copied.at(i), copy);
     const std::vector<MlirValue> results = ir_.results(operation), copies = ir_.results(copy);
-    for (std::size_t i = 0; i < results.size(); ++i) known[results[i].ptr] = copies[i];
+    for (std::size_t i = 0; i < results.size(); ++i) known[results[i]] = copies[i];
     return {};
   }
 
   // Puts a call of the operation's scalar function in its place.
   void call(MlirOperation copied, MlirOperation original, MlirOperation around,
             MlirOperation copy) const {
-    const CApi& api = ir_.api();
-    const MlirOperation call = api.mlirOperationClone(templates_.at(names_.at(original.ptr)));
+    const MlirOperation call = ir_.copy_before(copied, templates_.at(names_.at(original)));
     const std::vector<MlirValue> theirs = ir_.operands(original), ours = ir_.operands(copied);
-    std::intptr_t next = 0;
+    std::size_t next = 0;
     for (std::size_t i = 0; i < theirs.size(); ++i)
-      if (!is_outside(theirs[i], around)) api.mlirOperationSetOperand(call, next++, ours[i]);
-    api.mlirBlockInsertOwnedOperationBefore(api.mlirOperationGetBlock(copied), copied, call);
+      if (!is_outside(theirs[i], around)) ir_.set_operand(call, next++, ours[i]);
     const MlirValue was = ir_.results(copied).front(), is = ir_.results(call).front();
     ir_.walk(copy, [&](MlirOperation reader) {
       const std::vector<MlirValue> operands = ir_.operands(reader);
       for (std::size_t i = 0; i < operands.size(); ++i)
-        if (operands[i].ptr == was.ptr)
-          api.mlirOperationSetOperand(reader, static_cast<std::intptr_t>(i), is);
+        if (operands[i] == was) ir_.set_operand(reader, i, is);
     });
-    api.mlirOperationDestroy(copied);
+    ir_.api().mlirOperationDestroy(copied);
   }
 
   void bring_constants(MlirOperation copied, MlirOperation around) const {
-    const CApi& api = ir_.api();
     const std::vector<MlirValue> operands = ir_.operands(copied);
     for (std::size_t i = 0; i < operands.size(); ++i) {
       if (!is_outside(operands[i], around)) continue;
-      const MlirOperation constant = api.mlirOperationClone(ir_.defining_operation(operands[i]));
-      api.mlirBlockInsertOwnedOperationBefore(api.mlirOperationGetBlock(around), around, constant);
-      api.mlirOperationSetOperand(copied, static_cast<std::intptr_t>(i),
-                                  ir_.results(constant).front());
+      const MlirOperation constant = ir_.copy_before(around, ir_.defining_operation(operands[i]));
+      ir_.set_operand(copied, i, ir_.results(constant).front());
     }
   }
 
@@ -335,7 +310,7 @@ class Writer {
   const std::vector<Given>& given_;
   std::vector<std::string> types_;
   std::string result_;
-  std::map<const void*, std::string> names_;  // of the scalar functions, by operation
+  std::map<MlirOperation, std::string> names_;  // of the scalar functions, by operation
   std::map<std::string, MlirOperation> templates_;
 };
 

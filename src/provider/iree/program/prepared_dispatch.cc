@@ -184,29 +184,26 @@ class Candidate {
 
   // Sets the root operation's compilation_info, as a tuning spec does.
   Step annotate(const Attributes& wanted) {
-    if (dispatch_.root.ptr == nullptr)
+    if (!dispatch_.root)
       return fail(FailureKind::kNotApplied, "the dispatch has no root operation to configure");
     MlirAttribute info;
-    if (auto read = wanted.statement >= 0 ? materialise(wanted, info) : parse(wanted, info); !read)
-      return read;
+    HONE_TRY(wanted.statement >= 0 ? materialise(wanted, info) : parse(wanted, info));
     const MlirOperation function = function_of(ir_, export_);
     const MlirOperation root = from_configured_ ? configured_root(ir_, function)
                                                 : same_location(ir_, function, dispatch_.root);
-    if (!wanted.interchange.empty() &&
-        !interchange_loops(ir_, session_.context(), root, wanted.interchange))
+    if (!wanted.interchange.empty() && !interchange_loops(ir_, root, wanted.interchange))
       return fail(FailureKind::kNotApplied, "the root operation's loops cannot be interchanged");
     if (from_configured_) {
       // Layouts that the compiler chose for its own configuration.
       for (const MlirOperation operation : structured_operations(ir_, function))
-        if (ir_.attribute(operation, "lowering_config").ptr != nullptr)
+        if (ir_.attribute(operation, "lowering_config"))
           ir_.remove_attribute(operation, "lowering_config");
       ir_.set_attribute(root, "lowering_config", lowering_);
       ir_.set_attribute(function, "translation_info", translation_);
     } else {
       ir_.set_attribute(root, "compilation_info", info);
     }
-    if (decomposition_.ptr != nullptr)
-      ir_.set_attribute(root, "decomposition_config", decomposition_);
+    if (decomposition_) ir_.set_attribute(root, "decomposition_config", decomposition_);
     HONE_TRY(annotate_siblings(wanted, function, root));
     if (!wanted.surrounding_configs.empty()) HONE_TRY(annotate_found(wanted, function, root));
     return annotate_surrounding(wanted, function, root);
@@ -233,17 +230,12 @@ class Candidate {
     std::vector<MlirOperation> reduced{root};
     for (const MlirOperation operation : structured_operations(ir_, function)) {
       const auto described = describe_operation(ir_, operation);
-      if (operation.ptr == root.ptr || !described || !described_root ||
+      if (operation == root || !described || !described_root ||
           described->loops.size() != described_root->loops.size())
         continue;
-      const bool reduces = std::any_of(described->loops.begin(), described->loops.end(),
-                                       [](const problem::Loop& loop) { return loop.reduction; });
-      const std::vector<MlirValue> inputs = ir_.operands(operation);
-      const bool reads = std::any_of(inputs.begin(), inputs.end(), [&](MlirValue value) {
-        const MlirOperation definition = ir_.defining_operation(value);
-        return std::any_of(reduced.begin(), reduced.end(),
-                           [&](MlirOperation each) { return each.ptr == definition.ptr; });
-      });
+      const bool reduces = std::ranges::any_of(described->loops, &problem::Loop::reduction);
+      const bool reads = std::ranges::any_of(
+          reduced, [&](MlirOperation each) { return ir_.reads(operation, each); });
       if (reduces) reduced.push_back(operation);
       if (!reduces && !reads) continue;
       HONE_TRY(set_lowering_config(
@@ -253,18 +245,17 @@ class Candidate {
   }
 
   Step parse(const Attributes& wanted, MlirAttribute& info) {
-    const MlirContext context = session_.context();
-    lowering_ = ir_.parse_attribute(context, wanted.lowering_config);
-    if (lowering_.ptr == nullptr) return compile_error(invocation_, "read the lowering_config");
-    translation_ = ir_.parse_attribute(context, wanted.translation_info);
-    if (translation_.ptr == nullptr) return compile_error(invocation_, "read the translation_info");
-    info = ir_.parse_attribute(context, compilation_info(wanted));
-    if (info.ptr == nullptr) return compile_error(invocation_, "read the configuration");
+    HONE_TRY(parse(wanted.lowering_config, "lowering_config", lowering_));
+    HONE_TRY(parse(wanted.translation_info, "translation_info", translation_));
+    HONE_TRY(parse(compilation_info(wanted), "configuration", info));
     if (wanted.decomposition_config.empty()) return {};
-    decomposition_ = ir_.parse_attribute(context, wanted.decomposition_config);
-    if (decomposition_.ptr == nullptr)
-      return compile_error(invocation_, "read the decomposition_config");
-    return {};
+    return parse(wanted.decomposition_config, "decomposition_config", decomposition_);
+  }
+
+  Step parse(const std::string& text, std::string_view what, MlirAttribute& parsed) {
+    parsed = ir_.parse_attribute(session_.context(), text);
+    if (parsed) return {};
+    return compile_error(invocation_, fmt::format("read the {}", what));
   }
 
   // Lets the compiler make the attributes of the knobs' values.
@@ -283,11 +274,10 @@ class Candidate {
     translation_ = parts.translation_info;
     if (!wanted.options.empty()) {
       translation_ = with_own_knobs(ir_, session_.context(), translation_, wanted.options);
-      if (translation_.ptr == nullptr)
+      if (!translation_)
         return compile_error(invocation_, "add hone's own knobs to the translation_info");
-      info = ir_.parse_attribute(session_.context(),
-                                 compilation_info({ir_.text(lowering_), ir_.text(translation_)}));
-      if (info.ptr == nullptr) return compile_error(invocation_, "read the configuration");
+      HONE_TRY(parse(compilation_info({ir_.text(lowering_), ir_.text(translation_)}),
+                     "configuration", info));
     }
     if (!has_decomposition(ir_, stated[which])) return {};
     auto decomposition = materialised(ir_, stated[which], "decomposition_config", wanted.knobs);
@@ -303,38 +293,30 @@ class Candidate {
     const std::vector<MlirValue> operands = ir_.operands(root);
     if (!wanted.init_config.empty() && !operands.empty()) {
       const MlirOperation init = ir_.defining_operation(operands.back());
-      if (init.ptr != nullptr && ir_.is(init, "linalg.fill"))
-        if (auto set = set_lowering_config(init, wanted.init_config); !set) return set;
+      if (ir_.is(init, "linalg.fill")) HONE_TRY(set_lowering_config(init, wanted.init_config));
     }
     if (wanted.consumer_config.empty()) return {};
-    for (const MlirOperation operation : structured_operations(ir_, function)) {
-      const std::vector<MlirValue> inputs = ir_.operands(operation);
-      const bool reads_root = std::any_of(inputs.begin(), inputs.end(), [&](MlirValue value) {
-        return ir_.defining_operation(value).ptr == root.ptr;
-      });
-      if (reads_root && ir_.is(operation, "linalg.generic"))
-        if (auto set = set_lowering_config(operation, wanted.consumer_config); !set) return set;
-    }
+    for (const MlirOperation operation : structured_operations(ir_, function))
+      if (ir_.is(operation, "linalg.generic") && ir_.reads(operation, root))
+        HONE_TRY(set_lowering_config(operation, wanted.consumer_config));
     return {};
   }
 
   Step set_lowering_config(MlirOperation operation, const std::string& text) {
-    const MlirAttribute config = ir_.parse_attribute(session_.context(), text);
-    if (config.ptr == nullptr) return compile_error(invocation_, "read the lowering_config");
+    MlirAttribute config;
+    HONE_TRY(parse(text, "lowering_config", config));
     ir_.set_attribute(operation, "lowering_config", config);
     return {};
   }
 
   bool carries(MlirOperation operation, std::string_view name, MlirAttribute wanted) const {
-    const MlirAttribute got = ir_.attribute(operation, name);
-    return got.ptr != nullptr && session_.api().mlirAttributeEqual(got, wanted);
+    return wanted && ir_.attribute(operation, name) == wanted;
   }
 
   bool is_configured(MlirOperation function) const {
-    const MlirOperation found = ir_.find(function, [&](MlirOperation operation) {
+    return static_cast<bool>(ir_.find(function, [&](MlirOperation operation) {
       return carries(operation, "lowering_config", lowering_);
-    });
-    return found.ptr != nullptr;
+    }));
   }
 
   const CompilerSession& session_;

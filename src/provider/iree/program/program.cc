@@ -143,16 +143,16 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Ca
   dispatch.surrounding = read.surrounding;
   dispatch.computation = read_computation(ir, read.function, read.root, views);
   for (const MlirOperation operation : structured_operations(ir, read.function))
-    if (operation.ptr != read.root.ptr) dispatch.fused.push_back(in_words(ir, operation));
+    if (operation != read.root) dispatch.fused.push_back(in_words(ir, operation));
 
-  if (read.root.ptr != nullptr) {
+  if (read.root) {
     dispatch.root.name = ir.name(read.root);
     if (auto root = root_with_sizes(ir, root_to_configure(ir, read), kernel))
       dispatch.root = std::move(*root);
     else
       dispatch.not_tunable = root.error().message;
   }
-  if (read.root.ptr != nullptr) {
+  if (read.root) {
     dispatch.root_bindings = root_bindings(ir, read.function, read.root, kernel, views);
     dispatch.plain_products = adds_products(ir, read.root) && !adds_to_an_input(ir, read.root);
     dispatch.fill_value = fill_under(ir, read.root);
@@ -245,8 +245,7 @@ void set_launches(const Ir& ir, const OwnedModule& module, const Sizes& sizes,
 int configured_operations(const Ir& ir, const OwnedModule& input) {
   int count = 0;
   ir.walk(input.get(), [&](MlirOperation operation) {
-    if (ir.attribute(operation, "compilation_info").ptr != nullptr ||
-        ir.attribute(operation, "lowering_config").ptr != nullptr)
+    if (ir.attribute(operation, "compilation_info") || ir.attribute(operation, "lowering_config"))
       ++count;
   });
   return count;
@@ -264,7 +263,7 @@ void name_open_sizes(const Ir& ir, const OwnedModule& module, std::vector<Part>&
       for (const MlirOperation operation : structured_operations(ir, part.read.function))
         if (const auto described = root_with_sizes(ir, operation, kernel)) {
           open.equate_by(*described);
-          if (operation.ptr != part.read.root.ptr) continue;
+          if (operation != part.read.root) continue;
           if (part.marked.empty()) part.marked = described->loops;
           open.name_by(*described);
         }
@@ -308,7 +307,7 @@ Status check_device_flags(const std::vector<std::string>& target,
 }
 
 bool targets_gpu(const std::vector<std::string>& flags) {
-  return std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
+  return std::ranges::any_of(flags, [](const std::string& flag) {
     return flag == "--iree-hal-target-device=cuda" || flag == "--iree-hal-target-device=hip";
   });
 }

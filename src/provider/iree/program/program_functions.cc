@@ -80,7 +80,7 @@ void take_declared(std::string_view list, std::vector<TensorType>& types,
 
 std::optional<std::string> declaration_of(const Ir& ir, MlirOperation function) {
   const MlirAttribute reflection = ir.attribute(function, "iree.reflection");
-  if (reflection.ptr == nullptr || !ir.api().mlirAttributeIsADictionary(reflection)) return {};
+  if (!reflection || !ir.api().mlirAttributeIsADictionary(reflection)) return {};
   return ir.string_value(
       ir.api().mlirDictionaryAttrGetElementByName(reflection, to_ref("iree.abi.declaration")));
 }
@@ -105,12 +105,6 @@ std::optional<problem::ArgumentType> scalar_type(std::string_view text) {
   return text.starts_with('!') || text.starts_with("tensor<") ? std::nullopt : declared_type(text);
 }
 
-// The number of the argument that a value is.
-std::optional<std::size_t> argument_of(const Ir& ir, MlirValue value) {
-  if (ir.api().mlirValueIsAOpResult(value)) return std::nullopt;
-  return static_cast<std::size_t>(ir.api().mlirBlockArgumentGetArgNumber(value));
-}
-
 // A function without declaration, from what `body` does: itself, or what it calls. `torch`: the
 // arguments' types as PyTorch had them, of those that `body` does not read.
 std::optional<problem::Function> function_by_use(
@@ -129,9 +123,9 @@ std::optional<problem::Function> function_by_use(
   ir.walk(body, [&](MlirOperation operation) {
     if (ir.is(operation, "util.return")) returned = ir.operands(operation);
     if (!ir.is(operation, "stream.tensor.import")) return;
-    const auto argument = argument_of(ir, ir.operands(operation).at(0));
-    if (argument && *argument < inputs.size())
-      inputs[*argument] = tensor(operation, "result_encoding");
+    const auto argument = ir.argument(ir.operands(operation).at(0));
+    if (argument && argument->number < inputs.size())
+      inputs[argument->number] = tensor(operation, "result_encoding");
   });
   problem::Function found{ir.symbol(function), {}, {}};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -140,13 +134,12 @@ std::optional<problem::Function> function_by_use(
     take(*inputs[i], found.inputs, found.input_forms);
   }
   for (const MlirValue value : returned) {
-    std::optional<problem::ArgumentType> type =
-        scalar_type(ir.text(ir.api().mlirValueGetType(value)));
-    const auto argument = argument_of(ir, value);
-    if (argument && *argument < inputs.size()) {
-      type = inputs[*argument];
+    std::optional<problem::ArgumentType> type = scalar_type(ir.type_text(value));
+    const auto argument = ir.argument(value);
+    if (argument && argument->number < inputs.size()) {
+      type = inputs[argument->number];
     } else if (const MlirOperation operation = ir.defining_operation(value);
-               operation.ptr != nullptr && ir.is(operation, "stream.tensor.export")) {
+               ir.is(operation, "stream.tensor.export")) {
       type = tensor(operation, "source_encoding");
     }
     if (!type) return std::nullopt;
@@ -209,11 +202,9 @@ ConsumedArguments consumed_arguments(const Ir& ir, const OwnedModule& program,
     if (symbol != function && symbol != function + "$async") continue;
     is_declared = is_declared || declaration_of(ir, each).has_value();
     ir.walk(each, [&](MlirOperation operation) {
-      if (!ir.is(operation, "stream.tensor.import") ||
-          ir.attribute(operation, "consume").ptr == nullptr)
-        return;
-      if (const auto argument = argument_of(ir, ir.operands(operation).at(0)))
-        consumed.insert(static_cast<int>(*argument));
+      if (!ir.is(operation, "stream.tensor.import") || !ir.attribute(operation, "consume")) return;
+      if (const auto argument = ir.argument(ir.operands(operation).at(0)))
+        consumed.insert(static_cast<int>(argument->number));
     });
   }
   ConsumedArguments arguments{.any = !consumed.empty()};
@@ -234,8 +225,7 @@ std::vector<problem::Function> functions_of(const Ir& ir, const OwnedModule& pro
       functions.push_back(declared_function(name, *declaration));
       continue;
     }
-    if (takes_fences(ir, function) || ir.attribute(function, "iree.abi.stub").ptr == nullptr)
-      continue;
+    if (takes_fences(ir, function) || !ir.attribute(function, "iree.abi.stub")) continue;
     const auto arguments = torch.find(name);
     if (auto found = function_by_use(
             ir, function, body_of(ir, function, with_fences),

@@ -11,17 +11,12 @@ namespace {
 
 // What comes from PyTorch and ONNX takes and gives buffers whose types stay narrow when the rest is
 // promoted (IREE 3.13): it could not be called.
-void widen_buffers(const Ir& ir, MlirContext context, const OwnedModule& module) {
-  const CApi& api = ir.api();
-  const auto set = [&](MlirOperation operation, std::string_view name, MlirValue like) {
-    const std::string type = ir.text(api.mlirValueGetType(like));
-    ir.set_attribute(operation, name, ir.parse_attribute(context, type));
-  };
+void widen_buffers(const Ir& ir, const OwnedModule& module) {
   ir.walk(module.get(), [&](MlirOperation operation) {
     if (ir.is(operation, "hal.tensor.import"))
-      set(operation, "target_encoding", ir.results(operation).front());
+      ir.set_attribute(operation, "target_encoding", ir.type_text(ir.results(operation).front()));
     else if (ir.is(operation, "hal.tensor.export"))
-      set(operation, "source_encoding", ir.operands(operation).front());
+      ir.set_attribute(operation, "source_encoding", ir.type_text(ir.operands(operation).front()));
   });
 }
 
@@ -89,7 +84,7 @@ Result<std::string> compile_program_in_f32(const Library& library, const std::st
   Invocation input(session);
   if (!input.parse(path, bytes) || !input.run(kStart, kInput)) return refused(input);
   OwnedModule module = input.take_module();
-  widen_buffers(ir, session.context(), module);
+  widen_buffers(ir, module);
   // Large constants are part of the text: it is made only where it is needed.
   Invocation compile(session);
   const bool has_parameters = bytes.find("parameter.named<") != std::string_view::npos;

@@ -46,23 +46,21 @@ class RangeReader {
       : ir_(ir), api_(ir.api()), reached_(reached), function_(function), inputs_(inputs) {}
 
   Range evaluate(MlirValue value) {
-    if (const auto assumed = assumed_.find(value.ptr); assumed != assumed_.end())
+    if (const auto assumed = assumed_.find(value); assumed != assumed_.end())
       return assumed->second;
-    if (const auto known = known_.find(value.ptr); known != known_.end()) return known->second;
+    if (const auto known = known_.find(value); known != known_.end()) return known->second;
     if (depth_ >= kDeepest) return {};
     ++depth_;
-    known_[value.ptr] = {};  // of a loop that carries it round
+    known_[value] = {};  // of a loop that carries it round
     const MlirOperation operation = ir_.defining_operation(value);
-    Range found = operation.ptr == nullptr ? of_block_argument(value) : computed(operation, value);
+    Range found = !operation ? of_block_argument(value) : computed(operation, value);
     --depth_;
-    return known_[value.ptr] = std::move(found);
+    return known_[value] = std::move(found);
   }
 
  private:
   Range of_block_argument(MlirValue value) {
-    const MlirOperation parent =
-        api_.mlirBlockGetParentOperation(api_.mlirBlockArgumentGetOwner(value));
-    const auto number = static_cast<std::size_t>(api_.mlirBlockArgumentGetArgNumber(value));
+    const auto [parent, number] = ir_.argument(value).value();
     const std::string_view kind = ir_.name(parent);
     const std::vector<MlirValue> operands = ir_.operands(parent);
     if (kind == "util.func") {
@@ -81,16 +79,14 @@ class RangeReader {
       return number < operands.size() ? evaluate(operands[number]) : Range{};
     if (kind == "scf.for") {
       if (number > 0)  // carried round: whatever it begins with, and unbounded
-        return number + 2 < operands.size()
-                   ? Range{-kUnbounded, kUnbounded, evaluate(operands[number + 2]).inputs}
-                   : Range{};
+        return number + 2 < operands.size() ? Range{.inputs = evaluate(operands[number + 2]).inputs}
+                                            : Range{};
       const Range from = evaluate(operands[0]), to = evaluate(operands[1]);
       return {from.least, to.most - 1, hull(from, to).inputs};
     }
     if (kind == "scf.while")
-      return number < operands.size()
-                 ? Range{-kUnbounded, kUnbounded, evaluate(operands[number]).inputs}
-                 : Range{};
+      return number < operands.size() ? Range{.inputs = evaluate(operands[number]).inputs}
+                                      : Range{};
     return {};
   }
 
@@ -101,7 +97,7 @@ class RangeReader {
     if (passes_through(kind) && !operands.empty()) return evaluate(operands[0]);
     if (is_any_of(kind, {"arith.extui", "arith.index_castui"})) {
       Range found = evaluate(operands[0]);
-      if (found.least < 0) found = {-kUnbounded, kUnbounded, found.inputs};
+      if (found.least < 0) found = {.inputs = found.inputs};
       if (is_boolean(operands[0])) found = {0, 1, found.inputs};
       return found;
     }
@@ -122,7 +118,7 @@ class RangeReader {
     if (kind == "iree_linalg_ext.scan") return of_scan(operation, operands);
     if (kind == "scf.if") return of_branches(operation, value);
     if (kind == "scf.for" || kind == "scf.while")
-      return {-kUnbounded, kUnbounded, of_all(operands, operands.size()).inputs};
+      return {.inputs = of_all(operands, operands.size()).inputs};
     if (kind == "util.call") return of_call(operation, value);
     if (operands.size() == 2 && kind.starts_with("arith.")) {
       const Range a = evaluate(operands[0]), b = evaluate(operands[1]);
@@ -131,7 +127,7 @@ class RangeReader {
       return found;
     }
     if (kind.starts_with("arith.") || kind.starts_with("affine."))
-      return {-kUnbounded, kUnbounded, of_all(operands, operands.size()).inputs};
+      return {.inputs = of_all(operands, operands.size()).inputs};
     return {};
   }
 
@@ -145,25 +141,18 @@ class RangeReader {
   }
 
   bool is_boolean(MlirValue value) const {
-    const auto type = parse_type(ir_.text(api_.mlirValueGetType(value)));
+    const auto type = ir_.type(value);
     return type && type->element == problem::ElementType::kI1;
   }
 
   Range of_constant(MlirAttribute constant, MlirValue value) const {
-    MlirAttribute scalar = constant;
-    if (api_.mlirAttributeIsADenseElements(constant)) {
-      if (!api_.mlirDenseElementsAttrIsSplat(constant)) return of_elements(constant, value);
-      scalar = api_.mlirDenseElementsAttrGetSplatValue(constant);
-    }
-    if (const auto integer = ir_.integer_value(scalar))
-      return {static_cast<double>(*integer), static_cast<double>(*integer)};
-    if (!api_.mlirAttributeIsAFloat(scalar)) return {};
-    const double real = api_.mlirFloatAttrGetValueDouble(scalar);
-    return {real, real};
+    if (!ir_.one_element(constant)) return of_elements(constant, value);
+    const auto number = ir_.number(constant);
+    return number ? Range{*number, *number} : Range{};
   }
 
   Range of_elements(MlirAttribute constant, MlirValue value) const {
-    const auto type = parse_type(ir_.text(api_.mlirValueGetType(value)));
+    const auto type = ir_.type(value);
     if (!type) return {};
     const void* const data = api_.mlirDenseElementsAttrGetRawData(constant);
     const auto count = static_cast<std::size_t>(problem::element_count(*type));
@@ -207,12 +196,10 @@ class RangeReader {
   MlirValue origin(MlirValue value) const {
     for (int i = 0; i < kDeepest; ++i) {
       const MlirOperation operation = ir_.defining_operation(value);
-      if (operation.ptr == nullptr) {
-        const MlirOperation parent =
-            api_.mlirBlockGetParentOperation(api_.mlirBlockArgumentGetOwner(value));
+      if (!operation) {
+        const auto [parent, number] = ir_.argument(value).value();
         if (!ir_.is(parent, "linalg.generic")) return value;
-        value = ir_.operands(parent).at(
-            static_cast<std::size_t>(api_.mlirBlockArgumentGetArgNumber(value)));
+        value = ir_.operands(parent).at(number);
       } else if (passes_through(ir_.name(operation)) && !ir_.operands(operation).empty()) {
         value = ir_.operands(operation)[0];
       } else {
@@ -226,17 +213,11 @@ class RangeReader {
   MlirOperation comparison(MlirValue condition) const {
     const MlirValue value = origin(condition);
     const MlirOperation operation = ir_.defining_operation(value);
-    if (operation.ptr == nullptr || ir_.is(operation, "arith.cmpi")) return operation;
+    if (!operation || ir_.is(operation, "arith.cmpi")) return operation;
     if (!ir_.is(operation, "linalg.generic") || ir_.results(operation).size() != 1)
       return MlirOperation{};
-    const MlirOperation inner = ir_.defining_operation(yielded(operation, 0));
-    return inner.ptr != nullptr && ir_.is(inner, "arith.cmpi") ? inner : MlirOperation{};
-  }
-
-  MlirValue yielded(MlirOperation operation, std::size_t result, std::intptr_t region = 0) const {
-    const MlirBlock block =
-        api_.mlirRegionGetFirstBlock(api_.mlirOperationGetRegion(operation, region));
-    return ir_.operands(api_.mlirBlockGetTerminator(block)).at(result);
+    const MlirOperation inner = ir_.defining_operation(ir_.yielded(operation).at(0));
+    return ir_.is(inner, "arith.cmpi") ? inner : MlirOperation{};
   }
 
   // Each arm is taken only where the condition says so: of "i < 0 ? i + n : i" both are indices.
@@ -255,15 +236,15 @@ class RangeReader {
 
   std::optional<Range> where(MlirValue condition, bool holds, MlirValue value) {
     const MlirOperation compares = comparison(condition);
-    if (compares.ptr == nullptr || assumed_.size() >= kMostAssumptions) return evaluate(value);
+    if (!compares || assumed_.size() >= kMostAssumptions) return evaluate(value);
     const std::vector<MlirValue> sides = ir_.operands(compares);
     const MlirValue subject = origin(sides.at(0));
     const auto predicate = ir_.integer_value(ir_.attribute(compares, "predicate")).value_or(-1);
     const auto assumed = narrowed(evaluate(subject), predicate, holds, evaluate(sides.at(1)));
     if (!assumed) return std::nullopt;
     const auto before = assumed_;
-    assumed_[subject.ptr] = *assumed;
-    std::map<const void*, Range> known;
+    assumed_[subject] = *assumed;
+    std::map<MlirValue, Range> known;
     known.swap(known_);
     Range found = evaluate(value);
     known_.swap(known);
@@ -272,11 +253,7 @@ class RangeReader {
   }
 
   Range of_generic(MlirOperation operation, MlirValue value) {
-    const std::vector<MlirValue> results = ir_.results(operation);
-    const auto at = std::ranges::find_if(
-        results, [&](MlirValue each) { return api_.mlirValueEqual(each, value); });
-    const auto result = static_cast<std::size_t>(at - results.begin());
-    const MlirValue yields = yielded(operation, result);
+    const MlirValue yields = ir_.yielded(operation).at(result_number(operation, value));
     const std::vector<MlirAttribute> kinds =
         ir_.elements(ir_.attribute(operation, "iterator_types"));
     double terms = 1;
@@ -295,7 +272,7 @@ class RangeReader {
   // `yields` adds `terms` values to its block's last argument, or selects among them.
   Range accumulated(MlirValue yields, double terms) {
     const MlirOperation last = ir_.defining_operation(yields);
-    if (last.ptr == nullptr) return evaluate(yields);
+    if (!last) return evaluate(yields);
     const std::string_view kind = ir_.name(last);
     const std::vector<MlirValue> operands = ir_.operands(last);
     Range found = evaluate(yields);
@@ -308,7 +285,7 @@ class RangeReader {
       if (term) found = {times(terms, term->least), times(terms, term->most), found.inputs};
     } else if (!is_any_of(kind, {"arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui",
                                  "arith.andi", "arith.ori"})) {
-      found = {-kUnbounded, kUnbounded, found.inputs};
+      found = {.inputs = found.inputs};
     }
     return found;
   }
@@ -326,13 +303,13 @@ class RangeReader {
 
   Range of_scan(MlirOperation operation, const std::vector<MlirValue>& operands) {
     const Range input = evaluate(operands.at(0));
-    const MlirOperation last = ir_.defining_operation(yielded(operation, 0));
+    const MlirOperation last = ir_.defining_operation(ir_.yielded(operation).at(0));
     const auto d = ir_.integer_value(ir_.attribute(operation, "dimension"));
     const std::int64_t extent =
         d ? reached_.extent_of(operands[0], static_cast<std::size_t>(*d)) : problem::kDynamic;
-    if (last.ptr == nullptr || !is_any_of(ir_.name(last), {"arith.addi", "arith.addf"}) ||
+    if (!last || !is_any_of(ir_.name(last), {"arith.addi", "arith.addf"}) ||
         extent == problem::kDynamic)
-      return {-kUnbounded, kUnbounded, input.inputs};
+      return {.inputs = input.inputs};
     const auto terms = static_cast<double>(extent);
     return {std::min(input.least, times(terms, input.least)),
             std::max(input.most, times(terms, input.most)), input.inputs};
@@ -340,22 +317,22 @@ class RangeReader {
 
   Range of_branches(MlirOperation operation, MlirValue value) {
     const std::size_t result = result_number(operation, value);
-    return hull(evaluate(yielded(operation, result, 0)), evaluate(yielded(operation, result, 1)));
+    return hull(evaluate(ir_.yielded(operation, 0).at(result)),
+                evaluate(ir_.yielded(operation, 1).at(result)));
   }
 
   std::size_t result_number(MlirOperation operation, MlirValue value) const {
     const std::vector<MlirValue> results = ir_.results(operation);
     std::size_t number = 0;
-    while (number + 1 < results.size() && !api_.mlirValueEqual(results[number], value)) ++number;
+    while (number + 1 < results.size() && results[number] != value) ++number;
     return number;
   }
 
   Range of_call(MlirOperation operation, MlirValue value) {
     const MlirOperation called = reached_.callee(operation);
-    if (called.ptr == nullptr) return {};
-    const MlirOperation returns =
-        ir_.find(called, [&](MlirOperation each) { return ir_.is(each, "util.return"); });
-    if (returns.ptr == nullptr) return {};
+    if (!called) return {};
+    const MlirOperation returns = ir_.find(called, "util.return");
+    if (!returns) return {};
     return evaluate(ir_.operands(returns).at(result_number(operation, value)));
   }
 
@@ -364,8 +341,8 @@ class RangeReader {
   const ReachedOperations& reached_;
   const std::string& function_;
   const std::vector<Range>& inputs_;
-  std::map<const void*, Range> known_;
-  std::map<const void*, Range> assumed_;
+  std::map<MlirValue, Range> known_;
+  std::map<MlirValue, Range> assumed_;
   int depth_ = 0;
 };
 

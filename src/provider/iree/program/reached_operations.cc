@@ -4,10 +4,6 @@
 
 namespace hone::iree {
 
-bool is_any_of(std::string_view kind, std::initializer_list<std::string_view> kinds) {
-  return std::ranges::find(kinds, kind) != kinds.end();
-}
-
 ReachedOperations::ReachedOperations(const Ir& ir, const OwnedModule& module,
                                      const problem::Function& function)
     : ir_(ir), function_(function) {
@@ -18,15 +14,15 @@ ReachedOperations::ReachedOperations(const Ir& ir, const OwnedModule& module,
 }
 
 void ReachedOperations::reach(MlirOperation function) {
-  if (!reached_.insert(function.ptr).second) return;
+  if (!reached_.insert(function).second) return;
   ir_.walk(function, [&](MlirOperation operation) {
     if (!ir_.is(operation, "util.call")) {
       all_.push_back(operation);
       return;
     }
     const MlirOperation called = callee(operation);
-    if (called.ptr == nullptr) return;
-    calls_[called.ptr].push_back(operation);
+    if (!called) return;
+    calls_[called].push_back(operation);
     reach(called);
   });
 }
@@ -37,7 +33,7 @@ MlirOperation ReachedOperations::callee(MlirOperation call) const {
 }
 
 std::vector<MlirOperation> ReachedOperations::calls_of(MlirOperation function) const {
-  const auto found = calls_.find(function.ptr);
+  const auto found = calls_.find(function);
   return found == calls_.end() ? std::vector<MlirOperation>() : found->second;
 }
 
@@ -50,7 +46,7 @@ std::int64_t ReachedOperations::extent_of(MlirValue tensor, std::size_t d) const
   if (!ir_.api().mlirShapedTypeIsDynamicDim(type, dimension))
     return ir_.api().mlirShapedTypeGetDimSize(type, dimension);
   const MlirOperation operation = ir_.defining_operation(tensor);
-  if (operation.ptr != nullptr)
+  if (operation)
     return ir_.is(operation, "hal.tensor.import") || ir_.is(operation, "tensor.cast")
                ? input_extent(ir_.operands(operation).at(0), d)
                : problem::kDynamic;
@@ -64,14 +60,12 @@ std::int64_t ReachedOperations::input_extent(MlirValue value, std::size_t d) con
 }
 
 std::optional<std::size_t> ReachedOperations::input_of(MlirValue value) const {
-  if (ir_.api().mlirValueIsAOpResult(value)) return std::nullopt;
-  const MlirOperation parent =
-      ir_.api().mlirBlockGetParentOperation(ir_.api().mlirBlockArgumentGetOwner(value));
-  if (!ir_.is(parent, "util.func")) return std::nullopt;
-  const auto number = static_cast<std::size_t>(ir_.api().mlirBlockArgumentGetArgNumber(value));
+  const auto argument = ir_.argument(value);
+  if (!argument || !ir_.is(argument->of, "util.func")) return std::nullopt;
+  const auto [parent, number] = *argument;
   if (ir_.symbol(parent) == function_.name)
     return number < function_.inputs.size() ? std::optional(number) : std::nullopt;
-  const auto calls = calls_.find(parent.ptr);
+  const auto calls = calls_.find(parent);
   if (calls == calls_.end() || calls->second.size() != 1) return std::nullopt;
   const std::vector<MlirValue> given = ir_.operands(calls->second.front());
   return number < given.size() ? input_of(given[number]) : std::nullopt;

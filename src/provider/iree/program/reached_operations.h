@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,9 +13,6 @@
 #include "provider/iree/compiler/ir.h"
 
 namespace hone::iree {
-
-// Whether `kind` is one of these operations' names.
-bool is_any_of(std::string_view kind, std::initializer_list<std::string_view> kinds);
 
 // For one thread, and as long as the module is not changed. `function` outlives it.
 class ReachedOperations {
@@ -44,8 +40,8 @@ class ReachedOperations {
   Ir ir_;
   const problem::Function& function_;
   std::map<std::string, MlirOperation> functions_;
-  std::map<const void*, std::vector<MlirOperation>> calls_;  // by the function called
-  std::set<const void*> reached_;
+  std::map<MlirOperation, std::vector<MlirOperation>> calls_;  // by the function called
+  std::set<MlirOperation> reached_;
   std::vector<MlirOperation> all_;
 };
 

@@ -19,12 +19,12 @@ using nlohmann::json;
 
 constexpr char kPreprocessing[] = "preprocessing";
 
-using Users = std::map<const void*, std::vector<MlirOperation>>;  // by value
+using Users = std::map<MlirValue, std::vector<MlirOperation>>;  // by value
 
 Users users_in(const Ir& ir, MlirOperation module) {
   Users users;
   ir.walk(module, [&](MlirOperation operation) {
-    for (const MlirValue operand : ir.operands(operation)) users[operand.ptr].push_back(operation);
+    for (const MlirValue operand : ir.operands(operation)) users[operand].push_back(operation);
   });
   return users;
 }
@@ -38,7 +38,7 @@ class Replaceable {
   // It alone, and with each step more behind it.
   std::vector<ReplaceableOperation> read() {
     std::vector<std::string> types;
-    for (const MlirValue operand : ir_.operands(root_)) types.push_back(printed_type(ir_, operand));
+    for (const MlirValue operand : ir_.operands(root_)) types.push_back(ir_.type_text(operand));
     name_ = fmt::format("{}({})", ir_.name(root_), fmt::join(types, ", "));
     std::string why_not = state();
     if (!why_not.empty()) return {refused(std::move(why_not))};
@@ -74,9 +74,8 @@ class Replaceable {
     if (operands.size() != 3 || results.size() != 1 || maps.size() != 3 ||
         !adds_products(ir_, root_))
       return "it does more than to add up products of two operands";
-    if (operands[0].ptr == operands[1].ptr) return "both its operands are one tensor";
-    const MlirOperation fill = ir_.defining_operation(operands[2]);
-    const auto start = fill.ptr == nullptr ? std::nullopt : fill_constant(ir_, fill);
+    if (operands[0] == operands[1]) return "both its operands are one tensor";
+    const auto start = fill_constant(ir_, ir_.defining_operation(operands[2]));
     if (!start) return "its sums begin at values that are read";
     const auto lhs = dense_use(ir_, operands[0], maps[0], 0),
                rhs = dense_use(ir_, operands[1], maps[1], 1),
@@ -133,9 +132,9 @@ class Replaceable {
     operation.statement = said_.dump();
     operation.behind = behind_;
     for (const Given& each : given_)
-      operation.types.push_back(printed_type(ir_, ir_.operands(each.operation).at(each.index)));
+      operation.types.push_back(ir_.type_text(ir_.operands(each.operation).at(each.index)));
     operation.types.insert(operation.types.begin() + kResultBinding,
-                           printed_type(ir_, ir_.results(operations_.back()).front()));
+                           ir_.type_text(ir_.results(operations_.back()).front()));
     operation.dag = std::move(text.dag);
     operation.scalars = std::move(text.scalars);
     operation.body = std::move(text.body);
@@ -148,7 +147,7 @@ class Replaceable {
   // where there is none, and then stopped_by_ says what is there.
   bool take_step() {
     const MlirValue sums = ir_.results(operations_.back()).front();
-    const auto readers = users_.find(sums.ptr);
+    const auto readers = users_.find(sums);
     if (readers == users_.end()) return false;
     if (readers->second.size() != 1) return stopped("it is read more than once");
     const MlirOperation reader = readers->second.front();
@@ -176,9 +175,7 @@ class Replaceable {
   // Leaves by NotOfThisForm where an index is no single loop.
   bool take(MlirOperation reader, const std::vector<MlirValue>& operands,
             const std::vector<MlirAttribute>& maps, MlirValue sums) {
-    const auto at = static_cast<std::size_t>(
-        std::ranges::find(operands, sums.ptr, [](MlirValue value) { return value.ptr; }) -
-        operands.begin());
+    const auto at = static_cast<std::size_t>(std::ranges::find(operands, sums) - operands.begin());
     if (at + 1 >= operands.size()) return false;  // it adds to them
     // Which of the product's loops each of its own is.
     const std::vector<int> own = single_loops(ir_.api(), maps[at]);
@@ -189,8 +186,7 @@ class Replaceable {
     if (loop_count(ir_, maps[at]) != root_loop.size() || std::ranges::count(root_loop, -1) > 0)
       return false;
 
-    const MlirOperation into = ir_.defining_operation(operands.back());
-    if (into.ptr == nullptr || !ir_.is(into, "tensor.empty")) return false;
+    if (!ir_.is(ir_.defining_operation(operands.back()), "tensor.empty")) return false;
     json said = said_;
     std::vector<Given> given = given_;
     for (std::size_t i = 0; i + 1 < operands.size(); ++i) {
@@ -225,20 +221,15 @@ class Replaceable {
   // One value for all elements: a part of the operation, not something that it is given.
   bool is_splat(MlirValue value) const {
     const MlirOperation made = ir_.defining_operation(value);
-    if (made.ptr == nullptr) return false;
-    const MlirAttribute constant = ir_.attribute(made, "value");
-    if (ir_.is(made, "arith.constant"))
-      return !ir_.api().mlirAttributeIsADenseElements(constant) ||
-             ir_.api().mlirDenseElementsAttrIsSplat(constant);
-    return fill_constant(ir_, made).has_value();
+    if (!ir_.is(made, "arith.constant")) return fill_constant(ir_, made).has_value();
+    return static_cast<bool>(ir_.one_element(ir_.attribute(made, "value")));
   }
 
   // Conversions are in the operands' types.
   void add_name(MlirOperation inner) {
     const std::string_view name = ir_.name(inner);
     const bool counts = name.starts_with("arith.") || name.starts_with("math.");
-    if (!counts || name == "arith.truncf" || name == "arith.extf" || name == "arith.constant")
-      return;
+    if (!counts || is_any_of(name, {"arith.truncf", "arith.extf", "arith.constant"})) return;
     behind_.emplace_back(name.substr(name.find('.') + 1));
   }
 
@@ -300,12 +291,9 @@ Result<std::vector<ReplaceableOperation>> replaceable_operations(
     return input_error("IREE cannot compile '{}':\n{}", path, invocation.diagnostics());
   const OwnedModule module = invocation.take_module();
   const Users users = users_in(ir, module.get());
-  std::vector<MlirOperation> roots;
-  ir.walk(module.get(), [&](MlirOperation operation) {
-    if (is_product(ir, operation)) roots.push_back(operation);
-  });
+  const auto is_root = [&](MlirOperation operation) { return is_product(ir, operation); };
   std::vector<ReplaceableOperation> operations;
-  for (const MlirOperation root : roots) {
+  for (const MlirOperation root : ir.all(module.get(), is_root)) {
     std::optional<std::size_t> product;
     for (ReplaceableOperation& read : Replaceable(session, users, root).read()) {
       const std::size_t at = add(operations, std::move(read));

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "provider/iree/program/bindings.h"
+#include "provider/iree/program/root_operation.h"
 
 namespace hone::iree {
 namespace {
@@ -9,24 +10,16 @@ constexpr int kUnknown = -1;
 
 // Operations that give a tensor another shape and the same elements in the same order.
 bool is_reshape(std::string_view name) {
-  return name == "tensor.collapse_shape" || name == "tensor.expand_shape" || name == "tensor.cast";
-}
-
-bool is_load(std::string_view name) {
-  return name == "iree_tensor_ext.dispatch.tensor.load" || name == "iree_codegen.load_from_buffer";
-}
-
-bool is_store(std::string_view name) {
-  return name == "iree_tensor_ext.dispatch.tensor.store" || name == "iree_codegen.store_to_buffer";
+  return is_any_of(name, {"tensor.collapse_shape", "tensor.expand_shape", "tensor.cast"});
 }
 
 // The place of the view that `buffer` is the whole of; kUnknown for a part of it.
 int whole_binding(const Ir& ir, const Sizes& kernel, const Views& views, MlirValue buffer,
                   MlirValue tensor) {
   MlirOperation operation = ir.defining_operation(buffer);
-  while (operation.ptr != nullptr && ir.is(operation, "memref.assume_alignment"))
+  while (ir.is(operation, "memref.assume_alignment"))
     operation = ir.defining_operation(ir.operands(operation).at(0));
-  const int view = operation.ptr == nullptr ? kUnknown : views.of(operation);
+  const int view = !operation ? kUnknown : views.of(operation);
   if (view == kUnknown) return kUnknown;
   // Equal known shapes leave no room for an offset, a size or a stride inside the buffer.
   const auto whole = kernel.type(ir.results(operation).at(0)), part = kernel.type(tensor);
@@ -40,11 +33,11 @@ int whole_binding(const Ir& ir, const Sizes& kernel, const Views& views, MlirVal
 
 int binding_read(const Ir& ir, const Sizes& kernel, const Views& views, MlirValue value) {
   MlirOperation operation = ir.defining_operation(value);
-  while (operation.ptr != nullptr && is_reshape(ir.name(operation))) {
+  while (is_reshape(ir.name(operation))) {
     value = ir.operands(operation).at(0);
     operation = ir.defining_operation(value);
   }
-  if (operation.ptr == nullptr || !is_load(ir.name(operation))) return kUnknown;
+  if (!is_load(ir.name(operation))) return kUnknown;
   return whole_binding(ir, kernel, views, ir.operands(operation).at(0), value);
 }
 
@@ -56,10 +49,7 @@ int binding_written(const Ir& ir, const Sizes& kernel, const Views& views, MlirO
     const std::string_view name = ir.name(operation);
     if (!is_reshape(name) && !is_store(name)) return;
     const std::vector<MlirValue> operands = ir.operands(operation);
-    const bool reads = std::any_of(same.begin(), same.end(), [&](MlirValue value) {
-      return ir.api().mlirValueEqual(value, operands.at(0));
-    });
-    if (!reads) return;
+    if (std::ranges::count(same, operands.at(0)) == 0) return;
     if (is_reshape(name))
       same.push_back(ir.results(operation).at(0));
     else

@@ -18,7 +18,7 @@ struct IndexingMap {
 std::vector<IndexingMap> indexing_maps(const Ir& ir, MlirOperation operation) {
   MlirAttribute attribute = ir.attribute(operation, "indexing_maps");
   // Named operations imply their maps; the C function aborts on what is not linalg.
-  if (attribute.ptr == nullptr && ir.name(operation).starts_with("linalg."))
+  if (!attribute && ir.name(operation).starts_with("linalg."))
     attribute = ir.api().mlirLinalgGetIndexingMapsAttribute(operation);
   std::vector<IndexingMap> maps;
   const CApi& api = ir.api();
@@ -37,7 +37,7 @@ std::vector<IndexingMap> indexing_maps(const Ir& ir, MlirOperation operation) {
 }
 
 bool has_reduction(const std::vector<problem::Loop>& loops) {
-  return std::any_of(loops.begin(), loops.end(), [](const auto& loop) { return loop.reduction; });
+  return std::ranges::any_of(loops, &problem::Loop::reduction);
 }
 
 OperationKind contraction_kind(const problem::Operation& operation) {
@@ -75,8 +75,9 @@ std::vector<std::string> body_names(const Ir& ir, MlirOperation operation) {
   std::vector<std::string> names;
   for (const MlirOperation each : ir.children(operation)) {
     const std::string name(ir.name(each));
-    if (name == "linalg.yield" || name == "arith.constant" || name == "linalg.index") continue;
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (!is_any_of(name, {"linalg.yield", "arith.constant", "linalg.index"}) &&
+        std::ranges::count(names, name) == 0)
+      names.push_back(name);
   }
   return names;
 }
@@ -94,7 +95,7 @@ Result<problem::Operation> describe_softmax(const Ir& ir, MlirOperation operatio
   described.name = ir.name(operation);
   const auto reduced = ir.integer_value(ir.attribute(operation, "dimension"));
   for (const MlirValue value : ir.operands(operation)) {
-    const std::string text = ir.text(ir.api().mlirValueGetType(value));
+    const std::string text = ir.type_text(value);
     const auto type = parse_type(text);
     if (!type) return input_error("a softmax of type {}, which hone does not know", text);
     problem::Operand operand{*type, {}, !described.operands.empty()};
@@ -130,7 +131,7 @@ Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operat
   const std::size_t inputs = maps.size() - std::min(maps.size(), results);
   std::vector<bool> in_output(described.loops.size(), false);
   for (std::size_t i = 0; i < maps.size(); ++i) {
-    const std::string text = ir.text(ir.api().mlirValueGetType(values[i]));
+    const std::string text = ir.type_text(values[i]);
     const auto type = parse_type(text);
     if (!type) return input_error("operand {} has type {}, which hone does not know", i, text);
     problem::Operand operand{*type, maps[i].results, i >= inputs};
@@ -151,13 +152,11 @@ Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operat
   return described;
 }
 
-bool interchange_loops(const Ir& ir, MlirContext context, MlirOperation operation,
-                       const std::vector<int>& order) {
+bool interchange_loops(const Ir& ir, MlirOperation operation, const std::vector<int>& order) {
   const std::vector<IndexingMap> maps = indexing_maps(ir, operation);
   const auto types = ir.elements(ir.attribute(operation, "iterator_types"));
   if (!ir.is(operation, "linalg.generic") || types.size() != order.size()) return false;
-  const auto is_index = [&](MlirOperation each) { return ir.is(each, "linalg.index"); };
-  if (ir.find(operation, is_index).ptr != nullptr) return false;
+  if (ir.find(operation, "linalg.index")) return false;
   std::vector<int> place(order.size(), -1);  // of each loop in the new order
   std::vector<std::string> dims, new_types, new_maps;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -177,8 +176,7 @@ bool interchange_loops(const Ir& ir, MlirContext context, MlirOperation operatio
         fmt::format("affine_map<({}) -> ({})>", fmt::join(dims, ", "), fmt::join(results, ", ")));
   }
   const auto set = [&](std::string_view name, const std::vector<std::string>& texts) {
-    ir.set_attribute(operation, name,
-                     ir.parse_attribute(context, fmt::format("[{}]", fmt::join(texts, ", "))));
+    ir.set_attribute(operation, name, fmt::format("[{}]", fmt::join(texts, ", ")));
   };
   set("indexing_maps", new_maps);
   set("iterator_types", new_types);
@@ -186,12 +184,9 @@ bool interchange_loops(const Ir& ir, MlirContext context, MlirOperation operatio
 }
 
 bool adds_products(const Ir& ir, MlirOperation operation) {
-  const std::vector<std::string> body = body_names(ir, operation);
-  return std::all_of(body.begin(), body.end(), [](const std::string& name) {
-    constexpr std::array<std::string_view, 7> kPlain = {"arith.mulf",  "arith.addf", "arith.muli",
-                                                        "arith.addi",  "arith.extf", "arith.extsi",
-                                                        "arith.sitofp"};
-    return std::find(kPlain.begin(), kPlain.end(), name) != kPlain.end();
+  return std::ranges::all_of(body_names(ir, operation), [](const std::string& name) {
+    return is_any_of(name, {"arith.mulf", "arith.addf", "arith.muli", "arith.addi", "arith.extf",
+                            "arith.extsi", "arith.sitofp"});
   });
 }
 
@@ -199,13 +194,11 @@ bool is_sum_of_products(const Ir& ir, MlirOperation operation) {
   if (!ir.is(operation, "linalg.generic") || ir.operands(operation).size() != 3 ||
       ir.results(operation).size() != 1)
     return false;
-  const CApi& api = ir.api();
-  const MlirBlock block = api.mlirRegionGetFirstBlock(api.mlirOperationGetRegion(operation, 0));
-  const auto is_argument = [&](MlirValue value, std::intptr_t number) {
+  const std::vector<MlirValue> arguments = ir.arguments(operation);
+  const auto is_argument = [&](MlirValue value, std::size_t number) {
     const MlirOperation from = ir.defining_operation(value);
-    if (from.ptr == nullptr) return value.ptr == api.mlirBlockGetArgument(block, number).ptr;
-    const bool extends = ir.is(from, "arith.extf") || ir.is(from, "arith.extsi");
-    return extends && ir.operands(from).at(0).ptr == api.mlirBlockGetArgument(block, number).ptr;
+    if (is_any_of(ir.name(from), {"arith.extf", "arith.extsi"})) value = ir.operands(from).at(0);
+    return value == arguments.at(number);
   };
   // Of two operands, whichever comes first.
   const auto are = [&](MlirOperation binary, const auto& one, const auto& other) {
@@ -215,35 +208,35 @@ bool is_sum_of_products(const Ir& ir, MlirOperation operation) {
   };
   const auto is_product = [&](MlirValue value) {
     const MlirOperation product = ir.defining_operation(value);
-    if (product.ptr == nullptr || !(ir.is(product, "arith.mulf") || ir.is(product, "arith.muli")))
-      return false;
+    if (!is_any_of(ir.name(product), {"arith.mulf", "arith.muli"})) return false;
     return are(
         product, [&](MlirValue each) { return is_argument(each, 0); },
         [&](MlirValue each) { return is_argument(each, 1); });
   };
-  const MlirOperation sum =
-      ir.defining_operation(ir.operands(api.mlirBlockGetTerminator(block)).at(0));
-  if (sum.ptr == nullptr || !(ir.is(sum, "arith.addf") || ir.is(sum, "arith.addi"))) return false;
-  return are(sum, is_product,
-             [&](MlirValue each) { return each.ptr == api.mlirBlockGetArgument(block, 2).ptr; });
+  const MlirOperation sum = ir.defining_operation(ir.yielded(operation).at(0));
+  if (!is_any_of(ir.name(sum), {"arith.addf", "arith.addi"})) return false;
+  return are(sum, is_product, [&](MlirValue each) { return each == arguments.at(2); });
+}
+
+bool is_load(std::string_view kind) {
+  return is_any_of(kind, {"iree_tensor_ext.dispatch.tensor.load", "iree_codegen.load_from_buffer"});
+}
+
+bool is_store(std::string_view kind) {
+  return is_any_of(kind, {"iree_tensor_ext.dispatch.tensor.store", "iree_codegen.store_to_buffer"});
 }
 
 std::optional<double> fill_constant(const Ir& ir, MlirOperation operation) {
-  const std::vector<MlirValue> operands = ir.operands(operation);
-  if (!ir.is(operation, "linalg.fill") || operands.empty()) return std::nullopt;
-  const MlirOperation constant = ir.defining_operation(operands.front());
-  if (constant.ptr == nullptr || !ir.is(constant, "arith.constant")) return std::nullopt;
-  const MlirAttribute value = ir.attribute(constant, "value");
-  if (ir.api().mlirAttributeIsAFloat(value)) return ir.api().mlirFloatAttrGetValueDouble(value);
-  if (const auto integer = ir.integer_value(value)) return static_cast<double>(*integer);
-  return std::nullopt;
+  if (!ir.is(operation, "linalg.fill")) return std::nullopt;
+  const MlirOperation constant = ir.defining_operation(ir.operands(operation).at(0));
+  if (!ir.is(constant, "arith.constant")) return std::nullopt;
+  return ir.number(ir.attribute(constant, "value"));
 }
 
 double fill_under(const Ir& ir, MlirOperation root) {
   const std::vector<MlirValue> operands = ir.operands(root);
   if (operands.empty()) return 0;
-  const MlirOperation init = ir.defining_operation(operands.back());
-  return init.ptr == nullptr ? 0 : fill_constant(ir, init).value_or(0);
+  return fill_constant(ir, ir.defining_operation(operands.back())).value_or(0);
 }
 
 bool adds_to_an_input(const Ir& ir, MlirOperation root) {
@@ -251,26 +244,19 @@ bool adds_to_an_input(const Ir& ir, MlirOperation root) {
   if (operands.empty()) return false;
   // From the value to the buffer: loads, casts, slices and reshapes have it first.
   MlirOperation from = ir.defining_operation(operands.back());
-  constexpr std::array kPasses = {"iree_tensor_ext.dispatch.tensor.load",
-                                  "iree_codegen.load_from_buffer",
-                                  "memref.assume_alignment",
-                                  "tensor.cast",
-                                  "tensor.extract_slice",
-                                  "tensor.expand_shape",
-                                  "tensor.collapse_shape"};
-  while (from.ptr != nullptr && std::ranges::count(kPasses, ir.name(from)) > 0)
+  while (is_load(ir.name(from)) ||
+         is_any_of(ir.name(from), {"memref.assume_alignment", "tensor.cast", "tensor.extract_slice",
+                                   "tensor.expand_shape", "tensor.collapse_shape"}))
     from = ir.defining_operation(ir.operands(from).at(0));
-  if (from.ptr == nullptr || !ir.is(from, "hal.interface.binding.subspan")) return false;
-  const std::string type = ir.text(ir.api().mlirValueGetType(ir.results(from).at(0)));
-  return type.find("<readonly:") != std::string::npos;
+  if (!ir.is(from, "hal.interface.binding.subspan")) return false;
+  return ir.type_text(ir.results(from).at(0)).find("<readonly:") != std::string::npos;
 }
 
 std::string in_words(const Ir& ir, MlirOperation operation) {
   const std::string name(ir.name(operation));
   const std::string plain = name.substr(name.find('.') + 1);
   if (name == "linalg.fill" && !fill_constant(ir, operation)) return "fill(computed)";
-  if (name != "linalg.generic" && name != "linalg.elementwise" && name != "linalg.map")
-    return plain;
+  if (!is_any_of(name, {"linalg.generic", "linalg.elementwise", "linalg.map"})) return plain;
   const std::vector<std::string> body = body_names(ir, operation);
   if (body.empty()) return movement(indexing_maps(ir, operation));
   const auto described = describe_operation(ir, operation);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "problem/operation.h"
@@ -18,8 +19,7 @@ Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operat
 // Gives a linalg.generic the order of loops `order`, new position to loop, as the transform
 // dialect's structured.interchange does. False, and nothing changed, for another operation, one
 // whose body asks for a loop's index, and an order that is no permutation of its loops.
-bool interchange_loops(const Ir& ir, MlirContext context, MlirOperation operation,
-                       const std::vector<int>& order);
+bool interchange_loops(const Ir& ir, MlirOperation operation, const std::vector<int>& order);
 
 // Whether the body of a contraction is a product and a sum of values that are extended with their
 // sign at most (problem::Dispatch::plain_products).
@@ -29,6 +29,10 @@ bool adds_products(const Ir& ir, MlirOperation operation);
 // what the compiler calls no contraction where an index is a multiple of a loop (a convolution of
 // one pixel that takes every second one).
 bool is_sum_of_products(const Ir& ir, MlirOperation operation);
+
+// Operations between a buffer and the tensor that is read from it or written to it.
+bool is_load(std::string_view kind);
+bool is_store(std::string_view kind);
 
 // The constant that a linalg.fill writes; nothing when it is computed, or for another operation.
 std::optional<double> fill_constant(const Ir& ir, MlirOperation operation);

@@ -21,10 +21,9 @@ bool is_device(const Ir& ir, MlirOperation operation) {
 std::string stand_alone_text(const Ir& ir, const OwnedModule& program,
                              const std::string& executable) {
   const OwnedModule copy = program.clone();
-  const MlirContext context = ir.api().mlirOperationGetContext(copy.get());
   for (const MlirOperation operation : ir.children(copy.get())) {
     if (ir.is(operation, "hal.executable") && ir.symbol(operation) == executable)
-      ir.set_attribute(operation, "sym_visibility", ir.parse_attribute(context, "\"public\""));
+      ir.set_attribute(operation, "sym_visibility", std::string("\"public\""));
     else if (!is_device(ir, operation))
       ir.api().mlirOperationDestroy(operation);
   }
@@ -34,12 +33,9 @@ std::string stand_alone_text(const Ir& ir, const OwnedModule& program,
 std::string with_launch_values(const Ir& ir, const OwnedModule& dispatch,
                                const LaunchValues& values) {
   const OwnedModule copy = dispatch.clone();
-  const MlirContext context = ir.api().mlirOperationGetContext(copy.get());
   const auto set = [&](MlirOperation operation, std::string_view name, const auto& numbers) {
     if (!numbers.empty())
-      ir.set_attribute(
-          operation, name,
-          ir.parse_attribute(context, fmt::format("array<i64: {}>", fmt::join(numbers, ", "))));
+      ir.set_attribute(operation, name, fmt::format("array<i64: {}>", fmt::join(numbers, ", ")));
   };
   for (const MlirOperation each : exports_in(ir, copy.get())) {
     set(each, kMeasuredWorkload, values.workload);
@@ -60,7 +56,7 @@ void remove_configurations(const Ir& ir, const OwnedModule& module) {
   std::vector<MlirOperation> computed;
   ir.walk(module.get(), [&](MlirOperation operation) {
     for (const char* name : {"lowering_config", "translation_info", "root_op"})
-      if (ir.attribute(operation, name).ptr != nullptr) ir.remove_attribute(operation, name);
+      if (ir.attribute(operation, name)) ir.remove_attribute(operation, name);
     if (ir.is(operation, "iree_codegen.dispatch_config")) computed.push_back(operation);
   });
   for (const MlirOperation operation : computed) ir.api().mlirOperationDestroy(operation);

@@ -82,7 +82,7 @@ std::optional<std::vector<Linear>> indices(const CApi& api, MlirAttribute attrib
 
 std::vector<MlirAttribute> maps_of(const Ir& ir, MlirOperation operation) {
   MlirAttribute attribute = ir.attribute(operation, "indexing_maps");
-  if (attribute.ptr == nullptr) attribute = ir.api().mlirLinalgGetIndexingMapsAttribute(operation);
+  if (!attribute) attribute = ir.api().mlirLinalgGetIndexingMapsAttribute(operation);
   return ir.elements(attribute);
 }
 
@@ -106,9 +106,9 @@ std::vector<int> single_loops(const CApi& api, MlirAttribute map) {
 StatementAccesses::Piece StatementAccesses::piece_of(MlirOperation access, MlirValue buffer,
                                                      MlirValue tensor) {
   MlirOperation subspan = ir_.defining_operation(buffer);
-  while (subspan.ptr != nullptr && ir_.is(subspan, "memref.assume_alignment"))
+  while (ir_.is(subspan, "memref.assume_alignment"))
     subspan = ir_.defining_operation(ir_.operands(subspan).at(0));
-  if (subspan.ptr == nullptr || !ir_.is(subspan, "hal.interface.binding.subspan"))
+  if (!ir_.is(subspan, "hal.interface.binding.subspan"))
     refuse("an operand of it is not read from a buffer as it is");
   const auto whole = kernel_.type(ir_.results(subspan).at(0)), part = kernel_.type(tensor);
   if (!whole || !part || is_dynamic(*whole) || is_dynamic(*part))
@@ -116,7 +116,7 @@ StatementAccesses::Piece StatementAccesses::piece_of(MlirOperation access, MlirV
   const std::size_t rank = whole->shape.size();
   const auto said = [&](const char* name, const std::vector<std::int64_t>& otherwise) {
     const MlirAttribute attribute = ir_.attribute(access, name);
-    return attribute.ptr == nullptr ? otherwise : ir_.long_integers(attribute);
+    return !attribute ? otherwise : ir_.long_integers(attribute);
   };
   const std::vector<std::int64_t> offsets =
                                       said("static_offsets", std::vector<std::int64_t>(rank, 0)),
@@ -151,25 +151,22 @@ StatementAccesses::Piece StatementAccesses::piece_of(MlirOperation access, MlirV
 }
 
 int StatementAccesses::view_of(MlirOperation subspan) {
-  if (const auto known = places_.find(subspan.ptr); known != places_.end()) return known->second;
+  if (const auto known = places_.find(subspan); known != places_.end()) return known->second;
   const ViewPosition position = position_of(ir_, subspan);
   if (!position.known) refuse("where a view of it begins is computed");
   views_.push_back({{"binding", position.ordinal},
                     {"offset", position.offset},
                     {"words", position.words},
                     {"multiple", position.multiple}});
-  return places_[subspan.ptr] = static_cast<int>(views_.size()) - 1;
+  return places_[subspan] = static_cast<int>(views_.size()) - 1;
 }
 
 nlohmann::json StatementAccesses::read(MlirValue tensor, MlirAttribute map) {
   const MlirOperation load = ir_.defining_operation(tensor);
-  const bool is_load =
-      load.ptr != nullptr && (ir_.is(load, "iree_tensor_ext.dispatch.tensor.load") ||
-                              ir_.is(load, "iree_codegen.load_from_buffer"));
-  if (!is_load)
-    refuse(load.ptr == nullptr ? "an operand of it is computed elsewhere"
-                               : fmt::format("an operand of it is computed before it is read: {}",
-                                             in_words(ir_, load)));
+  if (!is_load(ir_.name(load)))
+    refuse(!load ? "an operand of it is computed elsewhere"
+                 : fmt::format("an operand of it is computed before it is read: {}",
+                               in_words(ir_, load)));
   const Piece piece = piece_of(load, ir_.operands(load).at(0), tensor);
   const auto [read, loops] = walked(ir_.api(), map, piece.strides.size());
   return access(piece, read, loops);

@@ -66,7 +66,7 @@ class StatementAccesses {
   const Ir& ir_;
   const Sizes& kernel_;
   nlohmann::json views_ = nlohmann::json::array();
-  std::map<const void*, int> places_;
+  std::map<MlirOperation, int> places_;
 };
 
 }  // namespace hone::iree

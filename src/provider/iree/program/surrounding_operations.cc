@@ -38,7 +38,7 @@ class DimensionMap {
   }
 
  private:
-  using Place = std::pair<const void*, std::size_t>;  // of a tensor, a dimension
+  using Place = std::pair<MlirValue, std::size_t>;  // of a tensor, a dimension
 
   template <typename Visit>
   bool each(Nest& nest, Visit visit) const {
@@ -49,11 +49,11 @@ class DimensionMap {
     const std::size_t inputs = described.size() - std::min(described.size(), results.size());
     const auto walk = [&](MlirValue value, const problem::Operand& operand) {
       const MlirOperation source = ir_.defining_operation(value);
-      if (source.ptr != nullptr && ir_.is(source, "tensor.empty")) return;
+      if (ir_.is(source, "tensor.empty")) return;
       for (std::size_t d = 0; d < operand.loops.size(); ++d)
         if (operand.loops[d] >= 0)
-          changed |= visit(Place{value.ptr, d},
-                           nest.root_loops[static_cast<std::size_t>(operand.loops[d])]);
+          changed |=
+              visit(Place{value, d}, nest.root_loops[static_cast<std::size_t>(operand.loops[d])]);
     };
     for (std::size_t i = 0; i < described.size() && i < operands.size(); ++i) {
       walk(operands[i], described[i]);
@@ -85,15 +85,8 @@ std::vector<FoundSurrounding> find_surrounding(const Ir& ir, MlirOperation funct
   nests.push_back(std::move(*root_nest));
 
   const std::vector<MlirOperation> structured = structured_operations(ir, function);
-  const auto is_structured = [&](MlirOperation operation) {
-    return std::any_of(structured.begin(), structured.end(),
-                       [&](MlirOperation each) { return each.ptr == operation.ptr; });
-  };
   const auto add = [&](MlirOperation operation, int from, int operand, bool feeds) {
-    const bool known = std::any_of(nests.begin(), nests.end(), [&](const Nest& each) {
-      return each.operation.ptr == operation.ptr;
-    });
-    if (known) return;
+    if (std::ranges::find(nests, operation, &Nest::operation) != nests.end()) return;
     auto nest = nest_of(operation);
     if (!nest) return;
     std::vector<problem::Loop> loops;
@@ -112,17 +105,12 @@ std::vector<FoundSurrounding> find_surrounding(const Ir& ir, MlirOperation funct
       const std::vector<MlirValue> operands = ir.operands(operation);
       for (std::size_t k = 0; k < operands.size(); ++k) {
         const MlirOperation source = ir.defining_operation(operands[k]);
-        if (source.ptr != nullptr && is_structured(source))
+        if (std::ranges::count(structured, source) > 0)
           add(source, from, static_cast<int>(k), feeds && !readers);
       }
       if (!readers) continue;
-      for (const MlirOperation each : structured) {
-        const std::vector<MlirValue> inputs = ir.operands(each);
-        if (std::any_of(inputs.begin(), inputs.end(), [&](MlirValue value) {
-              return ir.defining_operation(value).ptr == operation.ptr;
-            }))
-          add(each, from, -1, false);
-      }
+      for (const MlirOperation each : structured)
+        if (ir.reads(each, operation)) add(each, from, -1, false);
     }
 
   DimensionMap dimensions(ir);

@@ -39,16 +39,16 @@ std::optional<std::size_t> loaded_word(const Ir& ir, MlirOperation operation) {
 // Words of the launch's constants that anything but a view's offset is computed from.
 std::set<std::size_t> value_words(const Ir& ir, MlirOperation function) {
   std::set<std::size_t> values;
-  std::map<const void*, std::set<std::size_t>> read_from;  // the words, by value
+  std::map<MlirValue, std::set<std::size_t>> read_from;  // the words, by value
   ir.walk(function, [&](MlirOperation operation) {
     const std::vector<MlirValue> operands = ir.operands(operation), results = ir.results(operation);
     if (const auto word = loaded_word(ir, operation)) {
-      read_from[results.at(0).ptr] = {*word};
+      read_from[results.at(0)] = {*word};
       return;
     }
     const std::string_view name = ir.name(operation);
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      const auto words = read_from.find(operands[i].ptr);
+      const auto words = read_from.find(operands[i]);
       if (words == read_from.end()) continue;
       if (name == kSubspan && i == 0) continue;  // the byte offset; open extents follow
       if (!carries_address(name)) {
@@ -57,7 +57,7 @@ std::set<std::size_t> value_words(const Ir& ir, MlirOperation function) {
       }
       const std::set<std::size_t> carried = words->second;
       const MlirValue result = results.at(name == kAssume ? i : 0);
-      read_from[result.ptr].insert(carried.begin(), carried.end());
+      read_from[result].insert(carried.begin(), carried.end());
     }
   });
   return values;
@@ -110,7 +110,7 @@ std::optional<Address> address_of(const Ir& ir, MlirValue offset) {
     const MlirValue value = rest.back();
     rest.pop_back();
     const MlirOperation operation = ir.defining_operation(value);
-    if (operation.ptr == nullptr) return std::nullopt;
+    if (!operation) return std::nullopt;
     if (const auto word = loaded_word(ir, operation)) {
       address.words.push_back(*word);
       continue;
@@ -121,7 +121,7 @@ std::optional<Address> address_of(const Ir& ir, MlirValue offset) {
     if (name == kAssume) {
       const auto assumptions = ir.elements(ir.attribute(operation, "assumptions"));
       for (std::size_t i = 0; i < results.size() && i < operands.size(); ++i) {
-        if (!ir.api().mlirValueEqual(results[i], value)) continue;
+        if (results[i] != value) continue;
         if (i < assumptions.size()) narrow(ir, assumptions[i], address);
         rest.push_back(operands[i]);
       }
@@ -395,7 +395,7 @@ Views::Views(const Ir& ir, MlirOperation function, const LaunchSet& set) {
     const MlirOperation operation = kernel.subspans()[i].operation;
     const MlirValue value = ir.results(operation).at(0);
     View view{pieces[i].ordinal, pieces[i].offset, pieces[i].bytes,
-              sizes.type(value), {operation},      ir.text(ir.api().mlirValueGetType(value))};
+              sizes.type(value), {operation},      ir.type_text(value)};
     if (!view.type) view.type = parse_type(view.text);
     // What is united may reach others that it did not overlap before.
     for (std::size_t j = 0; j < all_.size();)
@@ -411,12 +411,11 @@ Views::Views(const Ir& ir, MlirOperation function, const LaunchSet& set) {
   }
   std::ranges::stable_sort(all_, {}, &View::ordinal);
   for (std::size_t i = 0; i < all_.size(); ++i)
-    for (const MlirOperation subspan : all_[i].subspans)
-      of_subspan_[subspan.ptr] = static_cast<int>(i);
+    for (const MlirOperation subspan : all_[i].subspans) of_subspan_[subspan] = static_cast<int>(i);
 }
 
 int Views::of(MlirOperation subspan) const {
-  const auto found = of_subspan_.find(subspan.ptr);
+  const auto found = of_subspan_.find(subspan);
   return found == of_subspan_.end() ? -1 : found->second;
 }
 

@@ -60,7 +60,7 @@ class Views {
 
  private:
   std::vector<View> all_;
-  std::map<const void*, int> of_subspan_;
+  std::map<MlirOperation, int> of_subspan_;
   std::vector<std::uint32_t> constants_, values_;
 };
 

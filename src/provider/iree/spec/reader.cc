@@ -14,12 +14,7 @@ constexpr std::string_view kCompilationInfo = "#iree_codegen.compilation_info<";
 // The line in `loc("spec.mlir":12:3)`; 0 for a location that is no place in a file.
 int line_of(const Ir& ir, MlirOperation operation) {
   std::string text;
-  ir.api().mlirLocationPrint(
-      ir.api().mlirOperationGetLocation(operation),
-      [](MlirStringRef part, void* into) {
-        static_cast<std::string*>(into)->append(part.data, part.length);
-      },
-      &text);
+  ir.api().mlirLocationPrint(ir.api().mlirOperationGetLocation(operation), append_to_string, &text);
   const auto quote = text.find("\":");
   int line = 0;
   if (quote != std::string::npos)
@@ -50,8 +45,8 @@ std::string marking_action(const Ir& ir, MlirOperation matcher, std::size_t inde
   std::vector<std::string> arguments;
   if (!yields.empty())
     for (const MlirValue value : ir.operands(yields.front()))
-      arguments.push_back(fmt::format("%arg{}: {} {{transform.readonly}}", arguments.size(),
-                                      ir.text(ir.api().mlirValueGetType(value))));
+      arguments.push_back(
+          fmt::format("%arg{}: {} {{transform.readonly}}", arguments.size(), ir.type_text(value)));
   return fmt::format(
       "transform.named_sequence @hone_mark_{0}({1}) {{\n"
       "  %function = transform.get_parent_op %arg0 <{{isolated_from_above}}>\n"
@@ -69,7 +64,7 @@ class SpecReader {
 
   Result<SpecFile> read() {
     const MlirOperation entry_point = sequence_named(ir_, module_, kEntryPoint);
-    if (entry_point.ptr == nullptr)
+    if (!entry_point)
       return input_error(
           "'{}' has no transform.named_sequence @{}, which is what the compiler runs of a spec",
           path_, kEntryPoint);
@@ -94,7 +89,7 @@ class SpecReader {
     for (std::size_t i = 0; i < matchers.size() && i < actions.size(); ++i) {
       const MlirOperation matcher = sequence_named(ir_, module_, ir_.leaf_symbol(matchers[i]));
       const MlirOperation action = sequence_named(ir_, module_, ir_.leaf_symbol(actions[i]));
-      if (matcher.ptr == nullptr || action.ptr == nullptr) {
+      if (!matcher || !action) {
         problem_ = fmt::format("'{}': hone reads matchers and actions beside @{} only", path_,
                                kEntryPoint);
         return;

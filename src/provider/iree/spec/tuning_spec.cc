@@ -132,8 +132,8 @@ bool ends_its_dispatch(const SpecEntry& entry) {
   const bool tiled_alone = entry.root.kind == problem::OperationKind::kReduction ||
                            entry.root.kind == problem::OperationKind::kElementwise;
   return tiled_alone && entry.lowering_config.starts_with("#iree_cpu.") &&
-         std::none_of(entry.surrounding.begin(), entry.surrounding.end(),
-                      [](const auto& each) { return each.from < 0 && each.operand < 0; });
+         std::ranges::none_of(entry.surrounding,
+                              [](const auto& each) { return each.from < 0 && each.operand < 0; });
 }
 
 // %last is the root where its result is stored, perhaps in another shape; else nothing, and nothing
@@ -270,9 +270,8 @@ Result<std::string> tuning_spec_text(const std::vector<SpecEntry>& entries,
   }
 
   std::string text = comment_lines(header);
-  const bool restores = std::any_of(entries.begin(), entries.end(), [](const SpecEntry& entry) {
-    return has_restored_batch(entry.root);
-  });
+  const bool restores = std::ranges::any_of(
+      entries, [](const SpecEntry& entry) { return has_restored_batch(entry.root); });
   // What the second attribute promises, one foreach_match and nothing else, would be broken.
   text += fmt::format("module attributes {{\n  transform.with_named_sequence{}\n}} {{\n",
                       restores ? "" : ", iree_codegen.tuning_spec_with_default_entrypoint");
