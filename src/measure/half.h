@@ -22,8 +22,7 @@ namespace hone::measure {
 // APFloat and arith.truncf have it).
 template <int kExponentBits, int kMantissaBits, bool kFinite = false>
 struct Format {
-  using Bits =
-      std::conditional_t<(kExponentBits + kMantissaBits < 8), std::uint8_t, std::uint16_t>;
+  using Bits = std::conditional_t<(kExponentBits + kMantissaBits < 8), std::uint8_t, std::uint16_t>;
   static constexpr int kDigits = kMantissaBits + 1;
 
   static double decode(Bits bits) {

@@ -268,12 +268,6 @@ Array finish(const Operation& operation, const std::string& sums,
   return output;
 }
 
-std::vector<float> floats_of(const Array& array) {
-  std::vector<float> floats(static_cast<std::size_t>(problem::element_count(array.type)));
-  measure::to_floats(array.data(), array.type.element, floats);
-  return floats;
-}
-
 // The value as the type has it.
 double rounded(double value, ElementType type) {
   std::byte bytes[8];
@@ -289,8 +283,9 @@ Array attention_of(const Operation& operation, const std::vector<Array>& inputs,
   const auto queries = static_cast<std::size_t>(operation.m);
   const auto keys = static_cast<std::size_t>(operation.n);
   const auto elements = static_cast<std::size_t>(operation.k);
-  const std::vector<float> query = floats_of(inputs[0]), key = floats_of(inputs[1]),
-                           value = floats_of(inputs[2]);
+  const std::vector<float> query = measure::values_of<float>(inputs[0]),
+                           key = measure::values_of<float>(inputs[1]),
+                           value = measure::values_of<float>(inputs[2]);
   const double scale = rounded(1.0 / std::sqrt(static_cast<double>(elements)), operation.result);
   Array output = problem::zeros_of(operation.output());
   const auto size = static_cast<std::size_t>(problem::byte_size(operation.result));

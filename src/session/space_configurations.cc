@@ -92,9 +92,9 @@ Result<std::vector<profiler::Configuration>> SpaceConfigurations::kept(
     const profiler::Operation& operation, std::vector<profiler::Configuration> drawn) {
   if (drawn.empty()) return drawn;
   HONE_ASSIGN(const auto configured,
-              toolchain_.compiler().configured(operation.name() + ".mlir",
-                                               profiler::source_text(operation, drawn),
-                                               compile_flags(options_)));
+              toolchain_.compiler().configured({operation.name() + ".mlir",
+                                                profiler::source_text(operation, drawn),
+                                                compile_flags(options_)}));
   std::vector<std::pair<std::string, std::string>> found;  // dispatch's name, what it has
   for (const provider::jobs::ConfiguredDispatch& each : configured) {
     HONE_ASSIGN(const iree::Attributes attributes, iree::attributes_from(each.payload));

@@ -84,9 +84,9 @@ class SpecCheck {
     const auto got = compiler_.configured_dispatch(dispatch.name, dispatch.source, flags);
     Status legal = got.map([](const auto&) {});
     if (legal)
-      legal = compiler_
-                  .ask(provider::jobs::kCompileDispatch, {dispatch.name, dispatch.source, flags})
-                  .map([](const auto&) {});
+      legal =
+          compiler_.ask(provider::jobs::kCompileDispatch, {dispatch.name, dispatch.source, flags})
+              .map([](const auto&) {});
     HONE_ASSIGN(const bool refused, is_refused(legal));
     for (const int mark : matching) {
       const auto position = static_cast<std::size_t>(mark);
