@@ -29,7 +29,7 @@ Simulation simulate(measure::NoisyMachine& machine, const std::vector<double>& t
   const auto choosing = machine.rounds(truth, kChoosing);
   std::vector<VerifiedBuild> builds;
   for (std::size_t v = 0; v < truth.size(); ++v) {
-    builds.push_back({{.label = std::to_string(v), .flags = {std::to_string(v)}}});
+    builds.push_back({{{.label = std::to_string(v), .flags = {std::to_string(v)}}}});
     builds.back().seconds = column(choosing, v);
   }
   const auto promising = most_promising({builds});
