@@ -11,7 +11,7 @@ namespace hone::iree {
 class IreeProvider final : public provider::ProgramProvider {
  public:
   // `audited`: the name of a hard rule of hone's; spaces are then what breaks it alone
-  // (audited_rule.h, gpu_space.h). Empty: none.
+  // (cpu/audited_rule.h, gpu/space.h). Empty: none.
   IreeProvider(Installation installation, problem::CpuTarget target, std::string audited = {})
       : installation_(std::move(installation)),
         target_(std::move(target)),
@@ -29,7 +29,7 @@ class IreeProvider final : public provider::ProgramProvider {
   // Its payloads are Attributes (attributes.h).
   Result<provider::Payload> payload_of(const problem::Dispatch& dispatch, const space::Space& space,
                                        const space::Configuration& configuration) const override;
-  // On a CPU llvm_cpu_model.h; nothing on a GPU.
+  // On a CPU cpu/model.h; nothing on a GPU.
   std::function<double(const space::Configuration&)> prior(
       const problem::Dispatch& dispatch, const space::Space& space) const override;
   // Of products of 16-bit floats on CUDA, which it makes of mma.sync: at what that was measured to

@@ -1,5 +1,5 @@
 // The rules of the llvm-cpu space of convolutions that contractions do not have, one function each;
-// what both have is in llvm_cpu_rules.h. All are soft: IREE compiles what breaks them. "IREE" is
+// what both have is in rules.h. All are soft: IREE compiles what breaks them. "IREE" is
 // the compiler's source at 3.13 (compiler/src/iree/compiler/Codegen); "measured" is docs/spaces.md.
 #pragma once
 

@@ -1,6 +1,6 @@
 // hone's own spaces for operations on a GPU for which IREE 3.13 states no constraints, or dies of
-// being asked: matrix products (gpu_matmul_space.h), what goes along rows (gpu_row_space.h), what
-// threads compute output by output (gpu_output_space.h), attention (gpu_attention_space.h).
+// being asked: matrix products (matmul_space.h), what goes along rows (row_space.h), what
+// threads compute output by output (output_space.h), attention (attention_space.h).
 #pragma once
 
 #include <string>

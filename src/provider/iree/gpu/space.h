@@ -1,5 +1,5 @@
 // The configurations of a dispatch on a GPU: what the compiler states, and where it states nothing
-// hone's own (gpu_own_space.h).
+// hone's own (own_space.h).
 #pragma once
 
 #include <string>

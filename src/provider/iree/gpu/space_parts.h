@@ -1,4 +1,4 @@
-// What hone's own spaces for GPUs (gpu_own_space.h) are put together from.
+// What hone's own spaces for GPUs (own_space.h) are put together from.
 #pragma once
 
 #include <string>

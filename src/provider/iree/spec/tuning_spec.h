@@ -39,7 +39,7 @@ struct SpecEntry {
 // The text of the spec: one matcher and one action per entry, in the order given. `header` becomes
 // the comment at the top, line by line.
 //
-// How a root is matched says spec_matcher.h; one whose entry has an init_config is matched only
+// How a root is matched says matcher.h; one whose entry has an init_config is matched only
 // when its output operand is defined by a linalg.fill. When the program is compiled with
 // --iree-opt-data-tiling and the root's operands carry encodings, the entry does nothing: the
 // compiler applies specs before it lays the data out anew, and a configuration for the old layout
