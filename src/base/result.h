@@ -9,7 +9,7 @@
 
 namespace hone {
 
-// Who has to act. The command line maps each to an exit code (docs: README, "Exit codes").
+// Who has to act. The command line maps each to an exit code (docs/commands.md, "Exit codes").
 enum class ErrorKind {
   kInput,        // the user's command or file is wrong: exit code 2
   kEnvironment,  // a compiler, device or file system is missing or unfit: exit code 3

@@ -73,6 +73,15 @@ class BenchmarksPage(unittest.TestCase):
             self.assertTrue(peer["name"])
             self.assertIn("value", peer)
 
+    def test_figures_of_the_readme_are_in_the_data(self):
+        data = " ".join(path.read_text() for path in RESULTS.glob("*.json"))
+        rows = [line for line in (ROOT / "README.md").read_text().splitlines() if re.search(r"\| \d{4}-\d{2}-\d{2} \|$", line)]
+        self.assertTrue(rows)
+        for row in rows:
+            for figure in re.findall(r"([\d.]+) (?:ms|s)\b", row):
+                with self.subTest(row=row, figure=figure):
+                    self.assertRegex(data, rf"(?<![\d.]){re.escape(figure)}(?:\.0)?(?![\d.])")
+
     def test_pages_link_to_files_and_sections_that_exist(self):
         for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
             for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text()):

@@ -16,7 +16,6 @@ OPENERS = ("What", "One", "Those", "Of", "That", "Who")
 
 # Pages that are not rewritten yet. A page that is rewritten leaves this list.
 SKIPPED = {
-    "README.md",
     "docs/benchmarks.md",
     "docs/dependencies.md",
     "docs/dispatch-profiler-transcript.md",

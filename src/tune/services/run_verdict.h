@@ -1,5 +1,5 @@
 // What a run came to. From it follow the exit code and the last line, on the screen, in --json and
-// in the report (README.md, "Exit codes").
+// in the report (docs/commands.md, "Exit codes").
 #pragma once
 
 #include <string>
