@@ -8,8 +8,8 @@
 
 namespace hone::space {
 
-// Stands for "undefined". The lowest 64-bit integer is given up for it: a result that equals it
-// counts as beyond 64 bits.
+// Represents "undefined". It takes the lowest 64-bit integer, so a result equal to that counts as
+// beyond 64 bits.
 inline constexpr Value kUndefined = std::numeric_limits<Value>::min();
 
 inline bool either_undefined(Value a, Value b) {
@@ -137,7 +137,8 @@ inline Value apply(Operation operation, Value a, Value b) {
   }
 }
 
-// Of one or more operands; `value_of` gives the value of one.
+// Applies `operation` to one or more operands from left to right; `value_of` gives the value of
+// one.
 template <class Operands, class ValueOf>
 Value fold(Operation operation, const Operands& operands, const ValueOf& value_of) {
   Value result = value_of(operands[0]);

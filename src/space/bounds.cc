@@ -322,7 +322,7 @@ void Bounds::backward_logical(const Term& term, Interval own) {
     return;
   }
   if (!own.is_single(deciding)) return;
-  // One operand has to decide; where only one can, it does.
+  // Demand the deciding value from the only operand that can have it.
   std::size_t able = 0;
   TermId last = 0;
   for (const TermId operand : term.operands) {

@@ -21,14 +21,14 @@ class Bounds {
 
   // The interval of each variable that the requirements leave.
   const std::vector<Interval>& variables() const { return variables_; }
-  // What the requirements leave of `term`, which must be older than this object.
+  // Interval of `term` that the requirements leave. `term` must be older than this object.
   Interval of(TermId term) const { return intervals_[term]; }
 
  private:
   static constexpr int kMaximumRounds = 40;
 
   void backward(TermId id);
-  // `term` must be defined and in `interval`.
+  // Requires `term` to be defined and in `interval`.
   void demand(TermId term, Interval interval);
   void backward_sum(const Term& term, Interval own);
   void backward_product(const Term& term, Interval own);
@@ -46,7 +46,7 @@ class Bounds {
   bool changed_ = false;
 };
 
-// The intervals of all terms from the variables' alone, without what requirements would leave.
+// Intervals of all terms from the variables' alone, ignoring requirements.
 std::vector<Interval> forward_intervals(const TermGraph& graph,
                                         std::span<const Interval> variables);
 

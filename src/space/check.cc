@@ -46,12 +46,13 @@ bool Checker::is_about_auxiliaries(const Constraint& constraint) const {
   });
 }
 
-// Whether some values of the auxiliary variables keep this constraint and those kept before it,
-// which then keeps it too.
+// Whether some values of the auxiliary variables satisfy this constraint and those kept before. If
+// so, it is kept too.
 bool Checker::satisfiable_with(const Constraint& constraint) {
   kept_.constraints.push_back(constraint);
   const auto compiled = CompiledSpace::compile(kept_, space_.options());
-  // A variable that only a later constraint bounds cannot be tried yet; that constraint judges.
+  // A space that does not compile counts as satisfiable: a later constraint bounds its variable,
+  // and decides.
   const bool satisfiable = !compiled || Enumerator(*compiled).next().has_value();
   if (!satisfiable) kept_.constraints.pop_back();
   return satisfiable;

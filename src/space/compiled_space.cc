@@ -127,7 +127,7 @@ void CompiledSpace::describe(std::vector<Domain> domains) {
       domain = {};
       domain.listed = true;
     }
-    // What an equality computes may have a range too large to list; it is listed only when short.
+    // Lists the values of a computed variable only if there are few: its range may be too large.
     if (!domain.listed && domain.size() <= SpaceBuilder::kMaximumDomain)
       domain.values = domain.all_values();
     Knob knob{variable.name, variable.description, variable.values, std::nullopt};

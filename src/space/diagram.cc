@@ -72,7 +72,7 @@ class DiagramBuilder {
     keys_.resize(plan.slots.size());
   }
 
-  // The node at `depth` for what the slots hold; kNothingBelow where there is no solution.
+  // Returns the node at `depth` for the values in the slots; kNothingBelow if there is no solution.
   std::uint32_t node(std::size_t depth) {
     const Level& level = plan_.levels[depth];
     for (std::size_t i = 0; i < level.key.size(); ++i) keys_[i] = slots_[level.key[i]];

@@ -1,5 +1,5 @@
-// All solutions of a plan as a layered decision diagram: equal subtrees, those that depend on the
-// same values, are one node that knows how many solutions it has.
+// Solutions of a plan as a layered decision diagram. Subtrees that depend on the same values are
+// one node, which knows its number of solutions.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Diagram {
     std::size_t width = 0;
   };
 
-  // Nothing when it would take more than `memory_cap` bytes or the count leaves 64 bits.
+  // Returns nullopt if it would take more than `memory_cap` bytes or the count exceeds 64 bits.
   static std::optional<Diagram> build(const Plan& plan, std::size_t memory_cap);
 
   std::uint64_t count() const { return count_; }

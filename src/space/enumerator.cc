@@ -9,7 +9,8 @@ namespace hone::space {
 
 namespace {
 
-// Walks the diagram where there is one; tries values depth first where it would be too large.
+// Walks the diagram if there is one. Otherwise, where it would be too large, tries values depth
+// first.
 class CompiledEnumerator {
  public:
   explicit CompiledEnumerator(std::shared_ptr<const CompiledSpace> space)

@@ -49,8 +49,8 @@ Value value_of(const Expression& expression, std::span<const Value> variables) {
   }
 }
 
-// How an operation is printed: what stands between its operands or before them, and how strongly it
-// binds. An operand weaker than its operator gets parentheses.
+// Printed form of an operation: the symbol between or before its operands, and its precedence. An
+// operand of lower precedence gets parentheses.
 struct Notation {
   std::string_view symbol;
   int strength;
@@ -101,8 +101,8 @@ std::string operand_text(const Expression& operand, int least_strength) {
   return notation(operand).strength < least_strength ? "(" + text + ")" : text;
 }
 
-// Whether it may be left out of a sum or a product: "+ 0" and "* 1", which folds over lists begin
-// with.
+// Whether the operand may be omitted from a sum or product: "+ 0" and "* 1", which folds over lists
+// begin with.
 bool is_neutral(Operation operation, const Expression& operand) {
   return operand.operation() == Operation::kConstant &&
          ((operation == Operation::kAdd && operand.constant_value() == 0) ||

@@ -26,7 +26,7 @@ using Value = std::int64_t;
 enum class Operation : std::uint8_t {
   kConstant,
   kVariable,
-  // Of two values, or of more from left to right: apply() of arithmetic.h.
+  // Operations on two or more values, from left to right: apply() of arithmetic.h.
   kAdd,
   kSubtract,
   kMultiply,
@@ -48,7 +48,7 @@ enum class Operation : std::uint8_t {
 inline bool is_comparison(Operation operation) {
   return Operation::kEqual <= operation && operation <= Operation::kLessEqual;
 }
-// Whether it gives a boolean whatever its operands are.
+// Whether the operation gives a boolean for all operands.
 inline bool gives_boolean(Operation operation) {
   return Operation::kEqual <= operation && operation <= Operation::kNot;
 }
@@ -73,7 +73,7 @@ class Expression {
   std::size_t variable_index() const { return node_->variable; }    // of a kVariable
   const std::string& variable_name() const { return node_->name; }  // of a kVariable
   std::span<const Expression> operands() const { return node_->operands; }
-  // Of a kLookup, in the order given, and what stands beside them.
+  // Keys of a kLookup in the order given, and the values beside them.
   std::span<const Value> lookup_keys() const { return node_->keys; }
   std::span<const Value> lookup_values() const { return node_->values; }
 
@@ -174,7 +174,7 @@ Expression any_of(std::span<const Expression> terms);
 // The product of `factors` (1 when empty).
 Expression product_of(std::span<const Expression> factors);
 
-// The value where variable i has variables[i]; nothing where it is undefined.
+// Returns the value for variables[i] as variable i; nullopt if it is undefined.
 std::optional<Value> evaluate(const Expression& expression, std::span<const Value> variables);
 
 // Indices of the variables that occur, ascending.

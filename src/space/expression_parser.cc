@@ -34,8 +34,8 @@ constexpr std::array<std::string_view, 20> kSymbols{"//", "**", "==", "!=", "<="
                                                     "||", "<",  ">",  "+",  "-",  "*",  "/",
                                                     "%",  "(",  ")",  ",",  ".",  "!"};
 
-// Sums of what each power of two below `value` gives: 1, for the logarithm rounded up; the power
-// itself, for the power of two that is not below `value`, less 1.
+// Builds a sum with one term for each power of two below `value`. A term of 1 gives the logarithm
+// rounded up. A term equal to the power gives the next power of two at or above `value`, less 1.
 Expression over_powers_below(const Expression& value, bool powers) {
   constexpr int kMost = 31;
   Expression sum = 0;

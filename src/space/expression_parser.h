@@ -1,7 +1,4 @@
-// Expressions as people write them, in Python's syntax, so that one text serves here and in Python.
-//
-//   cdiv(M, BLOCK_M) * cdiv(N, BLOCK_N)        BLOCK_M * BLOCK_N <= 128 * 256 or num_warps == 8
-//   16 <= BLOCK_K <= 64 and K % BLOCK_K == 0   1 if K % BLOCK_K == 0 else 0
+// Parses expressions in Python's syntax, so that one text serves here and in Python.
 #pragma once
 
 #include <functional>
@@ -14,8 +11,8 @@
 
 namespace hone::space {
 
-// What names stand for: variables of a space, or constants. A method with one argument is a name
-// too, written without blanks: "A.stride(0)".
+// Meaning of names: variables of a space, or constants. A method with one argument is a name too,
+// written without blanks: "A.stride(0)".
 using Names = std::map<std::string, Expression, std::less<>>;
 
 // Decimal integers, names, + - * // %, == != < <= > >= (also chained), and, or, not, True, False,

@@ -1,4 +1,4 @@
-// Interval arithmetic for the bounds that propagation keeps.
+// Interval arithmetic for bounds propagation.
 #pragma once
 
 #include "space/expression.h"
@@ -9,8 +9,8 @@ namespace hone::space {
 // Bounds at or beyond this mean "unbounded".
 inline constexpr Value kInfinity = Value{1} << 62;
 
-// The integers in [lower, upper]; empty where lower > upper. A term's interval holds every value
-// the term can have where it is defined.
+// Integers in [lower, upper]; empty if lower > upper. A term's interval contains every value of the
+// term where it is defined.
 struct Interval {
   Value lower = -kInfinity;
   Value upper = kInfinity;
@@ -28,20 +28,20 @@ inline constexpr Interval kAnyBoolean{0, 1};
 Interval intersect(Interval a, Interval b);
 Interval hull(Interval a, Interval b);
 
-// Every a op b.
+// Returns an interval that contains every a op b.
 Interval add(Interval a, Interval b);
 Interval subtract(Interval a, Interval b);
 Interval multiply(Interval a, Interval b);
 Interval divide(Interval a, Interval b);
 Interval modulo(Interval a, Interval b);
-// The values of a comparison: a part of {0, 1}.
+// Returns the possible values of a comparison, a subset of {0, 1}.
 Interval compare(Operation comparison, Interval a, Interval b);
 
-// Every x with x * factor = result for some factor and result of the intervals.
+// Returns an interval that contains every x with x * factor = result for values in the intervals.
 Interval solve_factor(Interval result, Interval factor);
-// `dividend` without the values that no divisor maps to `quotient`.
+// Returns `dividend` without the values that no divisor maps to `quotient`.
 Interval narrow_dividend(Interval dividend, Interval divisor, Interval quotient);
-// `divisor` without the ends that are 0, which divides nothing.
+// Returns `divisor` without ends that are 0: nothing is divided by 0.
 Interval without_zero(Interval divisor);
 
 }  // namespace hone::space

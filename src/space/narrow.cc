@@ -14,12 +14,13 @@ namespace {
 
 // A range of at most this many values becomes a list at once.
 constexpr std::size_t kSmallRange = 4096;
-// Pairs of values that a test over two variables is worth trying before enumeration.
+// Largest number of value pairs of a two-variable test that is tried before enumeration.
 constexpr std::size_t kMaximumPairs = 256;
-// Values an expression may have for divisors to be listed, and combinations tried to find them.
+// Limits for listing divisors: values that an expression may have, and combinations tried to find
+// them.
 constexpr std::size_t kMaximumDividends = 64;
 constexpr std::size_t kMaximumCombinations = 256;
-// Divisors are found by trial division up to the root of this.
+// Largest value whose divisors are listed, by trial division up to its root.
 constexpr Value kLargestDividend = Value{1} << 40;
 constexpr int kMaximumRounds = 8;
 
@@ -98,7 +99,7 @@ bool Narrowing::tighten_bounds() {
   return feasible_;
 }
 
-// The values `term` can have, where few combinations of its variables' values give them.
+// Returns the values that `term` can have, if few combinations of its variables' values give them.
 std::optional<std::vector<Value>> Narrowing::values_of(TermId term) {
   const std::vector<std::size_t> variables = indices(graph_[term].variables);
   std::size_t combinations = 1;

@@ -1,5 +1,4 @@
-// Narrowing of domains before anything is enumerated: bounds, divisors, and the tests over one or
-// two variables.
+// Narrows domains before enumeration: by bounds, divisors, and tests over one or two variables.
 #pragma once
 
 #include <span>
@@ -21,7 +20,7 @@ struct Domain {
 };
 std::vector<Interval> intervals_of(std::span<const Domain> domains);
 
-// The requirements that remain to be tested over the domains left.
+// Requirements that remain to be tested over the narrowed domains.
 struct Narrowed {
   bool feasible = true;
   std::vector<Domain> domains;
@@ -32,8 +31,8 @@ struct Narrowed {
 // the requirements that hold for all values left.
 Narrowed narrow(TermGraph& graph, std::vector<TermId> requirements, std::vector<Domain> domains);
 
-// Makes a list of a range, filtered by the requirements over that variable alone; does nothing to
-// a range of more than `most` values. Whether the domain is a list now.
+// Lists the values of a range, filtered by the requirements over that variable alone. Ranges of
+// more than `most` values stay unchanged. Returns whether the domain is a list now.
 bool list_values(const TermGraph& graph, const std::vector<TermId>& requirements,
                  std::size_t variable, std::size_t most, Domain& domain);
 

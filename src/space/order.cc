@@ -13,7 +13,7 @@
 namespace hone::space {
 namespace {
 
-// Up to this many variables each is tried as the first; above it, fewer.
+// Number of variables up to which each is tried as the first; above it, fewer are.
 constexpr std::size_t kTryAllFirst = 12;
 constexpr std::size_t kFirstTries = 4;
 
@@ -28,8 +28,8 @@ class Ordering {
   Ordering(const TermGraph& graph, std::span<const TermId> requirements,
            std::span<const Domain> domains);
 
-  // Steps for all of `to_try`, and for those of `to_compute` that equalities give, after the
-  // variables `known`.
+  // Returns steps for all of `to_try`, and for variables of `to_compute` that equalities give,
+  // after the variables `known`.
   std::vector<Step> steps(const VariableSet& known, const std::vector<std::size_t>& to_try,
                           const VariableSet& to_compute) const;
 
@@ -87,7 +87,7 @@ void Ordering::assign(Partial& partial, std::size_t variable, const VariableSet&
   compute_what_follows(partial, to_compute);
 }
 
-// log2 of how many ways the assigned variables can matter to the rest.
+// log2 of the number of ways in which the assigned variables affect the rest.
 double Ordering::width(const VariableSet& assigned) const {
   VariableSet open;
   for (const VariableSet& scope : scopes_) {

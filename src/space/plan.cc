@@ -16,7 +16,8 @@ bool is_nary(Operation kind) {
          kind == Operation::kOr;
 }
 
-// Level 0 is what is known before the first variable; levels of existences follow the others'.
+// Level 0 holds what is known before the first variable. The levels of existences follow the
+// others'.
 class PlanBuilder {
  public:
   PlanBuilder(TermGraph& graph, const std::vector<Domain>& domains,

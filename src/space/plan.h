@@ -13,10 +13,10 @@
 
 namespace hone::space {
 
-// The place in which a level keeps a value while it runs.
+// Memory cell in which a level keeps a value while it runs.
 using Slot = std::uint32_t;
 
-// What becomes of the value that an instruction gives. All but kNone end the level unless it holds.
+// Use of an instruction's value. All but kNone are tests, and a failed test ends the level.
 enum class Test : std::uint8_t {
   kNone,  // the slot `target` keeps it
   kTrue,
@@ -25,8 +25,8 @@ enum class Test : std::uint8_t {
   kExistence,  // existence b has a solution; there is no value
 };
 
-// Its value: `operation` on the slots a, b and c; kVariable: what slot a holds; kLookup: what table
-// b has for it; kConstant: none.
+// Instruction of a level. Its value is `operation` on the slots a, b and c. kVariable gives slot a,
+// kLookup the entry for slot a in table b; kConstant has no value.
 struct Instruction {
   Operation operation = Operation::kConstant;
   Test test = Test::kNone;
@@ -44,7 +44,7 @@ struct Level {
   Slot slot = 0;              // and where its value goes
   std::vector<Value> values;  // in the stable order
   std::vector<Instruction> code;
-  // Slots of earlier levels that this level or a later one reads: what a subtree depends on.
+  // Slots of earlier levels that this level or a later one reads. The subtree depends on these.
   std::vector<Slot> key;
   std::vector<Output> outputs;  // the knobs that have their value after this level
 };
@@ -58,7 +58,7 @@ struct Plan {
   std::vector<Value> slots;     // constants in place, the rest arbitrary
   std::vector<Output> fixed;    // knobs that have one value, in their slots
 
-  // Runs the code of a level whose slot has its value; whether the requirements hold.
+  // Runs the code of a level whose slot has its value. Returns whether the requirements hold.
   bool run(const Level& level, Value* slots) const;
   // Whether the levels from `depth` on have a solution.
   bool has_solution(const std::vector<Level>& levels, std::size_t depth, Value* slots) const;
@@ -67,8 +67,9 @@ struct Plan {
   Value value_of(const Instruction& instruction, const Value* slots) const;
 };
 
-// The domains of variables that `order` tries are lists; a variable that is not in `order` has one
-// value. `knob_of`: by variable, its position among the knobs, nothing for an auxiliary one.
+// Makes the plan. Domains of variables that `order` tries must be lists; a variable that is not in
+// `order` has one value. `knob_of`: by variable, its position among the knobs, none for an
+// auxiliary one.
 Plan make_plan(TermGraph& graph, const Order& order, const std::vector<Domain>& domains,
                const std::vector<std::optional<std::size_t>>& knob_of);
 

@@ -94,7 +94,7 @@ Result<std::vector<Configuration>> Space::samples(std::size_t n, std::uint64_t s
   while (configurations.size() < n && draws > 0) {
     auto drawn = united_ ? draw_any(generator) : draw(*compiled_, generator, draws);
     if (!drawn) break;
-    // A legal draw counts too, or a space with fewer than n configurations would never end.
+    // Count legal draws too, or a space with fewer than n configurations would never end.
     --draws;
     if (known.insert(*drawn).second) configurations.push_back(*std::move(drawn));
   }

@@ -7,7 +7,7 @@
 namespace hone::space {
 namespace {
 
-// The position of the one operand with the variable; nothing where several have it.
+// Returns the position of the only operand with the variable; nullopt if several have it.
 std::optional<std::size_t> only_operand_with(const TermGraph& graph, const Term& term,
                                              std::size_t variable) {
   std::optional<std::size_t> position;

@@ -37,7 +37,7 @@ struct Knob {
   std::optional<std::pair<Value, Value>> range;  // lower and upper bound, inclusive, when stated so
 };
 
-// Whether `value` is in the domain as it was stated.
+// Whether `value` is in the stated domain.
 bool contains(const Knob& knob, Value value);
 
 struct Constraint {
@@ -48,7 +48,7 @@ struct Constraint {
   std::vector<Expression> arguments;
 };
 
-// One value for every knob, in the space's order of knobs.
+// Values of all knobs, in the space's order of knobs.
 struct Configuration {
   std::vector<Value> values;
 
@@ -56,7 +56,7 @@ struct Configuration {
   auto operator<=>(const Configuration&) const = default;
 };
 
-// The number of configurations, or where `exact` is false an upper bound of it.
+// Number of configurations; an upper bound of it if `exact` is false.
 struct Count {
   std::uint64_t value = 0;
   bool exact = true;
@@ -69,7 +69,7 @@ struct Violation {
 };
 
 struct SpaceOptions {
-  // Bytes the memoised subtree counts may take. Above it, count() is a bound, at() is an error,
+  // Limit in bytes of the memoised subtree counts. Above it, count() is a bound, at() is an error,
   // and samples are drawn by rejection.
   std::size_t memory_cap = std::size_t{256} << 20;
 };
@@ -97,25 +97,24 @@ class Enumerator {
   std::unique_ptr<EnumeratorState> state_;
 };
 
-// Immutable and cheap to copy; every function may be called by several threads at once. Solutions
-// are projections onto the knobs: however many values of the auxiliary variables a configuration
-// has, it counts once.
+// Immutable and cheap to copy; thread-safe. Solutions are projections onto the knobs: a
+// configuration counts once, however many values of the auxiliary variables it has.
 class Space {
  public:
-  // One space of several (at least one): the new knob `selector` is the position of the part that
-  // a configuration is one of. Knobs of one name are one knob; those that a part lacks are kAbsent
-  // there. Parts may not be united themselves.
+  // Unites several spaces (at least one). The new knob `selector` is the position of the part that
+  // a configuration belongs to. Knobs of equal name are one knob; a knob that a part lacks is
+  // kAbsent there. A part may not be a united space.
   static Space unite(std::string selector, std::string description, std::vector<Space> parts);
   static constexpr Value kAbsent = 0;
-  // What was united, in order; empty for any other space.
+  // Parts of a united space, in order; empty for any other space.
   const std::vector<Space>& parts() const;
 
   const std::vector<Knob>& knobs() const;
   const std::vector<Constraint>& constraints() const;
   // Position in knobs(); an input error with the nearest names for an unknown one.
   Result<std::size_t> knob_index(std::string_view name) const;
-  // The values of knob `index` that propagation left, in the domain's order: every configuration
-  // has one of them, though not each of them need have a configuration.
+  // Values of knob `index` that propagation left, in the domain's order. Every configuration has
+  // one of them, but not each value need have a configuration.
   const std::vector<Value>& narrowed(std::size_t index) const;
 
   // Exact unless the memory cap (SpaceOptions) is exceeded or the count leaves 64 bits; then the
@@ -130,12 +129,12 @@ class Space {
   // All configurations in a stable order: it depends on the space alone and is the order of at().
   Enumerator enumerate() const;
 
-  // One configuration, each equally likely. Where the count is exact by at(); else by rejection,
-  // from the product of the narrowed domains, giving up with a failure after kMaximumDraws draws.
-  // A failure for an empty space.
+  // Draws a configuration with equal probability for each. Uses at() if the count is exact.
+  // Otherwise draws by rejection from the product of the narrowed domains, and fails after
+  // kMaximumDraws draws. A failure for an empty space.
   Result<Configuration> sample(std::mt19937_64& generator) const;
-  // `n` different ones, each set of n equally likely, in random order; all where there are fewer.
-  // Possibly fewer when the count is not exact, as sample() says.
+  // Draws `n` different configurations in random order, each set of n with equal probability; all
+  // of them if there are fewer. May return fewer if the count is not exact (see sample()).
   Result<std::vector<Configuration>> samples(std::size_t n, std::uint64_t seed) const;
   static constexpr std::uint64_t kMaximumDraws = 20'000'000;
 
@@ -149,16 +148,16 @@ class Space {
 
   // Whether `configuration` keeps every constraint.
   bool is_legal(const Configuration& configuration) const;
-  // What `configuration` breaks, in the order of constraints(); empty for a legal one. A
-  // constraint over auxiliary variables is broken when no values of them keep it together with
+  // Constraints that `configuration` breaks, in the order of constraints(); empty for a legal one.
+  // A constraint over auxiliary variables is broken if no values of them satisfy it together with
   // the constraints before it.
   std::vector<Violation> check(const Configuration& configuration) const;
 
-  // The space without the soft constraints that `names` name ("all": every one). An unknown name
-  // is an input error with the nearest ones, a hard constraint's name an input error that says so.
+  // Returns the space without the soft constraints in `names` ("all": every one). Input errors: an
+  // unknown name (with the nearest ones), the name of a hard constraint.
   Result<Space> relax(const std::vector<std::string>& names) const;
 
-  // The value of the knob called `name`; the error of knob_index.
+  // Returns the value of the knob called `name`. Errors as knob_index().
   Result<Value> value(const Configuration& configuration, std::string_view name) const;
 
  private:
@@ -166,12 +165,12 @@ class Space {
   explicit Space(std::shared_ptr<const CompiledSpace> compiled) : compiled_(std::move(compiled)) {}
   explicit Space(std::shared_ptr<const UnitedSpace> united) : united_(std::move(united)) {}
 
-  // One of the two.
+  // Exactly one of the two is set.
   std::shared_ptr<const CompiledSpace> compiled_;
   std::shared_ptr<const UnitedSpace> united_;
 };
 
-// What a space is made of before it is compiled.
+// Variable and Definition: a space as stated, before it is compiled.
 struct Variable {
   std::string name = {};
   std::string description = {};
@@ -187,36 +186,38 @@ struct Definition {
   std::vector<Constraint> constraints;
 };
 
-// States a space. Errors in what is stated (a name given twice, an empty domain) are kept and
+// Builds a space. Errors in the statements (a name given twice, an empty domain) are kept and
 // returned by build().
 class SpaceBuilder {
  public:
-  // A knob whose domain is `values` in this order; duplicates after the first are dropped.
+  // Adds a knob with the domain `values`, in this order; duplicates after the first are dropped.
   Expression knob(std::string name, std::string description, std::vector<Value> values);
-  // A knob that may have any value in [lower, upper] which the constraints allow. Bounds may be
-  // loose: constraints narrow them (docs of build()).
+  // Adds a knob with any value in [lower, upper] that the constraints allow. Bounds may be loose:
+  // build() narrows them by the constraints.
   Expression knob_range(std::string name, std::string description, Value lower, Value upper);
-  // An existential variable: a configuration is legal when some value in [lower, upper] is.
+  // Adds an existential variable: a configuration is legal if some value in [lower, upper]
+  // satisfies the constraints.
   Expression auxiliary(std::string name, Value lower = kLoose.first, Value upper = kLoose.second);
   static constexpr std::pair<Value, Value> kLoose{-(Value{1} << 40), Value{1} << 40};
 
-  // A hard constraint. Each "{}" in `reason` is filled with one of `arguments` where a
-  // configuration breaks it. Names may repeat; relax and check treat equal names alike.
+  // Adds a hard constraint. If a configuration breaks it, each "{}" in `reason` is filled with one
+  // of `arguments`. Names may repeat; relax and check treat equal names alike.
   void require(std::string name, std::string reason, Expression expression,
                std::vector<Expression> arguments = {});
-  // A soft one.
+  // Adds a soft constraint.
   void prefer(std::string name, std::string reason, Expression expression,
               std::vector<Expression> arguments = {});
 
-  // Keeps what breaks the hard constraints called `name`, and keeps all others, instead of what
-  // keeps them: for audits of what lies just outside of a rule. False where there is none.
+  // Negates the hard constraints called `name`: only configurations that break one of them and
+  // satisfy all others stay. For audits just outside of a rule. False if there is no such
+  // constraint.
   bool oppose(std::string_view name);
 
   // Narrows the domains and compiles the constraints. An unsatisfiable space is legal and empty.
   // Input errors: what was stated wrongly; a variable of another builder; a variable with more
   // than kMaximumDomain values left, which must be bounded.
   Result<Space> build(SpaceOptions options = {}) const;
-  // What has been stated so far.
+  // Definition as stated so far.
   const Definition& definition() const { return definition_; }
   static constexpr std::size_t kMaximumDomain = std::size_t{1} << 20;
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kShortestRange = 4;
 
-// A reason around its arguments: all that stands between the first and the last is the middle.
+// Reason split around its arguments; the middle runs from the first argument to the last.
 struct FilledReason {
   std::string before, middle, after;
   std::size_t words_between = 0;  // characters of the reason itself in the middle
@@ -37,8 +37,8 @@ FilledReason fill(const Constraint& constraint,
   return filled;
 }
 
-// What a rule says of a constraint. A compiler's message names in words what it has in numbers
-// behind them.
+// Returns the words of a rule for a constraint. A compiler's message already names in words the
+// quantities whose values follow, so its name suffices.
 FilledReason words_of(const Constraint& constraint) {
   const bool only_values =
       constraint.reason.starts_with(constraint.name) &&

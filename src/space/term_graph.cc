@@ -139,7 +139,7 @@ TermId TermGraph::binary(Operation kind, TermId a, TermId b) {
 }
 
 TermId TermGraph::logical(Operation kind, std::span<const TermId> operands) {
-  // The value that decides the whole, and the one that changes nothing.
+  // Absorbing value of the operation; 1 - deciding is the neutral one.
   const Value deciding = kind == Operation::kAnd ? 0 : 1;
   Term term;
   term.kind = kind;

@@ -1,6 +1,6 @@
-// The constraints of a space as one graph of simplified terms: equal terms are one node, constants
-// are folded, sums and products are flattened and requirements are split into the smallest tests
-// that can be made early.
+// Graph of simplified terms for a space's constraints. Equal terms are one node, constants are
+// folded, sums and products are flattened. Requirements are split into the smallest tests that can
+// be made early.
 #pragma once
 
 #include <bitset>
@@ -24,11 +24,11 @@ inline std::vector<std::size_t> indices(const VariableSet& set) {
 }
 
 struct Term {
-  // Any but kSubtract and kNot. kAdd, kMultiply, kAnd and kOr have two or more operands, which for
-  // the last two are booleans.
+  // Any operation but kSubtract and kNot. kAdd, kMultiply, kAnd and kOr have two or more operands,
+  // booleans for the last two.
   Operation kind = Operation::kConstant;
   bool boolean = false;
-  // Defined whatever its variables are, short of results beyond 64 bits.
+  // Defined for all values of its variables, short of results beyond 64 bits.
   bool total = true;
   Value value = 0;  // kConstant: the constant; kVariable: its index; kLookup: its table
   std::vector<TermId> operands;
@@ -55,27 +55,27 @@ class TermGraph {
   TermId product(std::span<const TermId> operands) {
     return folded(Operation::kMultiply, operands);
   }
-  // A binary kind: kDivide, kModulo, kExactDivide, kMinimum, kMaximum or a comparison.
+  // Adds a binary term: kDivide, kModulo, kExactDivide, kMinimum, kMaximum or a comparison.
   TermId binary(Operation kind, TermId a, TermId b);
   TermId logical(Operation kind, std::span<const TermId> operands);  // kAnd or kOr
   TermId negation(TermId boolean);
   TermId if_then_else(TermId condition, TermId then, TermId otherwise);
   TermId lookup(TermId key, LookupTable table);
   TermId difference(TermId a, TermId b);
-  // Any of the above that has operands alone.
+  // Adds a term of any kind above that has only operands.
   TermId make(Operation kind, std::span<const TermId> operands);
 
-  // The term of `expression`; its variable i becomes replacements[i].
+  // Adds `expression`, with its variable i replaced by replacements[i].
   TermId add(const Expression& expression, std::span<const TermId> replacements);
-  // A term of another graph, with its variable i replaced by replacements[i].
+  // Adds a term of another graph, with its variable i replaced by replacements[i].
   TermId add(const TermGraph& other, TermId term, std::span<const TermId> replacements);
 
-  // `boolean` as requirements that must all be true: conjunctions are split, and a disjunction of
-  // a few conjunctions becomes a conjunction of disjunctions, because a disjunction over fewer
-  // variables can be tested earlier.
+  // Splits `boolean` into requirements that must all be true. Conjunctions are split. A disjunction
+  // of a few conjunctions becomes a conjunction of disjunctions, which have fewer variables and can
+  // be tested earlier.
   void split_requirement(TermId boolean, std::vector<TermId>& requirements);
 
-  // The term's value where variable i has variables[i].
+  // Returns the term's value for variables[i] as variable i.
   Value evaluate(TermId term, std::span<const Value> variables) const;
 
   bool is_constant(TermId term) const { return terms_[term].kind == Operation::kConstant; }
@@ -85,7 +85,7 @@ class TermGraph {
 
  private:
   TermId intern(Term term);
-  // The operands, with those of operands that are of `kind` in their place.
+  // Returns the operands, with operands of `kind` replaced by their own operands.
   std::vector<TermId> flattened(Operation kind, std::span<const TermId> operands) const;
   TermId folded(Operation kind, std::span<const TermId> operands);  // kAdd or kMultiply
   TermId negative(TermId term);

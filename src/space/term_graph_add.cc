@@ -1,4 +1,4 @@
-// From expressions to terms, and from terms to requirements.
+// Converts expressions to terms, and terms to requirements.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace hone::space {
 namespace {
 
-// More clauses than this are not made of one disjunction.
+// Limit of the clauses made of one disjunction.
 constexpr std::size_t kMaximumClauses = 16;
 
 }  // namespace

@@ -16,7 +16,7 @@ void merge(std::vector<Value>& into, const std::vector<Value>& more) {
   into.assign(all.begin(), all.end());
 }
 
-// A knob that one part states as values has none.
+// Merges ranges: a knob that one part states as values has none.
 std::optional<std::pair<Value, Value>> joined(const std::optional<std::pair<Value, Value>>& a,
                                               const std::optional<std::pair<Value, Value>>& b) {
   if (!a || !b) return std::nullopt;
@@ -143,7 +143,7 @@ std::vector<Configuration> UnitedSpace::neighbours(const Configuration& configur
   if (!here) return found;
   for (const Configuration& inner : parts_[here->first].neighbours(here->second))
     found.push_back(join(here->first, inner));
-  // A configuration may have the same values in the other part, when that has these knobs.
+  // The other part may contain the same values, if it has these knobs.
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     Configuration moved = configuration;
     moved.values[0] = static_cast<Value>(part);
@@ -194,7 +194,7 @@ Result<std::shared_ptr<const UnitedSpace>> UnitedSpace::relax(
     HONE_ASSIGN(Space space, part.relax(here));
     relaxed.push_back(std::move(space));
   }
-  // A name that no part has: any part says what is wrong with it.
+  // Report a name that no part has by relaxing any part.
   for (const std::string& name : names)
     if (!known.contains(name)) HONE_TRY(parts_.front().relax({name}));
   return make(knobs_[0].name, knobs_[0].description, std::move(relaxed));

@@ -1,5 +1,5 @@
-// Several spaces as one: a knob picks which; the knobs of all stand beside it, those that the
-// picked one lacks at kAbsent. What Space holds instead of a CompiledSpace after Space::unite.
+// United space: a selector knob picks a part, beside the knobs of all parts. Knobs that the picked
+// part lacks are kAbsent. Space holds it instead of a CompiledSpace after Space::unite.
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@ class UnitedSpace {
   const std::vector<Value>& narrowed(std::size_t knob) const { return narrowed_[knob]; }
   bool is_computed(std::size_t knob) const { return computed_[knob]; }
 
-  // The part that `configuration` picks, and what it says there; nothing when it picks none or sets
-  // a knob that the part lacks.
+  // Returns the part that `configuration` picks, and its configuration there. nullopt if it picks
+  // none or sets a knob that the part lacks.
   std::optional<std::pair<std::size_t, Configuration>> split(
       const Configuration& configuration) const;
   Configuration join(std::size_t part, const Configuration& configuration) const;
@@ -32,7 +32,7 @@ class UnitedSpace {
   Result<Configuration> at(std::uint64_t index) const;
   std::vector<Configuration> neighbours(const Configuration& configuration) const;
   std::vector<Violation> check(const Configuration& configuration) const;
-  // Draws the part by its count, exact or not, and then from it.
+  // Draws a part by its count, exact or not, and then a configuration from it.
   Result<Configuration> sample(std::mt19937_64& generator) const;
   Result<std::shared_ptr<const UnitedSpace>> relax(const std::vector<std::string>& names) const;
 

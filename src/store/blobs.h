@@ -9,10 +9,10 @@
 
 namespace hone::store {
 
-// The id of the blob with these bytes, made where there is none.
+// Returns the id of the blob with these bytes, made if there is none.
 Result<Id> intern_blob(Database& database, std::string_view bytes);
 
-// The bytes; an input error where they are not those that were stored.
+// Returns the bytes; an input error if they differ from those stored.
 Result<std::string> load_blob(Database& database, Id id);
 
 }  // namespace hone::store

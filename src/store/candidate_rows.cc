@@ -1,4 +1,4 @@
-// One row per candidate and device, out of all tables.
+// Builds one row per candidate and device from all tables.
 #include "base/exact_json.h"
 #include "store/sqlite.h"
 #include "store/store.h"
@@ -59,8 +59,8 @@ WHERE (?1 IS NULL OR c.dispatch_id = ?1) AND (?2 IS NULL OR c.build_id = ?2)
 ORDER BY c.dispatch_id, c.build_id, c.id, p.device_id
 )sql";
 
-// A candidate's row, and when the newest failure, verification and measurement were written; empty
-// where there is none.
+// Candidate's row with the times of its newest failure, verification and measurement; empty where
+// there is none.
 struct TimedRow {
   CandidateRow row;
   std::string failed, verified, measured;

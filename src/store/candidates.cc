@@ -1,4 +1,4 @@
-// Candidates, and what is known of them.
+// Candidates and their stored results.
 #include "store/canonical.h"
 #include "store/clock.h"
 #include "store/columns.h"
@@ -11,7 +11,8 @@ constexpr std::string_view kFind =
     "SELECT id FROM candidate "
     "WHERE dispatch_id = ? AND build_id = ? AND provider = ? AND configuration = ?";
 
-// Candidates whose results count for candidate ?1: itself, and with ?2 the same of other builds.
+// Candidates whose results count for candidate ?1: itself, and if ?2 is set equal ones of other
+// builds.
 constexpr std::string_view kSameCandidate =
     "candidate_id IN (SELECT ?1 UNION "
     "SELECT other.id FROM candidate AS own JOIN candidate AS other "
@@ -75,7 +76,7 @@ Result<Known> Store::known(Id candidate, std::optional<Id> device, Phase phase, 
                             "AND identity = ? AND identity <> '' " +
                                 std::string(kOnDevice),
                             own.dispatch, identity, any, device));
-  // What failed once and was right or measured since does not fail any more.
+  // Ignore a failure that is older than a verification or measurement of the same code.
   if (known.failure && ((known.verification && known.verification->when > known.failure->when) ||
                         (known.measurement && known.measurement->when > known.failure->when)))
     known.failure.reset();

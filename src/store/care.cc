@@ -1,4 +1,4 @@
-// Checking the file, and giving back the space of what nothing needs.
+// Checks the file, and frees the space of unneeded data.
 #include <algorithm>
 #include <memory>
 #include <system_error>
@@ -20,7 +20,7 @@ Status add_integrity(Database& database, CheckReport& report) {
   });
 }
 
-// Every column there is, as "table.column".
+// Returns every column as "table.column".
 constexpr std::string_view kEveryColumn =
     "SELECT tables.name || '.' || columns.name FROM sqlite_schema AS tables "
     "JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table' ORDER BY 1";
@@ -55,7 +55,7 @@ Status add_blobs(Database& database, CheckReport& report) {
   });
 }
 
-// Text that every reader parses as JSON.
+// Columns whose text every reader parses as JSON.
 constexpr std::pair<const char*, const char*> kJsonColumns[] = {{"build_identity", "flags"},
                                                                 {"build_identity", "target"},
                                                                 {"device_identity", "protocol"},
@@ -87,7 +87,7 @@ Result<CheckReport> Store::check() {
   for (const auto& step :
        {add_integrity, add_missing_columns, add_foreign_keys, add_blobs, add_json}) {
     const Status status = step(*database_, report);
-    // SQLite gives up where it cannot go on: that is a finding too, and later steps may say more.
+    // SQLite stops where it cannot go on. That is a finding too, and later steps may find more.
     if (!status && status.error().kind == ErrorKind::kEnvironment)
       return tl::unexpected(status.error());
     if (!status) report.damage.push_back(status.error().message);

@@ -1,4 +1,4 @@
-// Time as the store writes it. Private to this folder.
+// Time in the store's format. Private to this folder.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ std::string now_text();
 // The running kernel's boot id (/proc/sys/kernel/random/boot_id).
 std::string boot_id();
 
-// CLOCK_BOOTTIME: goes on while the machine sleeps, and no one can set it.
+// CLOCK_BOOTTIME: runs while the machine sleeps, and cannot be set.
 std::int64_t boot_milliseconds();
 
 }  // namespace hone::store

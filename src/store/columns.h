@@ -1,5 +1,5 @@
-// Where the rows of rows.h lie: a table's name, its columns, and the fields that these are. Reading
-// and writing a row go by this one list. Private to this folder.
+// Maps the rows of rows.h to tables: a table's name, its columns and the matching fields. Reading
+// and writing a row share this list. Private to this folder.
 #pragma once
 
 #include <concepts>
@@ -15,9 +15,9 @@
 
 namespace hone::store {
 
-// Of one row type: the columns as SQL, the key first where rows are interned, and `fields`, which
-// ties a row's fields in their order. Left out is what the store fills itself: the id of a row that
-// has one, the time and the run of a row that has a run, and references to blobs.
+// Columns of one row type as SQL, the key first where rows are interned. `fields` ties a row's
+// fields in the same order. Excluded are values that the store fills: ids, the time and run of rows
+// that have a run, and references to blobs.
 template <class Fields>
 struct Columns {
   std::string_view table, names;
@@ -170,7 +170,7 @@ inline constexpr auto kColumns<Lease> =
               return std::tie(row.key, row.owner, row.taken, row.heartbeat, row.expires);
             }};
 
-// All that is read of a row: its fields and what the store fills.
+// Returns all fields that are read: the row's own and those that the store fills.
 template <class Row>
 requires requires {
   kColumns<Row>.table;
@@ -197,7 +197,7 @@ auto fields_of(std::pair<Row, More>& row) {
   return std::tuple_cat(fields_of(row.first), std::tie(row.second));
 }
 
-// "SELECT ... FROM ... " for fields_of(), and for what `more` names: ", spec_id".
+// Returns "SELECT ... FROM ... " for fields_of() and the columns in `more`: ", spec_id".
 template <class Row>
 std::string select_sql(std::string_view more = {}) {
   std::string columns(kColumns<Row>.names);
@@ -228,17 +228,16 @@ Result<Row> select_id(Database& database, std::string_view name, Id id) {
   return *std::move(row);
 }
 
-// What is written beside a row's fields, as SQL: columns, and their values with a '?' for each
-// argument.
+// SQL written beside a row's fields: columns, and their values with a '?' for each argument.
 struct MoreColumns {
   std::string_view columns = {}, values = {};
   std::string_view verb = "INSERT";
 };
-// Of what a run found out: `uid` tells a row from others in every store that it is merged into.
+// Columns of a run's results. `uid` identifies a row in every store that it is merged into.
 inline constexpr MoreColumns kOfRun = {", created, run_id, uid",
                                        ", ?, ?, lower(hex(randomblob(16)))"};
 
-// The id of the row that it makes.
+// Inserts the row and returns its id.
 template <class Row, class... Arguments>
 Result<Id> insert(Database& database, const Row& row, const MoreColumns& more = {},
                   const Arguments&... arguments) {
@@ -255,7 +254,7 @@ Result<Id> insert(Database& database, const Row& row, const MoreColumns& more = 
       kColumns<Row>.fields(row));
 }
 
-// Set `value` to what is called `name`. Input errors for names that none has.
+// Set `value` to the enumerator called `name`. An input error if there is none.
 Status find_named(std::string_view name, Phase& value);
 Status find_named(std::string_view name, RunState& value);
 Status find_named(std::string_view name, Purpose& value);

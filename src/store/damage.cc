@@ -6,7 +6,7 @@
 namespace hone::store {
 namespace {
 
-// The texts of the first column; those before an error where there is one.
+// Returns the texts of the first column, up to an error if there is one.
 std::vector<std::string> texts(sqlite3* database, const std::string& sql) {
   std::vector<std::string> found;
   sqlite3_stmt* statement = nullptr;

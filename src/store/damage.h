@@ -1,4 +1,4 @@
-// Says in words where a database is damaged. Private to this folder.
+// Describes the damage of a database. Private to this folder.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@ struct sqlite3;
 
 namespace hone::store {
 
-// What PRAGMA integrity_check finds in each table and its indexes, at most `most` findings of each:
-// "table measurement: Tree 12 page 345: ...". Reads all of the file; nothing where it finds
-// nothing, or cannot even tell which tables there are.
+// Runs PRAGMA integrity_check on each table and its indexes, and returns at most `most` findings of
+// each: "table measurement: Tree 12 page 345: ...". Reads the whole file. Empty if it finds
+// nothing, or cannot even list the tables.
 std::vector<std::string> damage_by_table(sqlite3* database, int most);
 
 }  // namespace hone::store

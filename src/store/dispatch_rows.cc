@@ -33,7 +33,7 @@ std::string input_type(const std::string& operation) {
              : "";
 }
 
-// 0 where the JSON (problem::Dispatch) does not say it.
+// Returns 0 where the JSON (problem::Dispatch) does not say it.
 double bound_bytes(const std::string& dispatch) {
   const auto json = nlohmann::json::parse(dispatch, nullptr, /*allow_exceptions=*/false);
   const auto bindings = json.is_object() ? json.find("bindings") : json.end();
@@ -82,14 +82,14 @@ void compare(DispatchRow& row) {
     return;
   }
   if (!row.best || !row.default_row || !row.best->median_seconds) return;
-  // Times of two phases are minutes apart; the ratio to the sentinel was taken at one time.
+  // Times of two phases are minutes apart, but the ratio to the sentinel was measured at one time.
   if (row.best->phase != row.default_row->phase && row.best->sentinel_ratio.value_or(0) > 0)
     row.speedup = 1 / *row.best->sentinel_ratio;
   else
     row.speedup = *row.default_row->median_seconds / *row.best->median_seconds;
 }
 
-// A dispatch's row before its candidates are looked at, with the JSON of its operation and its own.
+// Dispatch's row before its candidates are counted, with its JSON and its operation's.
 struct DescribedRow {
   DispatchRow row;
   std::string operation, dispatch;
@@ -114,7 +114,7 @@ DispatchRow summary(DispatchRow row, const Rows& rows, const std::vector<Selecti
       row.selection = selection;
   row.best = row.selection ? find(rows, row.selection->winner) : fastest(rows);
   row.default_row = default_of(rows, row.best ? row.best->provider : "");
-  // The session's own provider has the default of a dispatch for which several compete.
+  // The default belongs to the session's own provider, even if several compete for the dispatch.
   if (!row.default_row) row.default_row = default_of(rows, "");
   compare(row);
   return row;

@@ -1,4 +1,5 @@
-// What is tuned, for what and where: rows that are made once and never change.
+// Identities: builds, devices, operations, dispatches and programs. Their rows are made once and
+// never change.
 #include "base/hash.h"
 #include "store/blobs.h"
 #include "store/canonical.h"
@@ -8,7 +9,7 @@
 namespace hone::store {
 namespace {
 
-// The row of equal key; `make` makes it where there is none.
+// Returns the row of equal key; `make` makes it if there is none.
 template <class Row, class Make>
 Result<Id> intern_row(Database& database, const Row& row, Make&& make) {
   const auto& [table, names, fields] = kColumns<Row>;

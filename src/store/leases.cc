@@ -21,9 +21,8 @@ Expiry expiry_in(std::chrono::milliseconds ttl) {
 
 }  // namespace
 
-// A lease of another kernel, or of this one before it was started anew: its times are of a clock
-// that is not this machine's, or was set since. So the owner's silence is waited for on this
-// machine's own monotonic clock, from when its heartbeat was first seen to be what it is.
+// A lease of another kernel or boot has times of a foreign clock. Its expiry is therefore measured
+// on this machine's monotonic clock, from when its present heartbeat was first seen.
 bool Store::was_silent(std::string_view key, const std::string& heartbeat,
                        std::int64_t milliseconds) {
   const std::int64_t now = boot_milliseconds();
@@ -42,7 +41,7 @@ Result<bool> Store::try_lease(std::string_view key, std::string_view owner,
         const auto held,
         (database_
              ->find<std::tuple<std::string, std::string, std::int64_t, std::string, std::int64_t>>(
-                 // Both texts are of one moment of the owner's clock, wherever that stood.
+                 // Both texts come from one moment of the owner's clock, whatever its setting.
                  "SELECT owner, boot, expires_boot_ms, "
                  "owner || ' ' || expires_boot_ms || ' ' || heartbeat, CAST(round("
                  "(julianday(expires) - julianday(heartbeat)) * 86400000) AS INTEGER) "

@@ -1,5 +1,5 @@
-// Merging: every table in order of its references, each row known by what it says and not by its
-// id.
+// Merges table by table, in order of their references. A row is identified by its content, not by
+// its id.
 #include <system_error>
 
 #include "store/schema.h"
@@ -45,7 +45,7 @@ Result<std::int64_t> merge_table(Database& database, const Table& table) {
 }  // namespace
 
 Result<MergeReport> Store::merge(const std::filesystem::path& other) {
-  // Says what is wrong with the other file in the words of opening it.
+  // Reports errors of the other file as opening it does.
   HONE_ASSIGN(Store source, Store::open(other, Mode::kReadOnly));
   std::error_code code;
   if (std::filesystem::equivalent(source.path(), path(), code))
@@ -61,7 +61,7 @@ Result<MergeReport> Store::merge(const std::filesystem::path& other) {
     for (const Table& table : all) {
       HONE_ASSIGN(added[table.name], merge_table(*database_, table));
     }
-    // A run that went on when it was merged last may have ended since.
+    // A run that was in progress at the last merge may have ended since.
     HONE_TRY(database_->execute(
         "UPDATE main.run SET state = theirs.state, ended = theirs.ended FROM other.run AS theirs "
         "WHERE theirs.uid = main.run.uid AND main.run.state = 'running' "

@@ -22,7 +22,7 @@ constexpr Name<Phase> kPhases[] = {{Phase::kSearch, "search"},
                                    {Phase::kProgram, "program"}};
 constexpr Name<Purpose> kPurposes[] = {{Purpose::kProof, "proof"}, {Purpose::kFlags, "flags"}};
 
-// The tables' CHECK admits no other names, but a file may have been made without it.
+// A file may have been made without the CHECK of the tables, which admits no other names.
 template <class E, std::size_t N>
 Status find_in(const Name<E> (&names)[N], std::string_view what, std::string_view name, E& value) {
   const auto found = std::ranges::find(names, name, &Name<E>::second);

@@ -1,4 +1,4 @@
-// Opening the file and telling apart what it may be instead.
+// Opens the file, and identifies files that are no store.
 #include <sys/stat.h>
 
 #include <system_error>
@@ -33,8 +33,8 @@ bool has_write_ahead_log(const std::filesystem::path& path) {
   return !code && size > 0;
 }
 
-// The change to another journal fails at once, and not after the busy timeout, while another
-// process opens the file: so try again.
+// Retries the change of the journal mode: it fails at once, without the busy timeout, while another
+// process opens the file.
 Status set_journal(Database& database, std::string_view wanted,
                    std::chrono::milliseconds busy_timeout) {
   const auto deadline = std::chrono::steady_clock::now() + busy_timeout;
@@ -48,9 +48,9 @@ Status set_journal(Database& database, std::string_view wanted,
   }
 }
 
-// A killed process loses nothing in either mode. With the log, a power cut may cost the last
-// transactions, never the file; the rollback journal is for disks whose other machines may read
-// behind it, so it waits for the disk each time.
+// Chooses the journal mode. A killed process loses nothing in either. With the log, a power cut may
+// cost the last transactions, never the file. The rollback journal is for disks shared between
+// machines, and waits for the disk each time.
 Status set_up_writing(Database& database, std::chrono::milliseconds busy_timeout) {
   if (is_on_shared_file_system(database.path())) {
     HONE_TRY(set_journal(database, "DELETE", busy_timeout));
@@ -66,8 +66,8 @@ Result<std::unique_ptr<Database>> open_read_only(const std::filesystem::path& pa
   auto database = Database::open(path, Database::Access::kReadOnly, busy_timeout);
   if (database) {
     const auto version = schema_version(**database);
-    // A file that was closed well in log mode cannot be read in a folder that cannot be written,
-    // where the log's index would be made; it is whole without its log, though.
+    // A file closed cleanly in log mode cannot be read from a read-only folder, where the log's
+    // index cannot be made. It is complete without its log, so open it as immutable.
     if (!version && version.error().kind == ErrorKind::kEnvironment && !has_write_ahead_log(path))
       database = Database::open(path, Database::Access::kImmutable, busy_timeout);
   }
@@ -78,7 +78,8 @@ Result<std::unique_ptr<Database>> open_read_only(const std::filesystem::path& pa
 
 Result<Store> Store::open(const std::filesystem::path& path, Mode mode, Options options) {
   std::error_code code;
-  // A path with a folder is never one of SQLite's special names, such as ":memory:".
+  // Add a folder to the path, so that it is never one of SQLite's special names, such as
+  // ":memory:".
   const std::filesystem::path absolute = std::filesystem::absolute(path, code);
   HONE_TRY(check_path(absolute, mode));
   HONE_ASSIGN(std::unique_ptr<Database> database,
@@ -104,7 +105,7 @@ Result<Store> Store::open(const std::filesystem::path& path, Mode mode, Options 
         "the store '{}' cannot be written: give write permission to it, or name another with "
         "--store",
         absolute.string());
-  // Writing to a damaged file may cost what could still be read of it.
+  // Writing to a damaged file may destroy data that is still readable.
   if (version > 0) HONE_TRY(database->check_pages());
   HONE_TRY(set_up_writing(*database, options.busy_timeout));
   if (version < kSchemaVersion) HONE_TRY(migrate(*database));

@@ -14,7 +14,7 @@
 namespace hone::store {
 namespace {
 
-// Of /proc/PID/stat; the start is in ticks since boot.
+// Fields of /proc/PID/stat; the start is in ticks since boot.
 constexpr int kState = 3, kStart = 22;
 
 std::string host_name() {
@@ -54,7 +54,7 @@ bool is_gone(std::string_view process) {
   if (parts[2] != std::to_string(pid_namespace())) return false;
   const std::string stat = stat_of(parts[3]);
   const std::string state = stat_field(stat, kState);
-  // A zombie has ended; only its parent has not looked yet.
+  // A zombie has ended, but its parent has not collected it yet.
   return stat.empty() || stat_field(stat, kStart) != parts[4] || state == "Z" || state == "X";
 }
 

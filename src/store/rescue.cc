@@ -1,5 +1,5 @@
-// Copying what can be read of a damaged store. Ids are kept, and every row is looked up by its id:
-// a damaged page of a table costs the rows on it and no others.
+// Copies the readable part of a damaged store. Ids are kept, and every row is looked up by its id.
+// A damaged page of a table therefore costs only the rows on it.
 #include <algorithm>
 #include <memory>
 #include <system_error>
@@ -12,7 +12,7 @@
 namespace hone::store {
 namespace {
 
-// An artifact is found by its candidate's id, every other table with ids has its own.
+// Artifacts are looked up by their candidate's id, rows of other tables by their own.
 std::string id_column(const Table& table) {
   if (table.has_id) return "id";
   return table.name == "artifact" ? "candidate_id" : "";
@@ -47,7 +47,7 @@ class Rescue {
   }
 
  private:
-  // Copies rows of `table` for which `condition` holds; false where the file cannot be read there.
+  // Copies the rows of `table` that meet `condition`; false if the file cannot be read there.
   Result<bool> copy_where(const Table& table, const std::string& condition) {
     std::vector<std::string> columns, values;
     if (table.has_id) columns.emplace_back("id"), values.emplace_back("theirs.id");
@@ -63,7 +63,7 @@ class Rescue {
         value = fmt::format("coalesce({}, {})", value, lost_source_);
       values.push_back(value);
     }
-    // What refers to a row that is lost breaks NOT NULL, and is left out for it.
+    // A reference to a lost row becomes NULL, breaks NOT NULL, and so skips the row.
     const Status copied = database_.execute(
         fmt::format("INSERT OR IGNORE INTO main.{0} ({1}) SELECT {2} FROM damaged.{0} AS theirs "
                     "NOT INDEXED {3}",
@@ -74,7 +74,7 @@ class Rescue {
   }
 
   Status copy(const Table& table) {
-    // With a condition SQLite does not copy cells as they are, which could leave half of a large
+    // The condition keeps SQLite from copying cells as they are, which could leave half of a large
     // one.
     HONE_ASSIGN(const bool whole, copy_where(table, "WHERE true"));
     if (whole) return {};
@@ -85,7 +85,7 @@ class Rescue {
         HONE_TRY(copy_where(table, fmt::format("WHERE theirs.{} = {}", id, row)));
       return {};
     }
-    // Rows that belong together lie together, behind the row they belong to.
+    // Copy by owner: rows without an id are stored together, grouped by the row they belong to.
     const auto owner = std::ranges::find(table.references, table.key.front(), &Reference::column);
     if (owner == table.references.end()) return {};
     HONE_ASSIGN(const auto last, database_.find<Id>(fmt::format(
@@ -95,10 +95,10 @@ class Rescue {
     return {};
   }
 
-  // The greatest id that an index or the table itself still tells.
+  // Returns the greatest id that an index or the table itself still has.
   Id last_id(const Table& table, const std::string& id) {
     Id last = 0;
-    // What comes before an error counts.
+    // Rows read before an error count.
     const auto look = [&](const std::string& sql) {
       (void)database_.each<Id>(sql, [&](Id row) -> Status {
         last = std::max(last, row);
@@ -112,7 +112,7 @@ class Rescue {
     return last;
   }
 
-  // Those that hold every row of the table.
+  // Returns the indexes that hold every row of the table.
   std::vector<std::string> indexes(const Table& table) {
     std::vector<std::string> names;
     (void)database_.each<std::string>(
@@ -141,7 +141,7 @@ class Rescue {
     return std::nullopt;
   }
 
-  // Keeps the blobs that are what was stored.
+  // Deletes blobs that differ from what was stored.
   Status drop_changed_blobs() {
     HONE_ASSIGN(const auto last, database_.find<Id>("SELECT coalesce(max(id), 0) FROM main.blob"));
     for (Id blob = 1; blob <= last.value_or(0); ++blob)
@@ -160,7 +160,7 @@ Result<RescueReport> rescue_into(Database& database, const std::string& uri) {
   HONE_TRY(migrate(database));
   database.expect_damage();
   HONE_TRY(database.execute("ATTACH DATABASE ? AS damaged", uri));
-  // Not in one transaction: one that has met a damaged page reads nothing more (SQLite 3.40).
+  // No surrounding transaction: one that has met a damaged page reads nothing more (SQLite 3.40).
   Result<RescueReport> report = Rescue(database).run();
   const Status detached = database.script("DETACH DATABASE damaged");
   if (report && !detached) return tl::unexpected(detached.error());

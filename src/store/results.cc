@@ -1,4 +1,4 @@
-// What was found out of candidates: artifacts, failures, verifications, measurements.
+// Results of candidates: artifacts, failures, verifications, measurements.
 #include <algorithm>
 
 #include "store/blobs.h"
@@ -63,7 +63,7 @@ Result<Artifact> Store::load_artifact(Id candidate, Trust trust) {
 }
 
 Result<Id> Store::record(const Failure& row) {
-  // A failure on a device is one of the code that ran there.
+  // A failure on a device belongs to the code that ran there.
   HONE_TRY(database_->execute(
       "INSERT INTO failure (uid, candidate_id, device_id, identity, kind, message, seconds, "
       "created, run_id) SELECT lower(hex(randomblob(16))), ?1, ?2, "

@@ -1,4 +1,4 @@
-// What a later run goes on from: what became of each dispatch, and the flags that were chosen.
+// State that a later run resumes from: results of dispatches, and the chosen flags.
 #include <span>
 
 #include "store/clock.h"

@@ -1,8 +1,8 @@
-// What the store keeps, one struct per table. Ids are row ids of one store (above 0) and mean
-// nothing in another one. `id`, `when` and `run` are filled by the store, on reading and never from
-// the caller; times are UTC, ISO 8601 with milliseconds ("2026-01-31T12:00:00.123Z"). Fields called
-// JSON hold a JSON text; anything else in them is an input error. Every field has an initialiser,
-// so that a designated initialiser may leave it out without a warning.
+// Rows of the store, one struct per table. Ids are row ids of one store (above 0) and mean nothing
+// in another one. `id`, `when` and `run` are filled by the store on reading, never by the caller.
+// Times are UTC, ISO 8601 with milliseconds ("2026-01-31T12:00:00.123Z"). Fields called JSON hold a
+// JSON text; anything else in them is an input error. Every field has an initialiser, so that a
+// designated initialiser may omit it without a warning.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Build {
   bool operator==(const Build&) const = default;
 };
 
-// Keys measurements: what code ran on, and how hone measured there.
+// Keys measurements: the device that code ran on, and hone's measurement protocol there.
 struct Device {
   Id id = 0;
   std::string hash{};    // over the fields below; computed by the store
@@ -109,11 +109,11 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
-// The configuration of the compiler's own choice: the default of a dispatch.
+// Configuration of the compiler's own choice: the default of a dispatch.
 inline constexpr std::string_view kDefaultConfiguration = "{}";
 
-// Whether a provider's kernels stand in a compiler's place, by its name: these have the version of
-// what makes them behind "@" ("triton@3.6.0"). A kernel of the user's own without knobs has the
+// Whether the provider's kernels replace the compiler's, judged by its name. Such names carry the
+// version of their generator behind "@" ("triton@3.6.0"). A user's own kernel without knobs has the
 // configuration {} too, and is no default.
 inline bool takes_anothers_place(std::string_view provider) {
   return provider.find('@') != std::string_view::npos;
@@ -132,8 +132,8 @@ struct Candidate {
   bool operator==(const Candidate&) const = default;
 };
 
-// The format of an artifact without code: a call of a library that is measured beside the
-// candidates. Its identity begins with the library's title, one word.
+// Format of an artifact without code: a library call measured beside the candidates. Its identity
+// begins with the library's title, one word.
 inline constexpr std::string_view kLibraryFormat = "library";
 
 struct Artifact {
@@ -166,8 +166,8 @@ struct Failure {
   bool operator==(const Failure&) const = default;
 };
 
-// VerificationRow::reference where no independent compile could be had: what the candidates' own
-// code generation gives under the same flags, which makes the same mistakes.
+// VerificationRow::reference without an independent compile: the output of the candidates' own code
+// generator under the same flags, which makes the same mistakes.
 inline constexpr std::string_view kOwnFlagsReference = "own flags";
 
 struct VerificationRow {
@@ -201,7 +201,7 @@ enum class Phase {
 };
 std::string_view name_of(Phase phase);  // "search", "sentinel", "finalist", "iree_runtime", ...
 
-// Samples with what was made of them. Times are seconds of one launch (of one call for a program).
+// Samples and their statistics. Times are seconds of one launch (of one call for a program).
 struct Timing {
   std::vector<double> samples{};  // in the order taken, dropped ones left out
   std::int64_t launches_per_sample = 1;
@@ -233,7 +233,7 @@ struct Measurement {
 enum class Purpose { kProof, kFlags };      // the search of flags
 std::string_view name_of(Purpose purpose);  // "proof", "flags"
 
-// One way to build a whole program: flags and a spec, and how it did.
+// Build of a whole program, with its flags, spec and result.
 struct ProgramMeasurement {
   Id id = 0;
   Id program = 0;
@@ -256,7 +256,7 @@ struct ProgramMeasurement {
   bool operator==(const ProgramMeasurement&) const = default;
 };
 
-// What a run chose for a dispatch.
+// Choice of a run for a dispatch.
 struct Selection {
   Id id = 0;
   Id dispatch = 0;
@@ -275,7 +275,7 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
-// What became of a dispatch, for a later run to go on from.
+// State of a dispatch for a later run to resume from: DispatchResult, with its near ties.
 struct NearTie {
   Id candidate = 0;
   std::string payload{};  // JSON
@@ -299,7 +299,7 @@ struct DispatchResult {
   bool operator==(const DispatchResult&) const = default;
 };
 
-// What the search of flags chose in a run.
+// Flag set with its label. FlagChoice: the choice of a run's flag search.
 struct Flags {
   std::string label{};
   std::string flags = "[]";  // JSON
@@ -314,14 +314,15 @@ struct FlagChoice {
   bool operator==(const FlagChoice&) const = default;
 };
 
-// Names of facts that reports look for; of all the cores that the device's protocol names together.
+// Names of facts that reports look for. Each covers all cores that the device's protocol names
+// together.
 inline constexpr std::string_view kPeakFact = "peak f32";           // flop/s
 inline constexpr std::string_view kMatrixPeakFact = "matrix peak";  // of f16 on matrix units
-// How many matrix units a GPU has, what each does per clock in f16, and its highest clock.
+// Product of a GPU's matrix units, their f16 operations per clock and its highest clock.
 inline constexpr std::string_view kStatedMatrixPeakFact = "stated matrix peak";
 inline constexpr std::string_view kBandwidthFact = "memory bandwidth";  // byte/s
 
-// A measured fact of a device that results are judged by.
+// Measured fact of a device that results are compared with.
 struct DeviceFact {
   Id device = 0;
   std::string name{};  // "peak f32 1 thread"
@@ -333,7 +334,7 @@ struct DeviceFact {
   bool operator==(const DeviceFact&) const = default;
 };
 
-// The right to do one piece of work, until it expires.
+// Exclusive right to one piece of work, until it expires.
 struct Lease {
   std::string key{};    // "compile/17"
   std::string owner{};  // process.h

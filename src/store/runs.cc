@@ -1,4 +1,4 @@
-// Runs and what happened in them.
+// Runs and their events.
 #include "store/clock.h"
 #include "store/columns.h"
 #include "store/process.h"
@@ -7,8 +7,8 @@
 namespace hone::store {
 namespace {
 
-// A killed process cannot say that its run has ended: the next one says it. The last row that the
-// run wrote is the last that is known of it.
+// Marks runs of dead processes as interrupted. Their end is the time of the last row that they
+// wrote.
 Status interrupt_dead_runs(Database& database) {
   HONE_ASSIGN(const std::vector<Run> running,
               select_all<Run>(database, "WHERE state = 'running' ORDER BY id"));

@@ -3,7 +3,7 @@
 namespace hone::store {
 namespace {
 
-// What names things: equal ones are one row.
+// Tables of identities: equal ones are one row.
 constexpr const char* kIdentityTables = R"sql(
 CREATE TABLE blob (
   id INTEGER PRIMARY KEY,
@@ -107,7 +107,7 @@ CREATE TABLE lease (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-// What was found out. Verifications and measurements hang on the artifact's identity and not on the
+// Tables of results. Verifications and measurements refer to the artifact's identity, not to the
 // candidate: equal code is verified and measured once.
 constexpr const char* kResultTables = R"sql(
 CREATE TABLE artifact (
@@ -240,17 +240,17 @@ CREATE TABLE device_fact (
 ) STRICT;
 )sql";
 
-// Verifications say by which rules and against what; artifacts who made them (seal.h). Of older
-// rows that is not known: rules 1, no seal.
+// Adds the rules and the reference of verifications, and the seal of artifacts (seal.h). Older rows
+// lack these: rules 1, no seal.
 constexpr const char* kRulesAndSeals = R"sql(
 ALTER TABLE verification ADD COLUMN rules INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE verification ADD COLUMN reference TEXT NOT NULL DEFAULT '';
 ALTER TABLE artifact ADD COLUMN seal TEXT NOT NULL DEFAULT '';
 )sql";
 
-// What a later run goes on from is in columns: which runs are alike, what the search of flags found
-// and chose, what became of each dispatch. Before, that was read from the command, from the words
-// of rows, and from events: what is behind " --budget " (10), "flags: " (7), "the same module as "
+// Adds columns for resuming: which runs are alike, the flag search's findings and choice, and the
+// results of dispatches. Earlier versions kept them in the command, in texts of rows, and in
+// events. The script extracts them behind " --budget " (10), "flags: " (7), "the same module as "
 // (19).
 constexpr const char* kResumption = R"sql(
 ALTER TABLE run ADD COLUMN task TEXT NOT NULL DEFAULT '';  -- the command without its budget
@@ -337,8 +337,8 @@ INSERT OR REPLACE INTO flag_choice (run_id, role, place, label, flags)
   WHERE event.kind = 'chosen flags' AND json_valid(event.text) ORDER BY event.sequence;
 )sql";
 
-// What takes a file from version `from` to the next: a version's scripts are never changed once
-// released; a change of the schema is a new entry.
+// Migration from version `from` to the next. A released script never changes; a change of the
+// schema is a new entry.
 struct Migration {
   std::int64_t from;
   const char* script;
@@ -349,7 +349,7 @@ constexpr Migration kMigrations[] = {
 }  // namespace
 
 Result<std::int64_t> schema_version(Database& database) {
-  // One statement sees one state of the file, also while another process makes it.
+  // A single statement sees a consistent file, even while another process creates it.
   HONE_ASSIGN(const auto row,
               (database.find<std::tuple<std::int64_t, std::int64_t, std::int64_t>>(
                   "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) "

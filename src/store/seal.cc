@@ -40,7 +40,7 @@ struct SipState {
   }
 };
 
-// With its length, so that what ends one field and begins the next cannot be moved.
+// Hashes the length too, so that bytes cannot move from one field to the next.
 void add_field(std::string& text, std::string_view field) {
   text += fmt::format("{}:", field.size());
   text += field;
@@ -57,7 +57,7 @@ std::optional<SealKey> read_key(const std::filesystem::path& file) {
   return key;
 }
 
-// Linked into place whole, so that of several processes that begin at once all read one key.
+// Links the complete file into place, so that processes starting at once all read the same key.
 void write_key(const std::filesystem::path& file, const SealKey& key) {
   std::error_code ignored;
   std::filesystem::create_directories(file.parent_path(), ignored);

@@ -1,4 +1,4 @@
-// What a run concluded: the winner of each dispatch, and what the whole program made of it.
+// Conclusions of a run: the winner of each dispatch, and measurements of the whole program.
 #include "store/blobs.h"
 #include "store/canonical.h"
 #include "store/clock.h"

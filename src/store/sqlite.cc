@@ -48,8 +48,8 @@ Status Statement::finish() {
   }
 }
 
-// Binding fails only for a wrong index or want of memory; what is not bound is NULL, which the
-// tables' NOT NULL refuses.
+// Binding fails only for a wrong index or want of memory. An unbound value is NULL, which the
+// tables' NOT NULL rejects.
 void Statement::bind(int index, std::nullopt_t) {
   sqlite3_bind_null(statement_, index);
 }
@@ -166,7 +166,8 @@ Error Database::error(int code) const {
   const std::string words = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
   const int reason = handle_ == nullptr ? 0 : sqlite3_system_errno(handle_);
   int primary = code & 0xff;
-  // The log's index is not written but made longer, which SQLite reports as any failed operation.
+  // SQLite extends the log's index without a write, and reports a full disk there as any failed
+  // operation.
   if (primary == SQLITE_IOERR && (reason == ENOSPC || reason == EDQUOT)) primary = SQLITE_FULL;
   switch (primary) {
     case SQLITE_NOTADB:
@@ -220,8 +221,8 @@ Error Database::error(int code) const {
 
 Result<Transaction> Transaction::begin(Database& database) {
   const bool nested = sqlite3_get_autocommit(database.handle_) == 0;
-  // IMMEDIATE takes the write lock now, while waiting for it is still possible; a reader that turns
-  // writer later would fail at once when another process wrote in between.
+  // IMMEDIATE takes the write lock now, while waiting for it is still possible. A reader that
+  // becomes a writer later fails at once if another process wrote in between.
   HONE_TRY(database.script(nested ? "SAVEPOINT nested" : "BEGIN IMMEDIATE"));
   return Transaction(database, nested);
 }
@@ -237,7 +238,7 @@ Transaction::~Transaction() {
 }
 
 void Transaction::roll_back() {
-  // A full disk or a read error has SQLite roll back by itself.
+  // SQLite itself rolls back after a full disk or a read error.
   if (sqlite3_get_autocommit(database_->handle_) != 0) return;
   sqlite3_exec(database_->handle_, nested_ ? "ROLLBACK TO nested; RELEASE nested" : "ROLLBACK",
                nullptr, nullptr, nullptr);

@@ -23,8 +23,8 @@ namespace hone::store {
 
 class Database;
 
-// What the columns of a row are read into, in their order; of a struct its Columns (columns.h) say
-// it.
+// Fields that the columns of a row are read into, in order. For a struct its Columns define them
+// (columns.h).
 template <class... Fields>
 std::tuple<Fields...>& fields_of(std::tuple<Fields...>& row) {
   return row;
@@ -48,9 +48,9 @@ class Statement {
   // Steps behind the last row.
   Status finish();
 
-  // Reads the row's columns in order: into each of the fields of a tuple or of a type that has
-  // Columns (columns.h), else into `row` itself. An input error where a name of an enumerator is
-  // wanted and another text is there.
+  // Reads the row's columns in order: into the fields of a tuple or of a type that has Columns
+  // (columns.h), else into `row` itself. An input error if an enumerator's name is wanted and the
+  // text is none.
   template <class Row>
   Status read(Row& row) const {
     if constexpr (requires { fields_of(row); }) {
@@ -124,9 +124,9 @@ class Database {
   ~Database();
 
   const std::filesystem::path& path() const { return path_; }
-  // What the file was opened as: ATTACH takes it too.
+  // URI that the file was opened by; ATTACH takes it too.
   const std::string& uri() const { return uri_; }
-  // SQLite found that the file may only be read, whatever was asked for.
+  // Whether SQLite can only read the file, whatever access was requested.
   bool is_read_only() const;
 
   // `sql` is one statement with a '?' for each argument.
@@ -184,13 +184,13 @@ class Database {
   std::int64_t last_id() const;       // row id of the last insert
   std::int64_t changed_rows() const;  // by the last statement
 
-  // An error that names the first damaged table and page; for files that came from elsewhere.
+  // Returns an error that names the first damaged table and page; for files from elsewhere.
   Status check_pages();
 
-  // Errors then do not say where the damage is, which takes reading all of the file each time.
+  // Stops later errors from locating damage, which reads the whole file each time.
   void expect_damage() { expects_damage_ = true; }
 
-  // What damage_by_table (damage.h) finds.
+  // Returns the findings of damage_by_table (damage.h).
   std::vector<std::string> damage() const;
 
   bool was_busy() const;  // the last call failed because another process held the file
@@ -211,8 +211,7 @@ class Database {
   bool expects_damage_ = false;
 };
 
-// Writes that are kept together or not at all: rolled back unless committed. Inside another one it
-// is a savepoint of it.
+// Transaction: rolled back unless committed. A nested one is a savepoint.
 class Transaction {
  public:
   static Result<Transaction> begin(Database& database);
@@ -240,8 +239,8 @@ auto write(Database& database, Work&& work) -> decltype(work()) {
   return result;
 }
 
-// What `find` finds, else what `make` makes. Looks once without the write lock, which most calls
-// then never take.
+// Returns the result of `find`, else of `make`. Looks first without the write lock, which most
+// calls then never take.
 template <class Find, class Make>
 auto find_or_make(Database& database, Find&& find, Make&& make) -> decltype(make()) {
   HONE_ASSIGN(const auto known, find());

@@ -41,7 +41,7 @@ struct Options {
   std::optional<SealKey> seal_key = {};                               // none: own_seal_key()
 };
 
-// Whose machine code may be loaded. A store is a file, and may come from anybody.
+// Whose machine code may be loaded. A store may come from anybody.
 enum class Trust {
   kOwn,     // what this user's hone has compiled (seal.h)
   kAnyone,  // whatever the store holds (`--trust`)
@@ -75,7 +75,7 @@ class Store {
   Status link_dispatch(
       const ProgramDispatch& place);  // replaces the one of that program and dispatch
 
-  // An input error where there is no such row.
+  // Return the row; an input error if there is none.
   Result<Build> build(Id id);
   Result<Device> device(Id id);
   Result<Operation> operation(Id id);
@@ -103,8 +103,8 @@ class Store {
   Result<Id> add_candidate(const Candidate& candidate);
   Result<Candidate> candidate(Id id);
 
-  // What need not be done again for a candidate on a device; `device` may be none for a target
-  // without one. The measurement is of `phase`.
+  // Returns the results that need not be repeated for a candidate on a device. `device` may be none
+  // for a target without one. The measurement is of `phase`.
   Result<Known> known(Id candidate, std::optional<Id> device, Phase phase = Phase::kSearch,
                       Reuse reuse = Reuse::kEqualIdentities);
 
@@ -119,10 +119,10 @@ class Store {
   Status record(const FlagChoice& choice);  // of this run, in place of one before
   Status record(const DeviceFact& fact);
 
-  // With its code. An input error where the candidate has none, gc() has removed its code, or it is
-  // not one that may be loaded.
+  // Returns the artifact with its code. An input error if the candidate has none, gc() has removed
+  // its code, or `trust` forbids loading it.
   Result<Artifact> load_artifact(Id candidate, Trust trust = Trust::kOwn);
-  // Whether the candidate has code that this user's hone has compiled.
+  // Whether the candidate has code that this user's hone compiled.
   Result<bool> is_own(Id candidate);
   Result<std::vector<ProgramMeasurement>> program_measurements(Id program);  // oldest first
   Result<std::vector<Selection>> selections(const Filter& filter = {});      // oldest first
@@ -139,10 +139,10 @@ class Store {
   // whose clock is not known, once this Store has seen no heartbeat for as long.
   Result<bool> try_lease(std::string_view key, std::string_view owner,
                          std::chrono::milliseconds ttl);
-  // False when the lease is no longer the owner's: stop, another one has taken over.
+  // Renews the lease. False if another owner has taken it over: stop the work.
   Result<bool> heartbeat(std::string_view key, std::string_view owner,
                          std::chrono::milliseconds ttl);
-  // All of an owner's leases that are still its own; how many there are.
+  // Renews all leases that the owner still holds, and returns their number.
   Result<std::int64_t> heartbeat_all(std::string_view owner, std::chrono::milliseconds ttl);
   Status release(std::string_view key, std::string_view owner);  // no error when not held
   Status release_all(std::string_view owner);
@@ -157,21 +157,21 @@ class Store {
   // PRAGMA integrity_check and foreign_key_check, missing tables and columns, and every stored blob
   // against its hash.
   Result<CheckReport> check();
-  // What can be read of a damaged store, into a new one: rows that are whole and whose references
-  // are, code whose hash is right. A dispatch whose source is lost keeps its results and an empty
-  // source; an artifact whose code is lost is compiled again when it is needed. Leases stay. An
-  // input error where `into` exists already, `damaged` is no store, or its first page, which says
-  // where the tables are, is damaged. (Values in a page that SQLite can still read are taken as
-  // they are: rows have no checksums.)
+  // Copies the readable part of a damaged store into a new one: intact rows with intact references,
+  // and code with the right hash.
+  // A dispatch whose source is lost keeps its results and an empty source. An artifact whose code
+  // is lost is compiled again when needed. Leases are not copied.
+  // An input error if `into` exists already, `damaged` is no store, or its first page, which
+  // locates the tables, is damaged. (Values in a page that SQLite can still read are taken as they
+  // are: rows have no checksums.)
   static Result<RescueReport> rescue(const std::filesystem::path& damaged,
                                      const std::filesystem::path& into);
-  // What rescue() would save, without writing anything.
+  // Returns what rescue() would save, without writing anything.
   Result<RescueReport> rescuable();
-  // Adds what another store holds and this one does not; merging twice changes nothing. Leases
-  // stay.
+  // Adds the rows that only the other store has. Idempotent. Leases are not copied.
   Result<MergeReport> merge(const std::filesystem::path& other);
-  // Removes the code of artifacts that no default, finalist or selection needs, and blobs that
-  // nothing names; gives the space back. Returns the bytes the file shrank by.
+  // Removes unreferenced blobs and the code of artifacts that no default, finalist or selection
+  // needs, and frees the space. Returns the bytes the file shrank by.
   Result<std::int64_t> gc();
 
  private:

@@ -8,7 +8,7 @@
 namespace hone::store {
 namespace {
 
-// What is unique beside the id; without an id the primary key.
+// Selects the columns that are unique beside the id; without an id the primary key.
 constexpr std::string_view kKey =
     "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 AND name <> 'id' UNION ALL "
     "SELECT part.name FROM pragma_index_list(?1) AS list JOIN pragma_index_info(list.name) AS part "

@@ -1,4 +1,4 @@
-// The tables that are copied from one store to another, as the schema has them. Private to this
+// Tables that are copied from one store to another, as the schema defines them. Private to this
 // folder.
 #pragma once
 
@@ -25,8 +25,8 @@ struct Table {
   bool has_id = true;
 };
 
-// In the order in which they are made, a table behind those that it refers to. Leases are of
-// running processes and stay behind.
+// Returns the tables in the order of their creation, each behind those that it refers to. Leases
+// belong to running processes and are excluded.
 Result<std::vector<Table>> tables();
 
 }  // namespace hone::store

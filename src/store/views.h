@@ -1,4 +1,4 @@
-// What reports, tables and exports read: rows put together from several tables.
+// Views for reports, tables and exports: rows joined from several tables.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace hone::store {
 
-// Leaves out what is not asked for; an empty filter takes everything.
+// Restricts a query; an empty filter takes everything.
 struct Filter {
   std::optional<Id> dispatch{};
   std::optional<Id> build{};
@@ -30,9 +30,9 @@ enum class CandidateState {
 };
 std::string_view name_of(CandidateState state);  // "untried", ...
 
-// One candidate on one device. A candidate has a row for each device that its dispatch and build
-// have results on, and one row without a device where there is none. The measurement is the newest
-// of the best phase there is: finalist, else search, else sentinel.
+// Candidate on a device. A candidate has a row for each device that its dispatch and build have
+// results on, else one row without a device. The measurement is the newest of the best phase:
+// finalist, else search, else sentinel.
 struct CandidateRow {
   Id candidate = 0;
   Id dispatch = 0;
@@ -46,7 +46,7 @@ struct CandidateRow {
   std::string provider{};
   std::string configuration{};  // JSON
   std::string constraint_set{};
-  // Its configuration is kDefaultConfiguration, and not that of a kernel in another's place.
+  // Has kDefaultConfiguration, and its provider does not replace another's kernel.
   bool is_default = false;
   CandidateState state = CandidateState::kUntried;
   std::string failure_kind{};  // empty unless failed
@@ -73,7 +73,7 @@ struct CandidateRow {
   std::string when{};  // the candidate was added
 };
 
-// A dispatch under one build on one device: the rows of `hone store list`.
+// Dispatch under one build on one device: the rows of `hone store list`.
 struct DispatchRow {
   Id dispatch = 0;
   std::string name{};
@@ -97,8 +97,8 @@ struct DispatchRow {
   std::int64_t measured = 0;
   std::map<std::string, std::int64_t> failed{};  // by kind; wrong ones are not in it
   std::optional<CandidateRow> default_row{};  // measured default of the same provider as the best
-  // The newest selection's winner; without a selection the fastest right candidate, among the
-  // finalists where there are any (a lucky sample of the search does not beat them).
+  // Winner of the newest selection. Without a selection, the fastest correct candidate, among the
+  // finalists if there are any: a lucky sample of the search does not beat them.
   std::optional<CandidateRow> best{};
   std::optional<double>
       speedup{};  // of best over default_row: the selection's, else their medians'
@@ -107,7 +107,7 @@ struct DispatchRow {
   std::optional<Selection> selection{};
 };
 
-// What is known of a candidate on a device. A piece that is missing is yet to be done.
+// Stored results of a candidate on a device. A missing piece is yet to be done.
 struct Known {
   std::optional<Artifact> artifact{};  // without its code
   std::optional<Failure> failure{};  // newest one that still holds: of compiling where there is no
@@ -130,7 +130,7 @@ struct CandidateDetails {
   std::vector<Id> equal_code{};   // other candidates of the dispatch with the same artifact
 };
 
-// What check() found.
+// Findings of check().
 struct CheckReport {
   std::vector<std::string> damage{};  // SQLite's words; empty when all is well
   bool ok() const { return damage.empty(); }

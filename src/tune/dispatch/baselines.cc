@@ -19,8 +19,8 @@ struct Entry {
   std::string identity;
 };
 
-// A library takes the time of so many launches of the default: one took 22 s and another 8 s
-// where that takes 62 ms (4x8192x8192 in f32, two cores).
+// Assumed time to measure a library, in launches of the default. Two libraries took 22 s and 8 s
+// where the default takes 62 ms (4x8192x8192 in f32, two cores).
 constexpr double kLaunchesOfLibrary = 400;
 
 // Measures the kernels of one library.
@@ -95,7 +95,7 @@ class Baselines {
       if (!verified) {
         why_not_ = verified.error().message;
         if (generation == context_.runner.generation()) continue;
-        // The others were in the runner that died.
+        // The other kernels were lost with the runner that died.
         why_not_ = "the runner died of a library's kernel: " + why_not_;
         right_.clear();
         return {};
@@ -109,7 +109,7 @@ class Baselines {
     return {};
   }
 
-  // Nothing when they cannot be measured.
+  // nullopt when they cannot be measured.
   Result<Entry*> fastest() {
     if (right_.size() == 1) return right_.front();
     HONE_ASSIGN(provider::Artifact code, bench_.artifact(bench_.default_candidate()));
@@ -208,7 +208,7 @@ Result<std::string> measure_baselines(Context& context, DispatchBench& bench,
   const std::uint64_t generation = context.runner.generation();
   std::string why_not;
   for (auto first = loaded->begin(); first != loaded->end();) {
-    // Handles are worth nothing in the runner that has taken a dead one's place.
+    // Handles are invalid in a restarted runner.
     if (generation != context.runner.generation()) break;
     if (!has_time()) return no_time;
     const auto last = std::find_if(first, loaded->end(), [first](const measure::Baseline& each) {

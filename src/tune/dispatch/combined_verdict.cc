@@ -13,7 +13,7 @@ double margin_of(const measure::PairedComparison& comparison) {
   return std::max(kLeastMargin, measure::smallest_difference(measure::half_width(comparison)));
 }
 
-// Too few rounds exclude nothing.
+// Too few rounds cannot exclude a slowdown.
 bool may_be_slower(const measure::PairedComparison& comparison) {
   return comparison.too_few || comparison.interval.high > 1 + margin_of(comparison);
 }

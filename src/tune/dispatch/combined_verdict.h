@@ -1,4 +1,4 @@
-// Is B faster than A, where both were compared under several conditions, such as sizes of an input?
+// Verdict on B against A over several conditions, such as sizes of an input.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,22 @@ namespace hone::tune {
 // Differences below this share are not counted as slower under one condition of several.
 inline constexpr double kLeastMargin = 0.02;
 
-// What "slower under no condition" means: by no more than this share, the largest over the
-// conditions of max(kLeastMargin, what its rounds resolve: measure::smallest_difference).
+// Largest slowdown that "slower under no condition" tolerates, as a share. It is the maximum over
+// the conditions of max(kLeastMargin, measure::smallest_difference of its rounds).
 double slower_margin(std::span<const measure::PairedComparison> comparisons);
 
-// Faster where B is faster in one comparison and slower in none; slower where it is slower in one
-// and faster in none; else no different. In none slower: of each the interval's upper end is at
-// most slower_margin() of it above 1, so that a larger slowdown is excluded, not merely unseen. Of
-// a single comparison its own verdict.
+// Returns the verdict over all comparisons. Faster: B is faster in one and slower in none. Slower:
+// B is slower in one and faster in none. Otherwise no different.
+// "Slower in none" means that the upper end of each interval is at most 1 + slower_margin(): a
+// larger slowdown is excluded, not merely unseen. A single comparison keeps its own verdict.
 measure::Verdict combined_verdict(std::span<const measure::PairedComparison> comparisons);
 
-// Time of B / time of A: the geometric mean of the ratios. Of at least one comparison.
+// Geometric mean of the ratios (time of B / time of A); needs at least one comparison.
 double mean_ratio(std::span<const measure::PairedComparison> comparisons);
 
-// Returns which of several B is fastest on the average, among those that were compared under all
-// `conditions` (a B that is wrong under one was not) and are faster by combined_verdict; none when
-// there is no such B.
+// Returns the B with the best mean ratio among those that are faster by combined_verdict; none if
+// there is none. Only a B compared under all `conditions` counts: one that is wrong under a
+// condition was not compared there.
 std::optional<std::size_t> fastest_of(
     std::span<const std::vector<measure::PairedComparison>> candidates, std::size_t conditions);
 

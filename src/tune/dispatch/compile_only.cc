@@ -18,7 +18,7 @@ namespace hone::tune {
 namespace {
 
 constexpr std::size_t kCandidates = 200;
-// Between two looks at the clock.
+// Seconds between two looks at the clock.
 constexpr double kReportSeconds = 1, kLookSeconds = 0.05;
 
 class CompileOnly {
@@ -31,7 +31,7 @@ class CompileOnly {
     share_ = share;
     clock_ = Stopwatch();
     HONE_ASSIGN(const store::Id id, trial::intern_dispatch(request_.store, dispatch));
-    // What is compiled here is read and never run, whoever made it.
+    // Any seal will do: this code is only read, never run.
     trial::TrialRunner runner({.compiler = request_.compiler,
                                .store = request_.store,
                                .reuse = request_.options.reuse,
@@ -109,7 +109,8 @@ class CompileOnly {
 
   double seconds_left() const { return share_.seconds - clock_.seconds(); }
 
-  // What is not compiled when the time is over remains untried, but for the first.
+  // Compiles until the time is over. The rest stays untried, but at least one trial is always
+  // waited for.
   Status compile(trial::TrialRunner& runner) {
     const std::size_t known = trials_.size() - compiling();
     while (compiling() > 0) {

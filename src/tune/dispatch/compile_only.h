@@ -1,5 +1,5 @@
-// Tuning for a target whose device is not here: candidates are proposed, compiled and stored with
-// what their code takes of the device, and ranked by that alone. Nothing is run.
+// Tunes for a target whose device is absent. Candidates are proposed, compiled, stored and ranked
+// by the resources that their code takes. Nothing is run.
 #pragma once
 
 #include <string>
@@ -43,11 +43,12 @@ struct CompiledProgram {
   std::vector<NotTuned> not_tuned;
 };
 
-// Usable is a program of which each dispatch compiles somehow, and a list of which one does.
+// Returns the verdict. A program is usable if each dispatch compiles somehow, a list if at least
+// one does.
 RunVerdict verdict_of(const CompiledProgram& compiled);
 
-// Whether `a` is to be measured before `b`: what fits on the device, then fewer spilled registers,
-// then higher occupancy, then less shared memory. A guess, not a result: only a device can tell.
+// Whether `a` ranks before `b`: fits on the device, then fewer spilled registers, higher occupancy,
+// less shared memory. A heuristic: only a device can tell.
 bool ranks_before(const CompiledRow& a, const CompiledRow& b);
 
 struct CompileOnlyRequest {
@@ -61,10 +62,10 @@ struct CompileOnlyRequest {
   Observer& observer;
 };
 
-// Compiles options.candidates (at least the default) of each dispatch of `program` that is chosen,
-// for options.budget_seconds at most, and as many of each of `replacing` whose kernels can take its
-// place; which of these are for no dispatch is noted. What the store has is not compiled again.
-// Errors as ProgramTuning's steps.
+// Compiles options.candidates (at least the default) of each chosen dispatch, for
+// options.budget_seconds at most. Each of `replacing` whose kernels can replace the dispatch's gets
+// as many; providers without any use are noted. Code in the store is not compiled again. Errors as
+// ProgramTuning's steps.
 Result<CompiledProgram> compile_only(const CompileOnlyRequest& request, problem::Program program,
                                      store::Run run_row);
 

@@ -19,8 +19,8 @@
 namespace hone::tune {
 namespace {
 
-// Handles that are measured together: enough to share one sentinel, few enough that a round stays
-// short against the drift it is to cancel.
+// Handles measured together: enough to share one sentinel, few enough to keep a round short against
+// the drift that it cancels.
 constexpr std::size_t kMeasuredTogether = 8;
 
 const measure::HandleSamples* samples_of(const measure::MeasureResult& measured, int handle) {
@@ -55,7 +55,7 @@ Status DispatchBench::finish(const Trials& trials, double patience) {
 Status DispatchBench::measure(const Trials& trials) {
   Queue queue{trials};
   std::vector<std::future<Status>> others;
-  // The default is the first to be measured, and what the others compare with.
+  // The default is measured first, and is what the others are compared with.
   const std::size_t lanes = default_seconds_ > 0 ? lanes_.size() : 1;
   for (std::size_t i = 1; i < lanes; ++i)
     others.push_back(std::async(std::launch::async, [&, i] { return work(lanes_[i], queue); }));
@@ -95,7 +95,7 @@ Status DispatchBench::work(Lane& lane, Queue& queue) {
   return status;
 }
 
-// Taken group by group: what is not begun here, another tuner may do.
+// Takes trials group by group: another tuner may take those that are not begun here.
 Result<Trials> DispatchBench::next_group(Queue& queue) {
   Trials group;
   const std::size_t share = (queue.trials.size() - queue.next + lanes_.size() - 1) / lanes_.size();
@@ -104,8 +104,8 @@ Result<Trials> DispatchBench::next_group(Queue& queue) {
     Trial& trial = *queue.trials[queue.next++];
     if (trial.state != trial::State::kCompiled && trial.state != trial::State::kVerified) continue;
     if (!queue.begun.insert(trial.identity).second) continue;
-    // What a compile gave may be code that was measured before, under another configuration; the
-    // lease is on the code.
+    // Claims the code, not the configuration: another configuration may have given the same code
+    // and been measured.
     HONE_ASSIGN(const bool mine, trials_.claim_code(trial));
     if (mine) group.push_back(&trial);
     if (trial.is_pending()) queue.leased_by_other.insert(trial.identity);
@@ -167,7 +167,7 @@ Result<std::optional<trial::FailedColumn>> DispatchBench::time(Lane& lane,
   return trial::run_rounds(runner, std::move(request));
 }
 
-// The time budget is of the first device, where there are several.
+// Only the first of several devices counts towards the time budget.
 trial::KernelRunner DispatchBench::runner_on(Lane& lane, Lock& lock) {
   return {*lane.runner,
           [this, &lane, &lock](trial::Activity activity, const std::function<void()>& call) {

@@ -1,6 +1,6 @@
-// One dispatch on the bench: its default configuration as sentinel, and candidates that are
-// compiled, verified and measured beside it. Every step's result is in the store when it ends, and
-// what the store knows is not done again.
+// Bench of one dispatch: its default configuration is the sentinel, and candidates are compiled,
+// verified and measured beside it. Each step writes its result to the store when it ends. Results
+// in the store are reused.
 #pragma once
 
 #include <deque>
@@ -22,85 +22,85 @@ namespace hone::tune {
 using trial::Trial;
 using trial::Trials;
 
-// What kernels of the dispatch are verified by: where hone does not compute it itself, its
-// `reference` (the same dispatch as an independent compile has it), compiled. A failure where it
-// cannot be verified.
+// Returns the problem with the reference that kernels are verified by. Where hone does not compute
+// it itself, that is the compiled `reference`: the same dispatch from an independent compile. A
+// failure where the dispatch cannot be verified.
 Result<measure::ProblemRequest> problem_of(Context& context, const problem::Dispatch& dispatch,
                                            const problem::Dispatch* reference);
 
 class DispatchBench {
  public:
-  // Makes ready to compile the dispatch's candidates; begin() may be called then, and fails where
-  // the compiler does not take the dispatch. A failure where it cannot be verified. `reference`:
+  // Prepares to compile the dispatch's candidates. begin() may be called then, and fails where the
+  // compiler rejects the dispatch. A failure where the dispatch cannot be verified. `reference`:
   // source and flags of an independent compile of the same dispatch.
   static Result<DispatchBench> prepare(Context& context, const problem::Dispatch& dispatch,
                                        const problem::Dispatch* reference);
-  // Makes ready to time the default, and nothing else.
+  // Prepares only to time the default.
   static Result<DispatchBench> prepare_to_time(Context& context, const problem::Dispatch& dispatch);
-  // Compiles, side by side, the defaults of the first Options::compile_ahead of the dispatches that
-  // the store does not know, and writes there what comes of them: benches that are used one after
-  // the other then wait for none. What does not end within about so many seconds (negative:
-  // without limit) is ended, and left to its bench.
+  // Compiles defaults in parallel and writes the results to the store, so that later benches need
+  // not wait. Takes the first Options::compile_ahead of the dispatches that the store does not
+  // know. A compile that does not end within about `seconds` (negative: without limit) is stopped
+  // and left to its bench.
   static Status compile_defaults(Context& context,
                                  std::span<const problem::Dispatch* const> dispatches,
                                  double seconds);
   // A candidate of this dispatch, not yet stored: knobs and values as JSON.
   store::Candidate candidate_row(std::string configuration) const;
-  // Hands in the default configuration, for who wants it compiled before others: where compiling
-  // does not disturb, set_up() does so itself before it makes the problem.
+  // Starts the compile of the default, for callers that want it before others. Where compiling does
+  // not disturb, set_up() does it before it makes the problem.
   Status compile_default();
-  // Gives the runners the problem; compiles, verifies and measures the default configuration. A
-  // failure with the reason when the compiler's own choice does not compile or run: then there is
-  // nothing to compare with. In a program one that computes something else is measured all the
-  // same, and named in Context::wrong_by_default: a kernel that is right is worth finding then.
+  // Gives the runners the problem; compiles, verifies and measures the default. A failure, with the
+  // reason, if the default does not compile or run: there is then nothing to compare with.
+  // In a program a wrong default is measured all the same and added to
+  // SessionState::wrong_by_default: a correct kernel is then worth finding.
   Status set_up();
 
-  // default_seconds() for a plan, of a bench that is made ready for it: what the store knows, else
-  // measured, and not recorded, since without a reference it is not verified. Errors as set_up().
+  // Finds default_seconds() for a plan: from the store, else measured. The time is not recorded,
+  // since without a reference the default is not verified. Errors as set_up().
   Status time_default();
-  // Has the runners make ready what will be asked of them next, while they do what they are asked.
+  // Has the runners prefetch the next problem while they work on the present one.
   Status expect(const measure::ProblemRequest& next);
 
-  // Takes each trial to its end, but for those that another tuner on the store is at. Trials of
+  // Takes each trial to its end, except those that another tuner on the store works on. Trials of
   // equal code share one measurement.
   Status run(const Trials& trials);
-  // run() in two steps: trials().begin() hands in what is to be compiled, which then goes on while
-  // other trials are measured. finish() waits at most `patience` seconds (negative: without limit)
-  // for compiles; what is pending then a later run() or finish() takes to its end.
+  // Second half of run(). trials().begin() starts the compiles, which go on while other trials are
+  // measured. finish() waits at most `patience` seconds (negative: without limit) for compiles. A
+  // later run() or finish() takes pending trials to their end.
   Status finish(const Trials& trials, double patience = -1);
   trial::TrialRunner& trials() { return trials_; }
   const trial::TrialRunner& trials() const { return trials_; }
 
-  // Says that two of the devices differ by more than their noise; empty where they do not, or there
-  // is but one.
+  // Returns a warning if two devices differ by more than their noise; empty if not, or for a single
+  // device.
   std::string differing_devices() const;
 
   store::Id dispatch_id() const { return trials_.dispatch(); }
   store::Id default_candidate() const { return default_.candidate; }
   double default_seconds() const { return default_seconds_; }  // per launch, when first measured
-  // What the compiler's own choice computes instead of what it must; empty where it is right.
+  // Describes how the default is wrong; empty if it is correct.
   const std::string& default_is_wrong() const { return default_is_wrong_; }
-  // A failure that says so where it is wrong.
+  // Returns a failure with default_is_wrong() if the default is wrong.
   Status check_default() const;
   const std::string& key() const { return trials_.key(); }
-  // What candidates are compared with (store::VerificationRow), once set_up() is through.
+  // Reference of the candidates (store::VerificationRow::reference); known after set_up().
   const std::string& reference() const { return trials_.reference(); }
   const std::string& name() const { return name_; }
-  // MeasureRequest::least_seconds of all that this dispatch's kernels are measured by.
+  // MeasureRequest::least_seconds for all measurements of this dispatch.
   double least_seconds() const { return least_seconds_; }
   // measure::seconds_at_peak of the dispatch's root; 0 where nothing bounds it.
   double seconds_at_peak() const;
-  // What is wrong with samples that stayed shorter than that: empty where none is, or where the
-  // device's peak, which `runner` measures once more, allows them.
+  // Explains samples that are shorter than least_seconds(). Empty if none is, or if the device's
+  // peak, which `runner` measures once more, allows them.
   Result<std::string> impossible_time(trial::RunnerService& runner,
                                       const measure::HandleSamples& samples);
   Result<provider::Artifact> artifact(store::Id candidate) { return trials_.artifact(candidate); }
   // Records that a candidate failed on the device.
   Status fail(store::Id candidate, const provider::Failure& failure);
-  // Those of the first `columns` codes of rounds that they shared with the default, as finalists.
+  // Records the first `columns` codes of rounds shared with the default, as finalists.
   Status record_rounds(const trial::RoundSamples& samples, std::size_t columns);
-  // Those of rounds as they ship, in which the default and a candidate ran beside one another:
-  // seconds of a launch, by round.
+  // Records rounds of the default and a candidate in the form that ships: seconds of a launch, by
+  // round.
   Status record_as_shipped(store::Id candidate, const std::vector<double>& default_seconds,
                            const std::vector<double>& seconds);
 
@@ -118,17 +118,17 @@ class DispatchBench {
     trial::RunnerKernel sentinel = {};          // the default, which stays loaded
     std::vector<double> sentinel_seconds = {};  // of each sample
   };
-  // Trials that wait to be measured, each code once.
+  // Queue of trials to measure, each code once.
   struct Queue {
     const Trials& trials;
     std::size_t next = 0;
     std::set<std::string> begun = {}, leased_by_other = {};  // identities
     bool stopped = false;                                    // a lane has an error
   };
-  // Holds the bench alone, but while it waits for the lane's runner: lanes work side by side and
+  // Guards the bench, and is released while the lane's runner works. Lanes run in parallel and
   // share the store and everything else.
   using Lock = std::unique_lock<std::mutex>;
-  // The lane's runner; while it works, the other lanes go on.
+  // Returns the lane's runner, which releases the lock while it works.
   trial::KernelRunner runner_on(Lane& lane, Lock& lock);
 
   static Result<DispatchBench> open(Context& context, const problem::Dispatch& dispatch);
@@ -146,15 +146,14 @@ class DispatchBench {
   Result<Trials> next_group(Queue& queue);
   Status measure_together(Lane& lane, Lock& lock, const Trials& trials);
   using Kernels = std::map<Trial*, trial::RunnerKernel>;
-  // One round of them all beside the default, but for that of the default itself. `first`: of those
-  // that were to be measured together.
+  // Times all kernels in one round beside the default; the default itself has no partner. `first`:
+  // the first of the trials that were to be measured together.
   Result<std::optional<trial::FailedColumn>> time(Lane& lane, trial::KernelRunner& runner,
                                                   Kernels& kernels, const Trial& first);
-  // Fails the trials that were measured to be faster than their device can be; a failure where the
-  // default was.
+  // Fails trials measured faster than their device can be; a failure if the default was.
   Status fail_impossible(Lane& lane, const Kernels& kernels,
                          const measure::MeasureResult& measured);
-  // Records what was measured of them.
+  // Records the measurements of the kernels.
   Status take_measured(Lane& lane, const Kernels& kernels, const measure::MeasureResult& measured);
 
   Context* context_;

@@ -1,5 +1,5 @@
-// Making a bench ready: the dispatch's compile server, its reference, the problem on each device,
-// and the default that all candidates are compared with.
+// Sets up a bench: the dispatch's compile server, its reference, the problem on each device, and
+// the default that all candidates are compared with.
 #include <algorithm>
 #include <future>
 #include <nlohmann/json.hpp>
@@ -18,10 +18,10 @@
 namespace hone::tune {
 namespace {
 
-// Below this nobody would choose a device by it.
+// Differences between devices below this share are not reported.
 constexpr double kNoDifference = 0.005;
 
-// Compiled once in a session for all that ask.
+// Compiles the reference once per session, for all callers.
 Result<provider::Artifact> compile_reference(Context& context, const problem::Dispatch& dispatch,
                                              const std::vector<std::string>& flags) {
   const std::string key = problem::fingerprint(dispatch) + "#reference";
@@ -47,7 +47,7 @@ measure::ProblemRequest problem_without_reference(const Context& context,
           {}};
 }
 
-// A source says itself what it is compiled for: of an equal one the code would be the same.
+// A source names its own target, so an equal source would give the same code.
 bool is_independent(const problem::Dispatch& dispatch, const problem::Dispatch* reference) {
   return reference != nullptr && reference->source != dispatch.source;
 }
@@ -101,8 +101,8 @@ Result<DispatchBench> DispatchBench::prepare_to_time(Context& context,
   return bench;
 }
 
-// Benches of the first that compile side by side, but for those whose default the store knows.
-// Dispatches of one source are one.
+// Returns the benches of the first dispatches to compile side by side, without those whose default
+// the store knows. Dispatches with equal sources count once.
 Result<std::deque<DispatchBench>> DispatchBench::unknown_of(
     Context& context, std::span<const problem::Dispatch* const> dispatches) {
   std::deque<DispatchBench> unknown;
@@ -171,7 +171,7 @@ Status DispatchBench::set_up() {
   return default_.failure ? no_default(*default_.failure) : Status();
 }
 
-// Its time is what right kernels are compared with, and stands in the store as a default's does.
+// Stores the wrong default's time as usual: correct kernels are compared with it.
 Status DispatchBench::go_on_with_wrong_default() {
   context_->state->wrong_by_default.insert(name_);
   default_is_wrong_ = default_.failure->message;
@@ -204,7 +204,7 @@ Status DispatchBench::time_default() {
     HONE_TRY(context_->leases->wait());
   }
   if (default_.timing) default_seconds_ = default_.timing->median;
-  // An earlier run has verified it. What it costs the program is a question of its own.
+  // An earlier run has verified it. Its cost in the program is checked separately.
   if (default_.failure && default_.failure->kind == provider::FailureKind::kWrong) {
     default_.failure.reset();
     default_.state = trial::State::kCompiled;
@@ -220,7 +220,7 @@ Status DispatchBench::time_default() {
   return default_.failure ? no_default(*default_.failure) : Status();
 }
 
-// Nothing, and the default's failure is that, where it does not run.
+// nullopt, and the default's failure set, if it does not run.
 Result<std::optional<measure::MeasureResult>> DispatchBench::time_unverified() {
   HONE_ASSIGN(provider::Artifact code, artifact(default_.candidate));
   trial::RunnerKernel kernel{std::move(code)};
@@ -250,7 +250,7 @@ tl::unexpected<Error> DispatchBench::no_default(const provider::Failure& why) co
                  provider::name_of(why.kind), why.message);
 }
 
-// The others' references are computed while the first one's is.
+// Computes the other devices' references while the first one's is computed.
 Status DispatchBench::set_problem(const measure::ProblemRequest& problem) {
   for (std::size_t i = 0; i <= context_->more_runners.size(); ++i)
     lanes_.push_back({context_->runner_of(i), context_->options.places.at(i).address});
@@ -273,7 +273,7 @@ Status DispatchBench::set_problem(const measure::ProblemRequest& problem) {
   return {};
 }
 
-// The device is asked once in a session, and only where its peak bounds something.
+// Queries the device once in a session, and only where its peak is a bound.
 Status DispatchBench::learn_least_seconds() {
   const bool matrix_units = context_->options.traits().matrix_units;
   device::Peak any;
@@ -284,8 +284,8 @@ Status DispatchBench::learn_least_seconds() {
   return {};
 }
 
-// Everything of a dispatch depends on its default, so an accident of an earlier run (a worker that
-// the system killed for want of memory) must not be its last word.
+// Retries the default after an accident of an earlier run, such as a worker killed for want of
+// memory. Everything of a dispatch depends on its default.
 Status DispatchBench::run_default() {
   default_.ignore_stored_failure = true;
   HONE_TRY(run({&default_}));

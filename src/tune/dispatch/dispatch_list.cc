@@ -55,7 +55,7 @@ class ListTuner {
     return {};
   }
 
-  // Each is as important to whoever listed them.
+  // All dispatches weigh the same.
   Status make_plan() {
     for (std::size_t i = 0; i < list_.dispatches.size(); ++i) {
       const problem::Dispatch& dispatch = list_.dispatches[i];

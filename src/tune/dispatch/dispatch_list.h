@@ -1,4 +1,4 @@
-// Tuning dispatches that are no pieces of a program, such as a list of GEMMs.
+// Tunes dispatches without a program, such as a list of GEMMs.
 #pragma once
 
 #include <functional>
@@ -24,9 +24,9 @@ struct TunedList {
   MachineCheck machine;
 };
 
-// Tunes one after the other; each is in the store when it ends, and `after_each` is then told all
-// that is there. What a run of the same command line that did not come to its end has finished is
-// taken from the store. `run`: as tune_program's `run_row`. Errors as tune_program's, and those of
+// Tunes the dispatches in order. Each is in the store when it ends, and `after_each` then gets the
+// results so far. Dispatches that an unfinished run of the same command line completed are taken
+// from the store. `run`: as tune_program's `run_row`. Errors: tune_program's and those of
 // `after_each`.
 Result<TunedList> tune_list(Context& context, store::Run run, const DispatchList& list,
                             const std::function<Status(const TunedList&)>& after_each);

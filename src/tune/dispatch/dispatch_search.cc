@@ -11,7 +11,7 @@
 namespace hone::tune {
 namespace {
 
-// What a candidate takes before it is known here: on a CPU with two cores, and beside 16 cores that
+// Assumed seconds per candidate before any is known: on a two-core CPU, and beside 16 cores that
 // compile for a GPU (docs/studies/compile-time.md).
 constexpr double kUsualSeconds = 0.5;
 constexpr double kUsualSecondsBesideCompiles = 0.05;

@@ -1,4 +1,4 @@
-// What the search of one dispatch tries next, and whether to go on.
+// Proposes the next configurations of one dispatch, and decides when to stop.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace hone::tune {
 
-// How a dispatch was searched, for people and for the store.
+// Summary of a dispatch's search, for people and for the store.
 struct SearchNote {
   std::string strategy;      // that proposed
   std::string why;           // it was chosen; empty: the user said so
@@ -28,31 +28,31 @@ struct SearchNote {
 // {"strategy", "why", "tried", "planned", "stopped"}.
 void to_json(nlohmann::json& json, const SearchNote& note);
 
-// A strategy with a stop rule, or the configurations that the user gave by hand.
+// Search by a strategy with a stop rule, or through the configurations that the user gave.
 class DispatchSearch {
  public:
-  // Begins a search of `space`, which is `provider`'s and must outlive it, for about `seconds`.
-  // Tells the observer what "auto" chose. Input errors: make_strategy's.
+  // Begins a search of `space` (of `provider`; must outlive the search) for about `seconds`. Tells
+  // the observer what "auto" chose. Input errors: make_strategy's.
   static Result<DispatchSearch> begin(Context& context, const provider::Provider& provider,
                                       const problem::Dispatch& dispatch, const space::Space& space,
                                       double seconds);
 
-  // At most `count` configurations, which count as tried; none when there are no more, or when more
-  // are not worth measuring: stopped(). To be asked once a round. Tells the observer that it stops.
-  // Input errors of a configuration given by hand: parse_configuration's.
+  // Returns at most `count` configurations and counts them as tried. None when the space is
+  // exhausted or more are not worth measuring (stopped()). Call once per round. Tells the observer
+  // that it stops. Input errors of a given configuration: parse_configuration's.
   Result<std::vector<space::Configuration>> propose(std::size_t count);
 
-  // Tells the strategy what became of a proposal: its time / the default's, or the cause of its
-  // failure; and that ratio's standard error, as a share, when it was measured here.
+  // Tells the strategy the outcome of a proposal: its time / the default's, or the cause of its
+  // failure. `noise`: the ratio's relative standard error, if it was measured here.
   void tell(const space::Configuration& configuration, const search::Outcome& outcome,
             std::optional<double> noise = {});
 
-  // Whether what is proposed depends on what is told.
+  // Whether later proposals depend on earlier outcomes.
   bool learns() const;
 
   bool stopped() const { return !note_.stopped.empty(); }
   std::size_t tried() const { return note_.tried; }
-  // That may be tried in all: the whole space, or what the user allows.
+  // Configurations to try at most: the whole space, or the user's limit.
   std::size_t planned() const { return note_.planned; }
   const SearchNote& note() const { return note_; }
 
@@ -71,8 +71,8 @@ class DispatchSearch {
   SearchNote note_;
 };
 
-// How long a session will still search and compare, as far as its budget says, for people who wait:
-// one dispatch's part of it. Seconds.
+// Remaining search and comparison time of a session, as far as its budget tells: the part of one
+// dispatch, in seconds. For display.
 struct DispatchTime {
   double searching = 0;      // left for its search; negative when that is over its time
   double per_candidate = 0;  // that one took until now; 0: not known yet
@@ -81,8 +81,8 @@ struct DispatchTime {
   double after = 0;          // for the dispatches after it
 };
 
-// Never negative. The search ends with its time or its plan, whichever is first. The proof of the
-// program that may follow is not in it: nobody knows how long that runs.
+// Estimates the remaining seconds; never negative. The search ends with its time or its plan,
+// whichever is first. Excludes the proof of the program, whose duration is unknown.
 double seconds_left(const DispatchTime& time);
 
 }  // namespace hone::tune

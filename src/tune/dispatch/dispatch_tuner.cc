@@ -21,42 +21,42 @@
 namespace hone::tune {
 namespace {
 
-// Candidates per round of compiling and measuring: enough to keep every compile process busy and
-// to share a sentinel, few enough that the search hears of its proposals soon, and that a round is
-// a small part of the time there is.
+// Candidates per round. Enough to keep every compile process busy and to share a sentinel. Few
+// enough that the search gets early feedback and a round stays a small part of the time.
 constexpr std::size_t kMostInRound = 16;
 constexpr std::size_t kFewestInRound = 4;
 constexpr double kRoundShare = 0.1;
-// Seconds that a round waits for its compiles where others can be measured meanwhile.
+// Seconds that a round waits for its compiles while others can be measured.
 constexpr double kCompilePatience = 0.5;
-// Where it has found too few that are right it goes on for as long again, or for so long.
+// Extension of a search that has found too few correct candidates: its time once more, or at least
+// this many seconds.
 constexpr double kMostLonger = 10;
 
-// Libraries and the compiler's own runtime beside the winner get this share of a dispatch's time,
-// within bounds.
+// Share of a dispatch's time for libraries and the compiler's own runtime, and its limit in
+// seconds.
 constexpr double kBaselineShare = 0.1, kMostForBaselines = 8;
-// IREE's own runtime is a process for each sample: it is asked where that is a small part.
+// Least time for measuring under IREE's own runtime, which starts a process per sample.
 constexpr double kSecondsUnderRuntime = 4;
-// Candidates of a provider beside the session's own that ran and were wrong, none being right,
-// after which no more are tried: their reason is mostly one.
+// Wrong kernels after which another provider than the session's own is dropped, if none was
+// correct. They mostly share one cause.
 constexpr std::size_t kHopeless = 8;
-// What does not compile or takes too much memory says nothing of other configurations.
+// Whether the failure counts as a wrong kernel. Compile errors and excessive memory say nothing
+// about other configurations.
 bool is_no_right_kernel(provider::FailureKind kind) {
   using enum provider::FailureKind;
   return kind == kWrong || kind == kKernelCrash || kind == kKernelTimeout;
 }
-// Equal for failures of one kind: their reasons differ in numbers only.
+// Returns a failure's cause without numbers, which makes failures of one kind equal.
 std::string cause_of(const provider::Failure& failure) {
   return fmt::format("{}: {}", provider::name_of(failure.kind),
                      without_numbers(hone::reason_of(failure.message)));
 }
-// What compiling, verifying and measuring a winner once more takes, as it ships, where that is
-// other code.
+// Seconds to compile, verify and measure a winner again where the shipped code differs.
 constexpr double kShipping = 2;
-// The fastest kernel that was seen of a provider which states its least time took 2.6 times that
-// (docs/studies/replaced-kernels.md: 234 of 621 TFLOP/s): who needs less to win is not asked.
+// Skip a provider that needs to come within 1.5x of its stated lower bound to win. The fastest
+// kernel seen took 2.6x that bound (docs/studies/replaced-kernels.md: 234 of 621 TFLOP/s).
 constexpr double kBeyondHope = 1.5;
-// Two first measurements that differ by less are not told apart.
+// Ratio below which two first measurements are indistinguishable.
 constexpr double kSameTime = 1.01;
 
 std::string reason_of(measure::Won won, std::size_t tied) {
@@ -66,8 +66,8 @@ std::string reason_of(measure::Won won, std::size_t tied) {
   return fmt::format("the fastest by estimate of {} that are not told apart", tied);
 }
 
-// One whose candidates are searched: the session's own provider, or one whose kernels may take the
-// place of its compiler's. All have one default, and their best race one another.
+// Provider whose candidates are searched: the session's own, or one whose kernels may replace its
+// compiler's. All share one default, and the best of each race one another.
 struct Contender {
   const provider::Provider* provider = nullptr;
   space::Space space;
@@ -76,8 +76,8 @@ struct Contender {
   std::string last_failure = {};
   CommonReason failures = {};
 
-  // Kernels for another dispatch may have this one's form and compute something else: after so many
-  // the time is better spent on others.
+  // Drops the provider after kHopeless wrong kernels. They may have this dispatch's form and
+  // compute something else, and the time is better spent on others.
   bool is_hopeless() const { return right == 0 && wrong >= kHopeless; }
 };
 
@@ -106,7 +106,7 @@ class DispatchTuner {
       now_ = &contenders_[i];
       HONE_ASSIGN(const bool hopeless, cannot_win());
       if (hopeless) continue;
-      // What one leaves of its part the next ones have.
+      // Redistributes time that a contender leaves unused to the later ones.
       const auto left = static_cast<double>(contenders_.size() - i);
       const double part =
           std::max(least_search_seconds(traits()), (seconds - clock_.seconds()) / left);
@@ -126,10 +126,10 @@ class DispatchTuner {
     return select();
   }
 
-  // Of the first that was searched.
+  // Note of the first contender that was searched.
   const SearchNote& search_note() const { return contenders_.front().search->note(); }
 
-  // Whether what was found by those before it is out of its reach.
+  // Whether the contender cannot beat the best candidate found so far.
   Result<bool> cannot_win() {
     if (tried_.empty() || !context_.state->peak) return false;
     const double least = now_->provider->least_seconds(dispatch_, *context_.state->peak);
@@ -153,7 +153,7 @@ class DispatchTuner {
   }
 
  private:
-  // A configuration of a contender, and what comes of it.
+  // Configuration of a contender, and its trial.
   struct Proposal {
     Contender* of = nullptr;
     space::Configuration configuration;
@@ -167,11 +167,11 @@ class DispatchTuner {
     return trials;
   }
 
-  // The default and the first round compile while the device is made ready, where compiling does
-  // not disturb; the default before them, since nothing is measured without it.
+  // Starts the search. Where compiling does not disturb, the default and then the first round
+  // compile while the device is set up. The default goes first: nothing is measured without it.
   Status begin_search() {
     const Options& options = context_.options;
-    // Its strategy is chosen by the time it has, which those after it share.
+    // Choose the strategy by the contender's share of the time.
     const auto left = static_cast<double>(
         std::ranges::count_if(contenders_, [](const Contender& each) { return !each.search; }));
     HONE_ASSIGN(DispatchSearch begun,
@@ -185,8 +185,7 @@ class DispatchTuner {
     return begin_round(proposals);
   }
 
-  // Searches the space of the contender whose turn it is, until the clock of the search shows so
-  // many seconds.
+  // Searches the current contender's space until clock_ reaches `seconds`.
   Status search(double seconds) {
     DispatchSearch& search = *now_->search;
     const bool may_give_up = now_->provider != &context_.provider;
@@ -233,7 +232,7 @@ class DispatchTuner {
     return bench_.trials().cancel_compiles();
   }
 
-  // What of its kernels still compiles is worth nothing either.
+  // Drops the current contender and cancels its remaining compiles.
   Status give_up() {
     const std::string note =
         fmt::format("{}: none of {}'s {} kernels is right, and no more are tried; the last: {}",
@@ -246,7 +245,7 @@ class DispatchTuner {
     return {};
   }
 
-  // Few at first, then as many as fit into a part of the time, by what one took until now.
+  // Starts with few, then takes as many as fit into a share of the time at the average time so far.
   std::size_t round_size(double seconds) const {
     if (!traits().compiling_disturbs) return context_.options.compile_ahead;
     if (tried() == 0) return kFewestInRound;
@@ -256,8 +255,8 @@ class DispatchTuner {
                                                static_cast<double>(kMostInRound)));
   }
 
-  // How many rounds may compile while those before them are measured: none where compiling disturbs
-  // that, two where the search learns nothing from what it is told.
+  // Rounds that compile ahead: 0 where compiling disturbs measuring, 2 if the search does not learn
+  // from outcomes, else 1.
   std::size_t rounds_ahead() const {
     return traits().compiling_disturbs ? 0 : now_->search->learns() ? 1 : 2;
   }
@@ -284,10 +283,10 @@ class DispatchTuner {
     return {};
   }
 
-  // Some configurations compile for a hundred times as long as others: the device does not wait.
+  // Limits the wait where possible: some configurations compile 100x as long as others.
   double patience() const { return traits().compiling_disturbs ? -1 : kCompilePatience; }
 
-  // Measures the oldest rounds, until at most `most` are left to compile.
+  // Measures the oldest rounds until at most `most` still compile.
   Status finish_compiling(std::size_t most) {
     while (compiling_.size() > most) {
       Round round = std::move(compiling_.front());
@@ -326,10 +325,10 @@ class DispatchTuner {
     tried_.emplace(trial.candidate, std::move(proposal));
   }
 
-  // Looks again at what another tuner on the store was at: its results are there by now, or it is
-  // gone and the work is this one's.
+  // Looks again at trials that another tuner on the store held. Its results are in the store now,
+  // or it is gone and this tuner takes over.
   Status pick_up() {
-    // What still compiles here is not asked for: hundreds may, and each question costs a query.
+    // Skip trials that still compile here: there may be hundreds, and each costs a query.
     const auto ready =
         std::partition(put_aside_.begin(), put_aside_.end(), [this](const Proposal& each) {
           return bench_.trials().is_compiling(each.trial.candidate);
@@ -343,7 +342,7 @@ class DispatchTuner {
     return {};
   }
 
-  // For what was put aside: its compile, or another tuner.
+  // Waits for a trial that was put aside: its compile, or another tuner.
   Status wait_for_others(double seconds) {
     if (bench_.trials().is_compiling())
       return bench_.trials().wait_for_compiles(std::max(0.0, seconds)).map([](std::size_t) {});
@@ -362,7 +361,8 @@ class DispatchTuner {
                                       : 0;
   }
 
-  // From now on: what the dispatch was given, less what was spent on it, and what comes after.
+  // Seconds left to search: the dispatch's share, less the time spent and the steps after the
+  // search.
   double seconds_to_search() const {
     const double for_shipping = traits().assembles_code ? kShipping : 0;
     return std::max(
@@ -378,8 +378,7 @@ class DispatchTuner {
                                                   traits().one_batch_tells, default_is_wrong()});
   }
 
-  // A finalist that ships in another form is compared in that form, where that is right and no
-  // slower.
+  // Replaces each finalist that ships in another form by that form, if it is correct and no slower.
   Status add_shipped_forms(std::vector<store::Id>& finalists) {
     Round shipping;
     std::vector<store::Id> searched;
@@ -449,18 +448,19 @@ class DispatchTuner {
       tuned.code = std::move(kernel.code);
       tuned.launch = std::move(kernel.launch);
     }
-    // For the report only: the choice is made.
+    // This measurement is only for the report: the choice is made.
     if (context_.options.baselines && for_baselines() >= kSecondsUnderRuntime)
       HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
     return tuned;
   }
 
-  // The finalists but for the winner that took about as long.
+  // Returns the finalists that took about as long as the winner, without it.
   Result<std::vector<NearTie>> near_ties(std::size_t winner) const {
     std::vector<std::pair<double, std::size_t>> close;  // time / the winner's, column
     for (std::size_t column = 0; column < finalists_.candidates.size(); ++column) {
       if (column == winner) continue;
-      // Rounds that both took part in: who left the race has those before.
+      // Compare the rounds that both ran: a finalist that left the race early has only the first
+      // ones.
       const std::vector<double> times = finalists_.race.times(column);
       std::vector<double> of_winner = finalists_.race.times(winner);
       of_winner.resize(std::min(of_winner.size(), times.size()));
@@ -478,7 +478,8 @@ class DispatchTuner {
     return found;
   }
 
-  // Its code would be run under the compiler's own runtime in that one's container only.
+  // Measures the form that ships. The compiler's own runtime could run that code only in its
+  // container.
   Result<TunedDispatch> as_shipped(TunedDispatch tuned) {
     HONE_ASSIGN(ShippedKernel shipped, measure_as_shipped(context_, bench_, dispatch_,
                                                           *tuned.selection.winner, *tuned.payload));
@@ -520,7 +521,7 @@ class DispatchTuner {
                                 .seconds_left = tune::seconds_left(left)});
   }
 
-  // The configurations of all contenders together.
+  // Number of configurations tried, of all contenders.
   std::size_t tried() const {
     std::size_t all = 0;
     for (const Contender& each : contenders_)
@@ -545,16 +546,16 @@ class DispatchTuner {
   FinalistRounds finalists_;
 };
 
-// On the average over the devices.
+// Averages the busy time over the devices.
 double busy_seconds(const Context& context) {
   double seconds = context.runner.busy_seconds();
   for (const trial::RunnerService* runner : context.more_runners) seconds += runner->busy_seconds();
   return seconds / static_cast<double>(1 + context.more_runners.size());
 }
 
-// Those whose kernels take the compiler's place come first: where time is short, who has an
-// estimate that puts the best first finds more in it. Configurations that the user gave by hand are
-// the session's own provider's.
+// Returns the contenders, providers that replace the compiler's kernels first: their estimates put
+// the best first, which pays off where time is short. Configurations given by hand belong to the
+// session's own provider.
 Result<std::deque<Contender>> contenders_for(const Context& context,
                                              const problem::Dispatch& dispatch) {
   std::deque<Contender> contenders;
@@ -564,7 +565,7 @@ Result<std::deque<Contender>> contenders_for(const Context& context,
       HONE_ASSIGN(space::Space theirs, each->space_of(dispatch));
       contenders.push_back({each, std::move(theirs)});
     }
-  // Where it has no space, its default is what the others are compared with.
+  // Even without a space, the session's own provider supplies the default to compare with.
   if (contenders.empty() || context.provider.why_no_space(dispatch).empty()) {
     HONE_ASSIGN(const space::Space stated, context.provider.space_of(dispatch));
     HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));

@@ -10,11 +10,11 @@
 namespace hone::tune {
 namespace {
 
-// What making a dispatch ready takes, before one was.
+// Assumed seconds to set up a dispatch, before one was.
 constexpr double kReady = 1.5;
 constexpr double kLeastSearch = 3, kLeastSearchBesideCompiles = 2;
 
-// Verified and measured, with nothing left behind.
+// Returns a bench with its default verified and measured, and releases its compile server.
 Result<DispatchBench> bench_with_default(Context& context, const problem::Dispatch& dispatch,
                                          const problem::Dispatch* reference) {
   HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
@@ -62,8 +62,8 @@ Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& d
   HONE_TRY(timed);
   const double launch = bench.default_seconds();
   const double launches = std::max(1, dispatch.launches_per_call);
-  // What no kernel is likely to save: its arithmetic at the device's peak. The least is for what a
-  // tuner may find out all the same.
+  // Expected gain: the default's time beyond its arithmetic at the device's peak. kLeastGain is the
+  // share that tuning may gain in any case.
   constexpr double kLeastGain = 0.05;
   const double gain = std::max(kLeastGain * launch, launch - bench.seconds_at_peak());
   const double reference = measure::has_exact_reference(dispatch) ? 0 : kReady;

@@ -1,5 +1,4 @@
-// What a dispatch's default takes, what may be gained by tuning it, and what that costs: before the
-// tuning.
+// Weighs a dispatch before it is tuned: its default's time, the possible gain, and the tuning time.
 #pragma once
 
 #include <optional>
@@ -16,18 +15,17 @@ namespace hone::tune {
 Result<double> default_seconds(Context& context, const problem::Dispatch& dispatch,
                                const problem::Dispatch* reference);
 
-// What may be gained by it, in seconds of one call of the program: by the time that its arithmetic
-// and its bytes take on a machine of the device's kind, which orders dispatches before any of them
-// is measured.
+// Estimates the possible gain in seconds of one program call, to order dispatches before any is
+// measured. Uses the time of the dispatch's arithmetic and bytes on a machine of the device's kind.
 plan::Weight estimated_weight(const Context& context, const problem::Dispatch& dispatch);
-// Weighs a dispatch by the time of its default, which is measured for it, and not verified, unless
-// the store has it. Errors as default_seconds().
+// Weighs a dispatch by its default's time, taken from the store or measured without verification.
+// Errors as default_seconds().
 Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch);
-// Seconds that a search is given at least, whatever its dispatch's time: for a first round of
-// candidates, of fewer where they compile while others are measured.
+// Least seconds of a search, whatever its dispatch's time: enough for a first round of candidates.
+// The round is smaller where candidates compile while others are measured.
 double least_search_seconds(const device::Traits& traits);
-// Seconds that tuning takes at least, with a few candidates and its finalists: known once the
-// dispatch was made ready, which took `ready` seconds.
+// Least seconds to tune a dispatch with a few candidates and its finalists. `ready`: seconds that
+// its setup took, if known.
 double seconds_needed(const Context& context, std::optional<double> ready);
 
 }  // namespace hone::tune

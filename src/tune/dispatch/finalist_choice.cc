@@ -17,24 +17,24 @@ struct Reach {
   double most;
   std::size_t fewest;  // however far they are from the best
 };
-// On a GPU one batch decides: of 1,500 candidates of one GEMM two seemed 1.7 and 1.4 times as fast
-// as the true best, the first at more operations a second than the GPU has
-// (docs/studies/search-regret.md). Such ones must not be the only finalists.
+// Limits of the finalists. On a GPU one batch decides: of 1,500 candidates of one GEMM two seemed
+// 1.7x and 1.4x as fast as the true best. The first was above the GPU's peak operations per second
+// (docs/studies/search-regret.md). Such outliers must not be the only finalists.
 constexpr Reach kBySamples{1.10, 10, 4}, kByBatches{1.03, 6, 4};
 
-// Launches of a finalist in the fewest rounds that give a verdict (ten: race.h): a first one, one
-// of warm-up, one that is timed, one that is compared. Bounds how many finalists of a slow kernel
-// there is time for.
+// Launches of a finalist in the fewest rounds that give a verdict (ten: race.h). Each round has a
+// first launch, a warm-up, a timed and a compared one. Bounds the number of finalists of a slow
+// kernel.
 constexpr double kFewestLaunches = 40;
 
-// By their own times: how many are finalists, and how many of them push out who is one by its
+// Candidates considered by absolute time, and how many of them may displace finalists chosen by
 // ratio.
 constexpr std::size_t kByOwnTime = 4, kPushOut = 2;
-// Only where the default beside them took another time by so much do ratios and times disagree for
-// its sake, and more finalists are worth their time.
+// Relative difference of the default's times that makes these candidates join. Below it, ratios and
+// absolute times do not disagree because of the default.
 constexpr double kOtherDefault = 0.05;
 
-// `measured` is by ratio, and not empty.
+// Adds candidates by absolute time. `measured` is sorted by ratio and not empty.
 void add_by_own_time(std::vector<store::Id>& finalists, std::vector<Measured> measured,
                      std::size_t most) {
   const double beside_best = measured.front().seconds / measured.front().ratio;

@@ -1,4 +1,4 @@
-// Which candidates are measured once more, by their first measurements.
+// Chooses the candidates to measure again by their first measurements.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace hone::tune {
 
-// A candidate when it was first measured.
+// First measurement of a candidate.
 struct Measured {
   double ratio = 1;  // its time / the default's in the same rounds
   store::Id candidate = 0;
@@ -18,23 +18,26 @@ struct FinalistTime {
   double seconds = 0;            // there are for all rounds
   double default_seconds = 0;    // of one launch of the default
   bool one_batch_tells = false;  // device::Traits
-  // Who is right is a gain over it, however fast it is.
+  // If the default is wrong, any correct candidate wins.
   bool default_is_wrong = false;
 };
 
-// Seconds for the finalists of a dispatch that may take `seconds` in all: a part of them, within
-// bounds. Where one batch tells, rounds are shorter and quieter, and fewer serve.
+// Seconds for the finalists of a dispatch that may take `seconds` in all: a share of them, within
+// bounds. Smaller bounds apply where one batch tells: rounds are then shorter and quieter, and
+// fewer suffice.
 double finalist_seconds(double seconds, bool one_batch_tells);
 
-// Those of `measured` that are faster than a right default and may be the fastest, best first:
-// within a tenth of the best, or where one batch tells, so that first measurements are good to
-// about a percent (docs/measuring.md), within 3 %; the best four are taken anyway, since one of
-// them may owe its place to a lucky measurement. At most 10 (6 where one batch tells), and no more
-// than the time gives enough rounds for a verdict, but four. Where one batch does not tell, the
-// four with the least times of their own are among them as far as there is room, two of them in any
-// case, if the default beside them took another time than beside the best: a default whose time
-// depends on where its memory lies (4.9 and 6.3 ms in two rounds of one search; see
-// docs/studies/verdicts.md) makes all that was measured beside it seem fast or slow.
+// Returns the candidates that may be the fastest, best first. With a correct default, only
+// candidates faster than it count.
+// Finalists are within 10 % of the best. Where one batch tells, first measurements are good to
+// about 1 % (docs/measuring.md) and the limit is 3 %. The best four are always taken, since one of
+// them may owe its place to a lucky measurement. There are at most 10 (6 where one batch tells),
+// and no more than the time gives enough rounds for a verdict, but at least four.
+// Where one batch does not tell, the four with the least absolute times join as far as there is
+// room, and two of them in any case. They join only if the default beside them took another time
+// than beside the best. A default's time may depend on where its memory lies: 4.9 and 6.3 ms in two
+// rounds of one search (docs/studies/verdicts.md). Everything measured beside it then seems fast or
+// slow.
 std::vector<store::Id> choose_finalists(std::vector<Measured> measured, const FinalistTime& time);
 
 }  // namespace hone::tune

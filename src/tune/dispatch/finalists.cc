@@ -13,9 +13,9 @@
 namespace hone::tune {
 namespace {
 
-// The fewest rounds may take this many times the time there is.
+// Factor by which the fewest rounds may exceed the time.
 constexpr double kOverrun = 2;
-// This share of the finalists' time goes into comparing the winner's launches.
+// Share of the finalists' time for comparing the winner's launches.
 constexpr double kCompareShare = 0.5;
 
 class FinalistRace {
@@ -136,7 +136,7 @@ class FinalistRace {
     return leave(column, fmt::format("{}: {}", provider::name_of(failed.kind), failed.message));
   }
 
-  // False when a finalist was faster than can be and has left.
+  // False when a finalist was faster than the device can be, and has left.
   Result<bool> check_times(const std::vector<std::size_t>& columns,
                            const measure::MeasureResult& measured) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -150,8 +150,8 @@ class FinalistRace {
     return true;
   }
 
-  // Compares the winner's launches, or everybody's when there is no winner. False when one was
-  // wrong and has left.
+  // Compares the winner's launches, or those of all finalists if there is no winner. False when one
+  // was wrong and has left.
   Result<bool> compare_launches(const std::optional<measure::Race::Winner>& winner) {
     std::vector<std::size_t> columns{winner ? winner->candidate : 0};
     if (!winner) {
@@ -183,7 +183,7 @@ class FinalistRace {
     return true;
   }
 
-  // Launches it again, and compares. False when it was wrong or failed, and has left.
+  // Launches the finalist again and compares. False when it was wrong or failed, and has left.
   Result<bool> compare(std::size_t column, int launches, double seconds) {
     HONE_ASSIGN(const trial::KernelResult<measure::Repeated> repeated,
                 runner_.compare(kernels_[column], launches, seconds));

@@ -9,7 +9,7 @@
 namespace hone::tune {
 namespace {
 
-// What a run with a longer budget finished also serves one that is to end sooner.
+// Returns runs of the same task. Work finished with a longer budget also serves a shorter run.
 std::vector<store::Run> runs_like(const std::vector<store::Run>& runs, const store::Run& like,
                                   store::Id program) {
   std::vector<store::Run> alike;
@@ -30,7 +30,7 @@ std::vector<store::Id> unfinished_runs(const std::vector<store::Run>& alike,
   return unfinished;
 }
 
-// What this version does not understand counts as none.
+// Decodes a stored row; nullopt if this version does not understand it.
 std::optional<TunedDispatch> tuned_from(const store::DispatchResult& row) {
   TunedDispatch tuned;
   tuned.id = row.dispatch;
@@ -91,7 +91,7 @@ std::optional<FlagSet> flag_set_from(const store::Flags& row) {
   return FlagSet{row.label, std::move(*flags)};
 }
 
-// What this version does not understand counts as none.
+// Decodes a stored row; nullopt if this version does not understand it.
 std::optional<ChosenFlags> chosen_from(const store::FlagChoice& row) {
   std::optional<FlagSet> best = flag_set_from(row.best);
   if (!best || row.bases.empty()) return std::nullopt;

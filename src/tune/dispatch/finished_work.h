@@ -1,5 +1,5 @@
-// What runs of the same task have done before: one that was stopped is gone on with behind what
-// it finished, and what any of them found takes part in the proof unless it is searched again.
+// Results of earlier runs of the same task. A stopped run resumes behind its finished dispatches.
+// Other earlier results take part in the proof, unless they are searched again.
 #pragma once
 
 #include <map>
@@ -12,9 +12,8 @@
 
 namespace hone::tune {
 
-// Tunes a dispatch (tune_dispatch) and keeps what came of it, with its selection, so that a run
-// which is stopped later need not tune it again. Nothing, and an entry of `not_tuned`, where it
-// cannot be tuned.
+// Tunes a dispatch (tune_dispatch) and stores the result with its selection, so that a later run
+// need not repeat it. nullopt, and an entry of `not_tuned`, if it cannot be tuned.
 Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
                                                    const problem::Dispatch& dispatch,
                                                    const problem::Dispatch* reference,
@@ -22,25 +21,26 @@ Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
                                                    std::vector<NotTuned>& not_tuned,
                                                    const measure::ProblemRequest* next = nullptr);
 
-// By dispatch, of this build and device; `dispatch` of each is null.
+// Earlier results by dispatch, of this build and device; `dispatch` of each is null.
 struct EarlierWork {
-  // By the runs since the last one that came to its end, with this budget or a longer one. There is
-  // nothing to be done about these.
+  // Results of the runs after the last finished one, with this budget or a longer one. They need no
+  // further work.
   std::map<store::Id, TunedDispatch> finished;
-  // The last word of any run, whatever time it had. With time these are searched further.
+  // Latest result of any run, whatever its budget. These are searched further if there is time.
   std::map<store::Id, TunedDispatch> found;
 };
-// Of the runs of the task of `run` on `program`.
+// Finds the results of runs with the task of `run` on `program`.
 Result<EarlierWork> earlier_work(Context& context, const store::Run& run, store::Id program);
 
-// What the search of flags chose, so that what is tuned under it is found again.
+// Choice of the flag search, stored so that a resumed run tunes under the same flags.
 struct ChosenFlags {
   FlagSet best;                                 // FoundFlags
   std::vector<FlagSet> bases;                   // the same
   std::vector<std::vector<std::string>> tried;  // flags of each trial
 };
 Status keep_flags(Context& context, const ChosenFlags& chosen);
-// What the runs that EarlierWork::finished is of kept; nothing where none did.
+// Choice kept by the latest of the runs that EarlierWork::finished covers; nullopt if none kept
+// one.
 Result<std::optional<ChosenFlags>> kept_flags(Context& context, const store::Run& run,
                                               store::Id program);
 

@@ -1,5 +1,4 @@
-// Verifying and measuring candidates that are given by hand, one for each dispatch, without a
-// search.
+// Verifies and measures candidates given by hand, one per dispatch, without a search.
 #pragma once
 
 #include <optional>
@@ -32,9 +31,9 @@ struct CheckedCandidate {
   std::optional<double> speedup;          // over the default's, measured beside it
 };
 
-// Takes one after the other to its end; each is in the store when it ends, and what the store knows
-// is not done again. In the list's order. `run`: as tune_program's `run_row`. Errors as
-// tune_program's but for kFailure.
+// Takes the candidates to their end one by one, in the list's order. Each is in the store when it
+// ends; results in the store are reused. `run`: as tune_program's `run_row`. Errors as
+// tune_program's, except kFailure.
 Result<std::vector<CheckedCandidate>> check_candidates(Context& context, store::Run run,
                                                        const GivenList& list);
 

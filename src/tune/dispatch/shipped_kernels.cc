@@ -13,10 +13,10 @@
 namespace hone::tune {
 namespace {
 
-// Seconds for comparing the winner's launches once more: the code that ships is another one.
+// Seconds for comparing the winner's launches again, since other code ships.
 constexpr double kCompareSeconds = 5;
-// Under the runtime: enough rounds for a verdict at 5 % (six) with some to spare, each a process of
-// its own.
+// Rounds under the runtime: enough for a verdict at 5 % (six) with some to spare. Each is a process
+// of its own.
 constexpr int kRuntimeRounds = 8;
 constexpr double kSecondsPerRound = 0.1;
 constexpr double kMostLaunches = 64;
@@ -55,10 +55,10 @@ class ShippedPair {
     return {};
   }
 
-  // The reason why not, or nothing.
+  // Returns why the winner does not ship, or an empty string.
   Result<std::string> verify() {
     for (Kernel& each : kernels_) {
-      // A default that is known to be wrong is only what the winner's time stands beside.
+      // A wrong default only serves to compare the winner's time with.
       if (&each == &kernels_.front() && !bench_.default_is_wrong().empty()) continue;
       HONE_ASSIGN(const trial::KernelResult<measure::Verification> verified,
                   runner_.verify(each.kernel));
@@ -94,8 +94,8 @@ class ShippedPair {
     return {};
   }
 
-  // Nothing where an element of the dispatch is not known in double precision, or a kernel fails:
-  // whether the winner is right was told before.
+  // nullopt where an element of the dispatch is not known in double precision, or a kernel fails.
+  // The winner was verified before.
   Result<std::optional<measure::AccuracyBeside>> accuracy(const problem::Dispatch& dispatch) {
     HONE_ASSIGN(trial::KernelResult<measure::Accuracies> told,
                 runner_.accuracies({&kernels_[0].kernel, &kernels_[1].kernel}));
@@ -157,7 +157,7 @@ Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
     HONE_ASSIGN(shipped.accuracy, pair.accuracy(dispatch));
   }
   const Status measured = pair.measure();
-  // The finalists' rounds have told the winner: this measurement is beside it.
+  // The finalists' rounds have decided the winner; this measurement is additional.
   if (!measured && measured.error().kind == ErrorKind::kFailure) {
     HONE_TRY(context.store.log_event("as shipped", measured.error().message));
     return shipped;
@@ -181,7 +181,8 @@ Status measure_under_runtime(Context& context, DispatchBench& bench,
     provider::Artifact& artifact = artifacts.back();
     artifact.launch = problem::over_bindings(std::move(artifact.launch), dispatch);
   }
-  // A default of 0.1 s launched 64 times for each sample takes minutes. Both are launched as often.
+  // Launches per sample are limited, and equal for both: 64 launches of a 0.1 s default per sample
+  // take minutes.
   const double room = kSecondsPerRound / std::max(bench.default_seconds(), 1e-9);
   const int launches = static_cast<int>(std::clamp(room, 1.0, kMostLaunches));
   std::vector<std::vector<double>> times(artifacts.size());

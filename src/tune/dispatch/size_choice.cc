@@ -13,7 +13,7 @@
 namespace hone::tune {
 namespace {
 
-// A winner of one, which may become that of all.
+// Winner at one size or dispatch, and candidate for all.
 struct Rival {
   std::string configuration;  // JSON
   double speedup = 1;         // where it won
@@ -50,7 +50,7 @@ Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<Disp
   return rivals;
 }
 
-// A size that another tuner is at is waited for: its results count here too.
+// Waits for trials that another tuner works on: their results count here too.
 Status run_to_the_end(Context& context, DispatchBench& bench, const Trials& trials) {
   for (;;) {
     HONE_TRY(bench.run(trials));
@@ -68,7 +68,8 @@ Result<DispatchBench> bench_of(Context& context, const DispatchAtSize& at) {
   return bench;
 }
 
-// No rival is right at a size whose default cannot be verified or run.
+// Compares the rivals at one size. If its default cannot be verified or run, no rival counts as
+// correct there.
 Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Progress progress,
                   std::vector<Rival>& rivals) {
   Result<DispatchBench> ready = bench_of(context, at);
@@ -101,7 +102,7 @@ Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Pr
                   context.observer.progress(progress);
                 }));
     for (std::size_t i = 0; i < right.size(); ++i) {
-      // One that was wrong in a later launch is not among them.
+      // Rivals that were wrong in a later launch have no column.
       const auto column = std::ranges::find(rounds.candidates, candidates[i]);
       if (column == rounds.candidates.end()) continue;
       const auto c = static_cast<std::size_t>(column - rounds.candidates.begin());
@@ -122,7 +123,8 @@ const Rival* best_of(const std::vector<Rival>& rivals, std::size_t sizes) {
   return best ? &rivals[*best] : nullptr;
 }
 
-// Rivals that are right in all of them, and over all about as fast as the one chosen.
+// Returns the rivals that are correct everywhere and, by the mean ratio, about as fast as the
+// chosen one.
 std::vector<const Rival*> close_to(const Rival& chosen, const std::vector<Rival>& rivals,
                                    std::size_t sizes) {
   const auto ratio = [](const Rival& rival) { return mean_ratio(rival.comparisons); };

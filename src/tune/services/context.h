@@ -1,4 +1,4 @@
-// What every step of a session works with.
+// State and services that every step of a session uses.
 #pragma once
 
 #include <fmt/format.h>
@@ -24,47 +24,48 @@
 
 namespace hone::tune {
 
-// The flags, and then the others.
+// Returns `flags` followed by `more`.
 inline std::vector<std::string> joined(std::vector<std::string> flags,
                                        const std::vector<std::string>& more) {
   flags.insert(flags.end(), more.begin(), more.end());
   return flags;
 }
 
-// What is tuned under. What is compiled, stored and found again has these flags.
+// Flag set that dispatches are tuned under. Candidates are compiled, stored and looked up with
+// these flags.
 struct Baseline {
   FlagSet extra_flags = {};  // beyond the user's, with a label; none: as the user has it
   store::Id build = 0;       // of the compiler with all of them
 };
 
-// What a session learns on its way.
+// State that a session gathers as it runs.
 struct SessionState {
   explicit SessionState(const Options& options)
       : flag_sets(options.flag_sets), deadline(options.budget_seconds) {}
 
-  // The sets of Options::flag_sets that the search of flags has not compared.
+  // Flag sets of Options::flag_sets that the flag search has not compared.
   std::vector<FlagSet> flag_sets;
   // The text of Options::starter_spec; empty without one.
   std::string starter_spec = {};
   std::set<std::string> said = {};  // by Context::note_once
-  // A difference of this share can just be told on this machine (MachineCheck), within bounds.
+  // Smallest relative difference that this machine resolves (MachineCheck), clamped to 0.005 to
+  // 0.05.
   double noise = 0.01;
   trial::TimeBudget time = {};
   Deadline deadline;  // tuning begins it anew
-  // The most the device was seen to do, once it was asked; {} where it cannot say.
+  // Measured peak of the device, once it was queried; {} where it cannot say.
   std::optional<device::Peak> peak = {};
-  // Dispatches whose default computes something else than its reference: the program is wrong
-  // before anything is tuned.
+  // Dispatches whose default differs from its reference: the program is wrong before any tuning.
   std::set<std::string> wrong_by_default = {};
-  // Why the program's outputs cannot tell right from wrong (tune/program/checked_inputs.h): each
-  // dispatch is verified instead. Empty where they can.
+  // Reason why the program's outputs cannot tell right from wrong (tune/program/checked_inputs.h).
+  // Each dispatch is then verified instead. Empty where they can.
   std::string unchecked_outputs = {};
-  // Dispatches that could not be verified then.
+  // Dispatches that could not be verified in that case.
   std::set<std::string> unverified_dispatches = {};
-  // Why the program does not work as it is, and why nothing was proved in it; empty where it does,
-  // and where something was.
+  // default_failure: why the unmodified program does not work; empty if it does.
+  // not_proved: why nothing was proved in the program; empty if something was.
   std::string default_failure = {}, not_proved = {};
-  // Code of references that were compiled in this session, by dispatch and flags.
+  // Compiled code of the references of this session, by dispatch and flags.
   std::map<std::string, provider::Artifact> references = {};
 };
 
@@ -78,12 +79,12 @@ struct Context {
   Observer& observer;
   Baseline baseline = {};
   store::Id device = 0;
-  // One for each of options.places but the first.
+  // Runners of options.places other than the first, in order.
   std::vector<trial::RunnerService*> more_runners = {};
-  // The provider again, where its dispatches are pieces of whole programs.
+  // The same provider, where its dispatches are pieces of whole programs; else null.
   const provider::ProgramProvider* programs = nullptr;
-  // Others whose kernels may take the place of the compiler's in a program, where the compile
-  // service has their workers (CompileService::add_replacing).
+  // Providers whose kernels may replace the compiler's in a program. Only those whose workers the
+  // compile service has (CompileService::add_replacing).
   std::vector<const provider::Provider*> replacing = {};
   trial::LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
   Clock clock = monotonic_seconds;       // that the budget is spent by
@@ -115,13 +116,13 @@ struct Context {
             .retry_failed = options.retry_failed,
             .clock = clock};
   }
-  // Time is this activity's while what is returned lives.
+  // Charges time to `activity` for as long as the returned span lives.
   trial::TimeBudget::Span spend(trial::Activity activity) const { return {state->time, activity}; }
   template <class... Args>
   void note(fmt::format_string<Args...> format, Args&&... args) const {
     observer.note(fmt::format(format, std::forward<Args>(args)...));
   }
-  // Tells the observer what is to be said once in a session, however often it shows.
+  // Tells the observer `line` at most once in a session.
   void note_once(const std::string& line) const {
     if (state->said.insert(line).second) observer.note(line);
   }

@@ -6,26 +6,29 @@
 namespace hone::tune {
 namespace {
 
-// The promise is 60 s beyond a quarter of the budget. A job that is stopped, and what is written at
-// the end, need some of them.
+// Overrun allowed beyond the budget: a quarter of it and 45 s. The promise is 60 s; stopping a job
+// and writing the results take the rest.
 constexpr double kBeyond = 0.25, kSecondsBeyond = 45;
-// A compile or a call that takes so many times the default's, and some seconds, tells nothing that
-// a user would wait for.
+// Limit of a compile or a call: 8x the default's plus 10 s. A slower build tells nothing that a
+// user would wait for.
 constexpr double kTimesDefault = 8, kSecondsMore = 10;
-// What is like the default takes no more, and may have the time that is kept for the proof.
+// Limit of a compile that resembles the default's or a spec's: 2x the longest of these. It may use
+// the time that is kept for the proof.
 constexpr double kTimesLikeDefault = 2;
-// No job is begun with less: it would only be stopped.
+// Shortest limit of a job, in seconds. A shorter one would only stop the job.
 constexpr double kLeastLimit = 2;
-// Of what is left the rounds that choose leave more than half for those that prove.
+// Share of the remaining time for screening rounds. Proof rounds keep the larger part.
 constexpr double kChoosing = 0.4;
-// Of what the default's compile took with the program's splitting beside it: a compile by itself,
-// and one that goes on from a front half that is known, as the proof's does.
+// Shares of the default's compile time, which the splitting of the program beside it lengthens.
+// kNextCompile: a compile by itself. kCompileOfProof: a compile from a cached front half, as in the
+// proof.
 constexpr double kNextCompile = 0.7, kCompileOfProof = 0.5;
-// Calls of a trial, and the processes that they are made in.
+// Program calls of a trial, and the processes that make them.
 constexpr double kCallsOfTrial = 6, kProcessesOfTrial = 3;
-// Two builds in as many rounds as a verdict takes, by one process, and the outputs of each.
+// Program calls of a proof, and their processes: two builds in as many rounds as a verdict takes,
+// by one process, and the outputs of each build.
 constexpr double kCallsOfProof = 16, kProcessesOfProof = 5;
-// The whole of flags, dispatches and proof, in compiles and calls of the program.
+// Compiles and calls of the program in a whole session: flags, dispatches and proof.
 constexpr double kCompilesOfAll = 12, kCallsOfAll = 200;
 
 }  // namespace
@@ -99,7 +102,7 @@ double Deadline::next_with_spec() const {
   return std::max(next_compile(), with_spec_);
 }
 
-// A spec's compile was timed from a front half that was known.
+// Includes the front half: compiled_with_spec() timed the compile from a cached one.
 double Deadline::compile_of_proof() const {
   if (with_spec_ == 0) return kCompileOfProof * compile();
   return with_spec_ + (kNextCompile - kCompileOfProof) * compile();

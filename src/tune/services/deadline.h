@@ -1,5 +1,5 @@
-// What a user's budget promises: a session of `--budget B` ends within 1.25 B + 60 s, and the time
-// of one compile and one call of the program as it is (docs/measuring.md).
+// Time limits of a session. A session of `--budget B` ends within 1.25 B + 60 s, plus one compile
+// and one call of the unmodified program (docs/measuring.md).
 #pragma once
 
 #include <optional>
@@ -8,73 +8,75 @@
 
 namespace hone::tune {
 
-// For one thread. Times in seconds.
+// Not thread-safe. All times are in seconds.
 class Deadline {
  public:
-  // Counts from here. `budget`: what the user gave.
+  // Starts the clock. `budget`: the user's.
   explicit Deadline(double budget, Clock clock = monotonic_seconds)
       : budget_(budget), watch_(std::move(clock)) {}
 
-  // What comes on top of the budget: the program is split; then the program as it is has been
-  // compiled, beside that and `seconds` longer; it has been called, in a process of its own. The
-  // first time of each counts.
+  // Record work that extends the budget; only the first call of each counts.
+  // loaded(): the program is split.
+  // compiled(): the unmodified program is compiled, beside the splitting and `seconds` longer.
+  // called(): it was called in a process of its own.
   void loaded();
   void compiled(double seconds);
   void called(double seconds);
-  // A call by a process that has loaded the program took so long. Until that is known, a call is
-  // taken to be as long as the first, which may have read gigabytes of weights.
+  // Records the time of a call by a process that has already loaded the program. Until then every
+  // call is assumed to take as long as the first, which may have read gigabytes of weights.
   void called_again(double seconds);
-  // A compile of the program with a spec took so long, from a front half that was known. The
-  // longest counts: tiles of a spec may make the code many times as large.
+  // Records the compile time of the program with a spec, from a cached front half. The longest
+  // counts: a spec's tiles may make the code many times as large.
   void compiled_with_spec(double seconds);
 
-  // After what is at hand so many bases are searched for so many seconds together, and each is
-  // compiled without and with its spec.
+  // Reserves time for `bases` further flag sets: `search_seconds` for all their searches together,
+  // and for each one compile without and one with its spec.
   void keep_for_bases(std::size_t bases, double search_seconds) {
     later_bases_ = bases;
     later_search_ = search_seconds;
   }
 
-  // Until the budget is used up; negative after that.
+  // Seconds until the budget is used up; negative after that.
   double left() const;
-  // Until everything must have ended.
+  // Seconds until the session must have ended.
   double to_end() const;
-  // Whether something that takes so many seconds may begin, and time is left behind it for what
-  // comes later and for the proof.
+  // Whether work of `seconds` may begin and still leaves time for the reserved flag sets and the
+  // proof.
   bool has(double seconds) const { return to_end() - later() - proof() >= seconds; }
 
-  // The most that a job of the compiler and a call of the program may take: many times what the
-  // program as it is took, and no longer than the session; a compile leaves time for the proof, but
-  // for one that is like the default's. Nothing while that is not known.
+  // Limits of one compile and one call: many times the unmodified program's, and at most the rest
+  // of the session. A compile leaves time for the proof, unless it takes at most twice the
+  // default's or a spec's time. nullopt until the default's time is known.
   std::optional<double> most_compile() const;
   std::optional<double> most_call() const;
-  // One compile and one call of the program as it is, as far as they are known, and what further
-  // compiles take: the first one had the splitting of the program beside it.
+  // Compile and call time of the unmodified program; 0 while unknown. next_compile() and
+  // next_with_spec() estimate later compiles: the first one ran beside the splitting of the
+  // program.
   double compile() const { return compile_.value_or(load_.value_or(0)); }
   double next_compile() const;
   double next_with_spec() const;
   double call() const { return call_.value_or(0); }
   bool knows_call_again() const { return call_again_.has_value(); }
-  // What so many calls take, of which so many are the first of their process.
+  // Estimated time of `count` calls, of which `first` are the first of their process.
   double calls(double count, double first) const;
-  // What one more build of the program takes until it is known how fast it is: its compile, its
-  // outputs on two sets of inputs, and a round beside the default.
+  // Estimated time to screen one more build: its compile, its outputs on two input sets, and one
+  // round beside the default.
   double trial() const;
   double trial_with_spec() const;
 
-  // What the search for dispatches' configurations may take: a compile and the proof come after it.
+  // Time for searching configurations of dispatches. A compile and the proof still follow.
   double for_search() const;
-  // What rounds of the whole program may take that choose, and those that prove after them.
+  // Time for rounds of the whole program: screening rounds, then proof rounds.
   double for_choosing() const;
   double for_proving() const;
-  // What a proof takes at least, and whether it can begin.
+  // Least time of a proof, and whether that much is left.
   double proof() const;
   bool can_prove() const { return to_end() > proof(); }
-  // A budget in which flags and dispatches of this program can be tried and proved.
+  // Budget that is enough to try and prove flags and dispatches of this program.
   double sufficient() const;
 
  private:
-  // The compile of what ships, at once as its user will.
+  // Compile time of the final build, in one go as its user compiles it.
   double compile_of_proof() const;
   double later() const;
 

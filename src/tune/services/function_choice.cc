@@ -13,7 +13,7 @@ bool is_callable(const problem::Function& function) {
       function.inputs, [](const problem::TensorType& type) { return problem::is_dynamic(type); });
 }
 
-// The first that lacks sizes; null where none does.
+// Returns the first function that lacks sizes; null if none does.
 const problem::Function* without_sizes(const problem::Program& program, const std::string& wanted) {
   const auto found = std::ranges::find_if(program.functions, [&](const problem::Function& each) {
     return !each.missing_sizes.empty() && (wanted.empty() || each.name == wanted);
@@ -35,7 +35,7 @@ bool has_values(const std::vector<GivenArgument>& given, std::size_t input) {
   return input < given.size() && (given[input].array || !given[input].values.empty());
 }
 
-// An --input for each input, those that hone cannot make up with room for values.
+// Suggests an --input for each input, with a placeholder for values that hone cannot make up.
 std::string how_to_give(const problem::Function& function,
                         const std::vector<GivenArgument>& given) {
   constexpr std::int64_t kMostValues = 8;

@@ -1,4 +1,4 @@
-// Which function of a program is called, and as what.
+// Chooses the function of a program to call, and its argument shapes.
 #pragma once
 
 #include <string>
@@ -8,21 +8,20 @@
 
 namespace hone::tune {
 
-// The function, with the shapes of what was given where it leaves them open. Input error where the
-// arguments do not fit it, and where one is not given that hone cannot make up: a shape, a trip
-// count, an index whose range is not known.
+// Returns the function with its open shapes filled in from the given arguments. Input errors:
+// arguments that do not fit; a missing one that hone cannot make up: a shape, a trip count, an
+// index of unknown range.
 Result<problem::Function> as_called(problem::Function function,
                                     const std::vector<GivenArgument>& given);
 
-// The function called `wanted`, or where that is empty the first that hone can make arguments for:
-// of those with results, if there is one. As it is called. Input errors: there is no function of
-// that name (with the nearest names), the arguments given do not fit it. A failure that says why
-// where none can be called.
+// Returns the function called `wanted`, as called. If that is empty: the first that hone can make
+// arguments for, preferably one with results. Input errors: no function of that name (with the
+// nearest names); given arguments that do not fit. Failure, with the reason, if none can be called.
 Result<problem::Function> function_to_call(const problem::Program& program,
                                            const std::string& wanted,
                                            const std::vector<GivenArgument>& given);
 
-// Whether a function that `wanted` means, as there, has sizes that nobody has given.
+// Whether a function that `wanted` means (see function_to_call) has sizes that nobody gave.
 bool lacks_sizes(const problem::Program& program, const std::string& wanted);
 
 }  // namespace hone::tune

@@ -128,7 +128,7 @@ Result<std::vector<problem::TensorType>> types_given(std::vector<problem::Tensor
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (!given[i].type) continue;
     wanted[i] = filled_in(wanted[i], *given[i].type);
-    // Whether the types agree is as_tensor's to say: data need not be there for that.
+    // as_tensor checks the types, which works without data.
     const auto fits = given[i].array ? problem::as_tensor({*given[i].type, {}}, wanted[i])
                                      : Result<problem::Array>();
     if (!fits)

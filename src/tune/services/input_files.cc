@@ -18,7 +18,7 @@ problem::Array filled(const problem::TensorType& type, const measure::InputValue
   return array;
 }
 
-// One of the kernel's bindings with what is known of its views.
+// Binding of the kernel, filled in view by view.
 struct KernelBinding {
   problem::Array array;
   bool is_read = false;
@@ -26,7 +26,7 @@ struct KernelBinding {
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
 
-// Puts what one view holds where it lies in its binding.
+// Copies the content of a view to its offset in the binding.
 Status add_view(const problem::Binding& view, problem::Array array, KernelBinding& binding) {
   const std::int64_t end = view.offset + view.bytes;
   if (end > kMostBytes)

@@ -9,18 +9,18 @@
 
 namespace hone::tune {
 
-// By the kernel's own bindings.
+// Files and types, by the kernel's own bindings.
 struct BindingFiles {
   std::vector<std::filesystem::path> contents;  // empty for one that is only written
   std::vector<problem::TensorType> types;       // bytes for one that several views lie in
 };
-// The data that the runner gives each binding (measure/inputs.h), in `folder`. A failure for views
-// that lie so far apart that the file would have more than a gigabyte.
+// Writes the data that the runner gives each binding (measure/inputs.h) to files in `folder`. Fails
+// where views lie so far apart that a file would exceed a gigabyte.
 Result<BindingFiles> write_binding_files(const problem::Dispatch& dispatch,
                                          const std::filesystem::path& folder, std::uint64_t seed);
 
-// Arguments of a whole program, those given and those made up, as arguments_for has them. An input
-// error where they do not fit the function, or a shape stays open.
+// Writes the arguments of a whole program, given and made up as in arguments_for(). Input errors:
+// arguments that do not fit the function; a shape that stays open.
 Result<std::vector<std::filesystem::path>> write_argument_files(
     const problem::Function& function, const std::vector<GivenArgument>& given,
     const std::filesystem::path& folder, std::uint64_t seed);

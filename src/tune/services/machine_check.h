@@ -1,4 +1,4 @@
-// Before anything is measured: is the machine quiet enough to tell 1 % apart?
+// Checks, before the first measurement, that the machine is quiet enough to tell 1 % apart.
 #pragma once
 
 #include "measure/noise.h"

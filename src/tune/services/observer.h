@@ -1,4 +1,4 @@
-// What a session tells whoever watches it. It never decides anything by it.
+// Receives the progress and notes of a session. No decision of the session depends on it.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void progress(const Progress& progress) = 0;
-  // One line about something that happened: a drifting machine, an entry left out.
+  // Reports an event in one line: a drifting machine, a skipped entry.
   virtual void note(const std::string& line) = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a tuning session is asked to do.
+// Options of a tuning session.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace hone::tune {
 struct FlagSet {
   std::string name;                // "data tiling"
   std::vector<std::string> flags;  // {"--iree-opt-data-tiling"}
-  // It is tried with nothing that dispatches are tuned with: it was found as a whole.
+  // Tried alone, never with tuned dispatches: the flags were found as a whole.
   bool is_whole = false;
 };
 
@@ -29,19 +29,19 @@ struct Options {
   std::string input;                         // path of the program
   std::vector<std::string> flags;            // of the compiler: target and the user's own
   std::vector<std::string> reference_flags;  // of a compile whose code the candidates do not share
-  // "NAME=VALUE": what the user set for the compiler, the runners and the drivers.
+  // "NAME=VALUE": the user's environment for the compiler, the runners and the drivers.
   std::vector<std::string> environment;
   std::vector<FlagSet> flag_sets;
   // Flags that make the whole program faster are searched first (flag_search.h), and its dispatches
   // are tuned under them.
   bool search_flags = false;
-  // With these the compiler may reorder sums of floating-point numbers, which their vectorised form
-  // takes. Programs that have some are tuned with them (lane_reduction.h); empty: nothing is added.
+  // Flags that let the compiler reorder floating-point sums, which vectorising them requires.
+  // Programs that have such sums are tuned with them (lane_reduction.h). Empty: no flags are added.
   FlagSet sums;
 
   std::vector<std::string> dispatches;  // patterns of names; empty: all
-  // When no dispatches are named, the heaviest are tuned that together take this part (0 to 1) of
-  // the dispatches' time, and at most so many.
+  // Without named dispatches, the hottest ones are tuned: those that cover this share (0 to 1) of
+  // the dispatches' time, and at most most_dispatches.
   double coverage = 1;
   std::size_t most_dispatches = std::numeric_limits<std::size_t>::max();
   std::string strategy = "auto";
@@ -51,33 +51,34 @@ struct Options {
   std::vector<std::string> configurations;  // given by hand, instead of a search
   std::uint64_t seed = 42;
 
-  // That candidates are shared out over, one at least; several are alike in all but their address.
-  // Finalists run on the first.
+  // Devices to spread candidates over; never empty, and alike in all but their address. Finalists
+  // run on the first.
   std::vector<device::Place> places{device::Place()};
   const device::Place& place() const { return places.front(); }
   const device::Traits& traits() const { return place().traits; }
-  // Candidates that compile while others are measured, where that does not disturb; 1 at least.
+  // Candidates that compile while others are measured, where compiling does not disturb; at least
+  // 1.
   std::size_t compile_ahead = 8;
   std::size_t compile_jobs = 1;  // compiles of the whole program at once
   measure::CacheMode cache = measure::CacheMode::kWarm;
   std::int64_t rotating_bytes = 0;  // of cold operands at least; 0: twice the last-level cache
-  // Bytes; cold operands are of more than twice as much.
+  // Bytes. Cold operands take more than twice as much.
   std::int64_t last_level_cache() const {
     return std::max(place().facts.last_level_cache_bytes, rotating_bytes / 2);
   }
   store::Reuse reuse = store::Reuse::kEqualIdentities;
   store::Trust trust = store::Trust::kOwn;  // whose code of the store is loaded
-  // Candidates that another run gave up for what may come out otherwise are tried again
-  // (provider::may_differ_next_time); those that met an accident are in any case.
+  // Retries failures of earlier runs that may not recur (provider::may_differ_next_time).
+  // Candidates that met an accident are always retried.
   bool retry_failed = false;
 
   bool baselines = true;  // libraries beside the winner
   bool prove = true;      // in the whole program
   bool near_ties = true;  // what is about as fast as a winner is tried in the program (tie_choice.h)
-  // A spec that the user has: no entry of it is applied to what is tuned, and the spec that is
-  // found has its entries behind the new ones. Empty: none.
+  // Tuning spec of the user; empty: none. No entry of it is applied while tuning. The emitted spec
+  // has its entries behind the new ones.
   std::filesystem::path starter_spec;
-  // No way to build the program is right that changes a bit of its outputs.
+  // Rejects every build that changes a bit of the program's outputs.
   bool bit_equal = false;
   std::string function;               // of the program to prove on; empty: the first
   std::vector<GivenArgument> inputs;  // of that function; none: made up

@@ -1,5 +1,5 @@
-// What a run came to. From it follow the exit code and the last line, on the screen, in --json and
-// in the report (docs/commands.md, "Exit codes").
+// Outcome of a run. It decides the exit code and the last line, on the screen, in --json and in the
+// report (docs/commands.md, "Exit codes").
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ struct RunVerdict {
 
 std::string_view name_of(RunOutcome outcome);  // "faster", "nothing faster", "not proved", ...
 int exit_code(const RunVerdict& verdict);      // 0 or 1
-// "NOT PROVED: no call of the program ...". Of what is faster nothing: numbers say it.
+// "NOT PROVED: no call of the program ...". Empty for kFaster and kCompiled: the numbers say it.
 std::string last_line(const RunVerdict& verdict);
 
 }  // namespace hone::tune

@@ -11,8 +11,8 @@
 namespace hone::tune {
 namespace {
 
-// Whether `words` stand in `name`, with nothing of its words left over: "dispatch_4" in
-// "main_dispatch_4_matmul", not in "main_dispatch_47_matmul".
+// Whether `name` contains `words` as whole words: "dispatch_4" is in "main_dispatch_4_matmul", not
+// in "main_dispatch_47_matmul".
 bool has_words(std::string_view name, std::string_view words) {
   const auto is_between = [&](std::size_t at) {
     return at == 0 || at >= name.size() || name[at] == '_' || name[at] == '$' ||
@@ -28,7 +28,7 @@ std::vector<std::string> names_of(const problem::Program& program) {
   return mapped(program.dispatches, &problem::Dispatch::name);
 }
 
-// The names that `wanted` means: the one that it is, or all that match it.
+// Names that `wanted` matches: itself if it is one, else all that match it.
 std::vector<std::string> names_meant(const std::vector<std::string>& names,
                                      const std::string& wanted) {
   if (std::ranges::count(names, wanted) > 0) return {wanted};
@@ -38,7 +38,7 @@ std::vector<std::string> names_meant(const std::vector<std::string>& names,
   return meant;
 }
 
-// A message names only the first of many: a command lists the rest.
+// Messages name only the first few; a command lists the rest.
 std::string first_of(const std::vector<std::string>& names, const char* between = ", ") {
   constexpr std::size_t kMost = 12;
   const std::span some(names.begin(), std::min(kMost, names.size()));

@@ -6,7 +6,7 @@
 namespace hone::tune {
 namespace {
 
-// A single short look at a busy machine may see far more, or nothing at all.
+// Bounds of the noise. One short calibration of a busy machine may see far more, or none at all.
 constexpr double kLeastNoise = 0.005, kMostNoise = 0.05;
 
 Status record_time(Context& context) {
@@ -45,7 +45,7 @@ Status record_peak(Context& context) {
   const auto span = context.spend(trial::Activity::kBaselines);
   const Result<device::Peak> measured =
       context.state->peak ? Result<device::Peak>(*context.state->peak) : context.runner.peak();
-  // What the machine can do at most is for the report only.
+  // Best effort: the peak is only for the report.
   if (!measured && measured.error().kind == ErrorKind::kFailure)
     return context.store.log_event("no peak", measured.error().message);
   HONE_ASSIGN(const device::Peak peak, measured);

@@ -1,4 +1,4 @@
-// Steps that every tuning session has, whatever its dispatches are pieces of.
+// Steps common to all tuning sessions.
 #pragma once
 
 #include "base/result.h"
@@ -7,22 +7,22 @@
 
 namespace hone::tune {
 
-// Begins the time that the user gave: from here on the compiler's jobs are limited by it.
+// Starts the user's budget, which from here on limits compile jobs.
 void begin_budget(Context& context);
 
-// The machine's noise and state before the first measurement, also as an event in the store.
+// Measures the machine's noise and state before the first measurement, and logs an event.
 Result<MachineCheck> look_at_machine(Context& context);
 
-// Asks the device once in a session what it can do at most (SessionState::peak).
+// Measures the device's peak once in a session (SessionState::peak).
 Status learn_peak(Context& context);
 
-// What the device can do at most, as facts in the store, for reports. The runner must have a
-// problem.
+// Records the device's peaks as facts in the store, for reports. The runner must have a problem.
 Status record_peak(Context& context);
 
-// What a run is that ends with this status.
+// Returns the state of a run that ends with `status`.
 store::RunState state_after(const Status& status);
-// Ends the run with what `status` says of it, and the session's time budget as an event. `status`.
+// Ends the run in the state that `status` implies, logs the time budget as an event, and returns
+// `status`.
 Status end_run(Context& context, const Status& status);
 
 }  // namespace hone::tune

@@ -1,5 +1,5 @@
-// Compiler flags that a store names, which may come from anybody. Some flags make the compiler run
-// programs or write files of whatever name.
+// Compiler flags that a store names; the store may come from anybody. Some flags make the compiler
+// run programs or write files of any name.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace hone::tune {
 
-// The flags of `build`. An input error where they are no list of texts.
+// Returns the flags of `build`. Input error if they are not a list of texts.
 Result<std::vector<std::string>> flags_in(const store::Build& build);
 
-// Returns those flags to compile with. Input error that names the first one which is neither
-// harmless, as the provider has it, nor among `given`, the user's own.
+// Returns the flags of `build` if they are safe to compile with. Input error that names the first
+// flag which is neither harmless, according to the provider, nor in `given`, the user's own.
 Result<std::vector<std::string>> flags_to_compile_with(const store::Build& build,
                                                        const std::vector<std::string>& given,
                                                        const provider::ProgramProvider& provider);
