@@ -1,5 +1,6 @@
-// Bounds propagation: from the domains up to every term, and from the requirements, which must be
-// true, down to the variables (HC4: Benhamou et al., "Revising hull and box consistency", 1999).
+// Bounds propagation, from the domains up to every term, and from the requirements (which must be
+// true) down to the variables. The algorithm is HC4: Benhamou et al., "Revising hull and box
+// consistency", 1999.
 #pragma once
 
 #include <span>

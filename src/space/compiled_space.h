@@ -32,10 +32,10 @@ class CompiledSpace {
   // The product of the domains that enumeration tries; saturates.
   std::uint64_t bound() const;
 
-  // The knobs' values that every configuration has, in an otherwise empty one.
+  // Returns a configuration with only the values that all configurations share.
   Configuration start() const;
-  // Whether `configuration` keeps every constraint; with `follow`, the computed knobs in it are
-  // replaced by what the others give instead of compared.
+  // Whether `configuration` satisfies every constraint. With `follow`, computed knobs are set from
+  // the others instead of compared.
   bool holds(Configuration& configuration, bool follow) const;
 
  private:

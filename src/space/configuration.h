@@ -13,7 +13,7 @@ namespace hone::space {
 
 // Reads "tile_m=64,tile_n=32", in any order, blanks ignored. Input errors: not name=value, an
 // unknown knob (nearest names), a value not in the knob's domain (the allowed ones), a knob given
-// twice or missing. Whether the constraints hold is Space::check's to say.
+// twice or missing. Space::check tests the constraints.
 Result<Configuration> parse_configuration(const Space& space, std::string_view text);
 
 // "tile_m=64,tile_n=32", in the order of the knobs; parse_configuration reads it.

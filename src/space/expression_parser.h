@@ -1,4 +1,7 @@
 // Parses expressions in Python's syntax, so that one text serves here and in Python.
+//
+//   cdiv(M, BLOCK_M) * cdiv(N, BLOCK_N)        BLOCK_M * BLOCK_N <= 128 * 256 or num_warps == 8
+//   16 <= BLOCK_K <= 64 and K % BLOCK_K == 0   1 if K % BLOCK_K == 0 else 0
 #pragma once
 
 #include <functional>

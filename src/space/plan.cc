@@ -99,7 +99,7 @@ Slot PlanBuilder::ensure(TermId term) {
   return slot;
 }
 
-// Combines the operands of earlier levels there, so that later levels depend on one value.
+// Combines the operands of earlier levels at their level, so that later levels depend on one value.
 Slot PlanBuilder::ensure_nary(TermId term) {
   const Term shape = graph_[term];
   const std::size_t level = level_of(term);
@@ -246,7 +246,7 @@ void PlanBuilder::find_keys(std::size_t level_count) {
       if (instruction.test != Test::kExistence) continue;
       for (const Level& inner : plan_.existences[instruction.b]) use(inner.code, level);
     }
-    // A computed knob that is a value of an earlier level is still read here.
+    // A computed knob may be a value of an earlier level, and is then read here.
     for (const Output& output : levels_[level].outputs) {
       last_use[output.slot] = std::max(last_use[output.slot], level);
     }

@@ -1,5 +1,5 @@
-// Straight-line code that enumerates a space: one level per variable that is tried, each with the
-// arithmetic and the tests that become possible once it has a value.
+// Straight-line code that enumerates a space. Each tried variable has a level, with the arithmetic
+// and the tests that become possible once it has a value.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The legal configurations of a kernel: knobs, auxiliary variables and constraints, and the
-// questions asked of them: how many, which, one at random, which are near, what is wrong with one.
+// Legal configurations of a kernel, stated by knobs, auxiliary variables and constraints. Queries:
+// count, enumerate, sample, neighbours, and the violations of a configuration.
 //
 //   SpaceBuilder builder;
 //   Expression m = builder.knob("tile_m", "rows of C per workgroup", {16, 32, 64, 128});
@@ -24,15 +24,15 @@
 
 namespace hone::space {
 
-// kHard: a configuration that breaks it is illegal. kSoft: someone's guess about speed, which
-// Space::relax drops. Both hold in a space until relaxed.
+// kHard: a configuration that breaks it is illegal. kSoft: a guess about speed, which Space::relax
+// drops. Both hold in a space until relaxed.
 enum class Hardness { kHard, kSoft };
 
 struct Knob {
   std::string name;
   std::string description;
-  // The domain in its stable order: as stated, or for a knob stated as a range the values that
-  // propagation left, ascending.
+  // Domain in its stable order: as stated, or for a range the values that propagation left,
+  // ascending.
   std::vector<Value> values;
   std::optional<std::pair<Value, Value>> range;  // lower and upper bound, inclusive, when stated so
 };
@@ -138,9 +138,9 @@ class Space {
   Result<std::vector<Configuration>> samples(std::size_t n, std::uint64_t seed) const;
   static constexpr std::uint64_t kMaximumDraws = 20'000'000;
 
-  // The legal configurations that differ from `configuration` in one knob, by knob, then in the
-  // domain's order. Every value of the domain is tried, not only adjacent ones (tile sizes jump).
-  // Knobs that an equality computes from the others (is_computed) follow the one that changed.
+  // Returns the legal configurations that differ from `configuration` in one knob, by knob, then in
+  // the domain's order. Every value of the domain is tried, not only adjacent ones (tile sizes
+  // jump). Knobs that an equality computes from the others (is_computed) follow the changed one.
   std::vector<Configuration> neighbours(const Configuration& configuration) const;
   // Whether enumeration computes knob `index` from others by an equality among the constraints
   // (threads == subgroups * 64) instead of trying its values.
@@ -208,8 +208,8 @@ class SpaceBuilder {
   void prefer(std::string name, std::string reason, Expression expression,
               std::vector<Expression> arguments = {});
 
-  // Negates the hard constraints called `name`: only configurations that break one of them and
-  // satisfy all others stay. For audits just outside of a rule. False if there is no such
+  // Negates the hard constraints called `name`: keeps configurations that break at least one of
+  // them and satisfy all others. For audits just outside of a rule. False if there is no such
   // constraint.
   bool oppose(std::string_view name);
 

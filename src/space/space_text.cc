@@ -47,7 +47,7 @@ FilledReason words_of(const Constraint& constraint) {
   return fill(constraint, argument_text);
 }
 
-// A rule while constraints are added to it.
+// Rule under construction.
 struct GrowingRule {
   const Constraint* first;
   FilledReason words;  // of the first
@@ -55,7 +55,8 @@ struct GrowingRule {
   std::vector<std::size_t> parts;
 };
 
-// "(dist_m into 512; dist_n into 256)" reads well, two whole sentences between semicolons do not.
+// Limit above which constraints stay separate: "(dist_m into 512; dist_n into 256)" reads well, two
+// whole sentences between semicolons do not.
 constexpr std::size_t kMostWordsBetween = 12;
 
 bool belongs_to(const GrowingRule& rule, const Constraint& constraint, const FilledReason& words) {

@@ -220,7 +220,7 @@ Result<std::optional<Row>> select_first(Database& database, std::string_view tai
   return database.find<Row>(select_sql<Row>().append(tail) + " LIMIT 1", arguments...);
 }
 
-// An input error where there is no such row, called `name`.
+// Returns the row; an input error, which calls the row `name`, if there is none.
 template <class Row>
 Result<Row> select_id(Database& database, std::string_view name, Id id) {
   HONE_ASSIGN(std::optional<Row> row, select_first<Row>(database, "WHERE id = ?", id));

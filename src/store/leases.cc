@@ -21,8 +21,9 @@ Expiry expiry_in(std::chrono::milliseconds ttl) {
 
 }  // namespace
 
-// A lease of another kernel or boot has times of a foreign clock. Its expiry is therefore measured
-// on this machine's monotonic clock, from when its present heartbeat was first seen.
+// A lease of another kernel or boot has times of a foreign clock, or of one that was set since. The
+// owner's silence is therefore measured on this machine's monotonic clock, from when its present
+// heartbeat was first seen.
 bool Store::was_silent(std::string_view key, const std::string& heartbeat,
                        std::int64_t milliseconds) {
   const std::int64_t now = boot_milliseconds();

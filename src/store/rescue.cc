@@ -154,7 +154,7 @@ class Rescue {
   Id lost_source_ = 0;  // the blob that stands for a lost source
 };
 
-// `uri` of the damaged file is attached to a database with a fresh schema.
+// Attaches the damaged file at `uri` to a database with a fresh schema, and copies from it.
 Result<RescueReport> rescue_into(Database& database, const std::string& uri) {
   HONE_TRY(database.script("PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON"));
   HONE_TRY(migrate(database));

@@ -14,7 +14,7 @@ inline constexpr std::int64_t kApplicationId = 0x686f6e65;  // PRAGMA applicatio
 Result<std::int64_t> schema_version(Database& database);
 
 // Makes the tables in an empty file, or changes those of an older schema, in one transaction.
-// Nothing happens when another process has done it meanwhile.
+// Does nothing if another process was first.
 Status migrate(Database& database);
 
 }  // namespace hone::store

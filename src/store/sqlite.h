@@ -211,7 +211,8 @@ class Database {
   bool expects_damage_ = false;
 };
 
-// Transaction: rolled back unless committed. A nested one is a savepoint.
+// All-or-nothing writes: rolled back unless committed. A nested transaction is a savepoint of the
+// outer one.
 class Transaction {
  public:
   static Result<Transaction> begin(Database& database);

@@ -1,10 +1,9 @@
 // The store: one SQLite file that holds dispatches, candidates, artifacts, verifications,
 // measurements and runs. This folder is the only place that knows SQL.
 //
-// Every function is one transaction, so a row is there when the function returns and a process that
-// is killed loses at most what was in flight. Several processes and threads may work on one file,
-// each through a Store of its own: one Store is used by one thread at a time, and never across a
-// fork.
+// Every function is one transaction: its rows are stored when it returns, and a killed process loses
+// only the call in flight. Several processes and threads may work on one file, each through a Store
+// of its own. A Store is used by one thread at a time, and never across a fork.
 //
 // Errors of every function: input when the file is damaged or a reference names no row; environment
 // when the disk is full, the file cannot be read or written, or another process held the file for
@@ -47,7 +46,7 @@ enum class Trust {
   kAnyone,  // whatever the store holds (`--trust`)
 };
 
-// Whether results of other builds and devices are good enough (`--reuse any`).
+// Whether results of other builds and devices count (`--reuse any`).
 enum class Reuse { kEqualIdentities, kAny };
 
 class Store {
@@ -62,8 +61,8 @@ class Store {
 
   const std::filesystem::path& path() const;
 
-  // Runs `work`; what it writes through this Store is kept together if it succeeds and dropped
-  // together if it fails. For many small rows at once: a transaction costs far more than a row.
+  // Runs `work` in one transaction: its writes through this Store are kept if it succeeds and
+  // dropped if it fails. For many small rows at once: a transaction costs far more than a row.
   Status transaction(const std::function<Status()>& work);
 
   // -- what is tuned. Each returns the id of the equal row, made where there is none.
@@ -98,8 +97,8 @@ class Store {
   // -- candidates
   Result<std::optional<Id>> find_candidate(Id dispatch, Id build, std::string_view provider,
                                            std::string_view configuration);
-  // The id of the equal candidate (dispatch, build, provider, configuration), made if there is
-  // none.
+  // Returns the id of the equal candidate (dispatch, build, provider, configuration), made if there
+  // is none.
   Result<Id> add_candidate(const Candidate& candidate);
   Result<Candidate> candidate(Id id);
 
@@ -132,11 +131,11 @@ class Store {
 
   // -- leases: work in flight, so that nobody repeats it.
   // Takes or renews the lease on `key` for `ttl`; false while another owner holds it. A lease that
-  // has expired or whose owner is gone (process.h) is taken over. Take the lease first and ask
-  // known() after: what another process did in between is then seen.
-  // Only the machine's monotonic clock counts, so setting a clock neither ends a lease nor keeps
-  // it: a lease of this boot has expired `ttl` after its last heartbeat; one of another machine,
-  // whose clock is not known, once this Store has seen no heartbeat for as long.
+  // has expired or whose owner is gone (process.h) is taken over. Take the lease first and call
+  // known() after, to see results that another process wrote in between.
+  // Only the machine's monotonic clock counts: setting a clock neither ends nor extends a lease. A
+  // lease of this boot expires `ttl` after its last heartbeat. A lease of another machine, whose
+  // clock is unknown, expires once this Store has seen no heartbeat for as long.
   Result<bool> try_lease(std::string_view key, std::string_view owner,
                          std::chrono::milliseconds ttl);
   // Renews the lease. False if another owner has taken it over: stop the work.

@@ -169,7 +169,7 @@ class CompileOnly {
                       result_.untried, trials_.size()));
   }
 
-  // Code for another GPU can end the process that loads it there.
+  // Rejects code for another GPU, which can end the process that loads it.
   std::optional<provider::Failure> check_target(const provider::Artifact& artifact) const {
     Status meant;
     for (const problem::KernelPart& part : problem::kernels_of(artifact.launch, artifact.code)) {

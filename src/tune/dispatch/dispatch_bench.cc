@@ -1,5 +1,5 @@
-// The way of a trial: compiled, perhaps by another tuner on the store; verified; measured beside
-// the default, on one device or shared out over several of one kind.
+// Takes a trial to its end: compiled, perhaps by another tuner on the store; verified; measured
+// beside the default. Measuring runs on one device or on several of one kind.
 #include "tune/dispatch/dispatch_bench.h"
 
 #include <algorithm>
@@ -202,7 +202,7 @@ Result<std::string> DispatchBench::impossible_time(trial::RunnerService& runner,
   if (samples.impossible == 0 || samples.seconds.empty()) return std::string();
   const double seconds = *std::min_element(samples.seconds.begin(), samples.seconds.end());
   if (seconds >= least_seconds_) return std::string();  // the peak was measured anew since
-  // A peak that was measured while others had the cores is too low.
+  // A peak measured while others used the cores is too low.
   HONE_ASSIGN(const device::Peak again, runner.peak());
   device::Peak& peak = *context_->state->peak;
   peak.gflops = std::max(peak.gflops, again.gflops);
@@ -261,7 +261,7 @@ Status DispatchBench::record_as_shipped(store::Id candidate,
     HONE_ASSIGN(const provider::Artifact code, artifact(of));
     store::Measurement row;
     row.dispatch = dispatch_id();
-    // The identity is the candidate's, whose tables show the row: on a GPU it is the same PTX,
+    // Uses the candidate's identity, whose tables show the row. On a GPU the code is the same PTX,
     // assembled by the driver.
     row.identity = provider::identity(code);
     row.device = context_->device;

@@ -9,9 +9,9 @@
 
 namespace hone::tune {
 
-// Returns the seconds of one launch of the dispatch's default, which is verified and measured
-// unless the store has it. A failure when it does not compile or run, or is wrong; kInterrupted
-// when the session was told to stop.
+// Returns the seconds of one launch of the dispatch's default, from the store or verified and
+// measured. A failure if it does not compile or run, or is wrong; kInterrupted if the session was
+// told to stop.
 Result<double> default_seconds(Context& context, const problem::Dispatch& dispatch,
                                const problem::Dispatch* reference);
 

@@ -136,14 +136,15 @@ Result<EarlierWork> earlier_work(Context& context, const store::Run& like, store
                 context.store.dispatch_results(run.id));
     for (const store::DispatchResult& row : rows) {
       std::optional<TunedDispatch> tuned = tuned_from(row);
-      // The first of a run is of the search; a later one says what that run's proof made of it.
+      // Takes a run's first selection, which its search made. A later one records the result of the
+      // run's proof.
       const auto selection = std::ranges::find_if(selections, [&](const auto& each) {
         return each.run == run.id && each.dispatch == row.dispatch &&
                each.build == context.baseline.build && each.device == context.device;
       });
       if (!tuned || selection == selections.end()) continue;
       tuned->selection = *selection;
-      // A run with less time did not search for as long.
+      // A run with less time searched less.
       if (std::ranges::count(unfinished, run.id) > 0 && row.budget.value_or(budget) >= budget)
         work.finished[row.dispatch] = *tuned;
       work.found[row.dispatch] = std::move(*tuned);

@@ -21,7 +21,7 @@ struct Rival {
   std::string dispatch;  // where it won, and what it is there (TunedDispatch::code)
   std::string code;
   std::optional<problem::Launch> launch;
-  // Against the default, at each size where it is right.
+  // Comparisons with the default, at each size where the rival is correct.
   std::vector<measure::PairedComparison> comparisons = {};
   std::vector<store::Id> candidates = {};  // likewise
   std::vector<std::string> where = {};     // likewise

@@ -83,8 +83,8 @@ struct Context {
   std::vector<trial::RunnerService*> more_runners = {};
   // The same provider, where its dispatches are pieces of whole programs; else null.
   const provider::ProgramProvider* programs = nullptr;
-  // Providers whose kernels may replace the compiler's in a program. Only those whose workers the
-  // compile service has (CompileService::add_replacing).
+  // Providers whose kernels may replace the compiler's in a program. The compile service has their
+  // workers (CompileService::add_replacing).
   std::vector<const provider::Provider*> replacing = {};
   trial::LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
   Clock clock = monotonic_seconds;       // that the budget is spent by

@@ -25,8 +25,8 @@ constexpr double kChoosing = 0.4;
 constexpr double kNextCompile = 0.7, kCompileOfProof = 0.5;
 // Program calls of a trial, and the processes that make them.
 constexpr double kCallsOfTrial = 6, kProcessesOfTrial = 3;
-// Program calls of a proof, and their processes: two builds in as many rounds as a verdict takes,
-// by one process, and the outputs of each build.
+// Program calls of a proof, and their processes. Two builds run as many rounds as a verdict takes,
+// in one process; the outputs of each are computed too.
 constexpr double kCallsOfProof = 16, kProcessesOfProof = 5;
 // Compiles and calls of the program in a whole session: flags, dispatches and proof.
 constexpr double kCompilesOfAll = 12, kCallsOfAll = 200;

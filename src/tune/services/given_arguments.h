@@ -46,8 +46,9 @@ Result<std::vector<problem::TensorType>> types_given(std::vector<problem::Tensor
                                                      const std::string& what);
 
 // Returns an array for each of `wanted`: the given ones in order, the others made up from `seed`.
-// Made-up reals are of about unit size, integers small whole numbers; those of `ranges` stay within
-// their range. Input errors: types_given's; an extent that stays open.
+// `wanted` may leave extents open that were given. Made-up reals are of about unit size, integers
+// small whole numbers; those of `ranges` stay within their range. Input errors: types_given's; an
+// extent that stays open.
 Result<std::vector<problem::Array>> arguments_for(
     const std::vector<problem::TensorType>& wanted, const std::vector<GivenArgument>& given,
     const std::string& what, std::uint64_t seed,

@@ -16,8 +16,8 @@
 
 namespace hone::tune {
 
-// Compiler flags that compete with tuning: each is tried on the whole program, alone and with the
-// spec, so that hone never claims a gain that a flag alone gives.
+// Compiler flags that compete with tuning. Each set is tried on the whole program, alone and with
+// the spec, so that hone never claims a gain that a flag alone gives.
 struct FlagSet {
   std::string name;                // "data tiling"
   std::vector<std::string> flags;  // {"--iree-opt-data-tiling"}
@@ -32,8 +32,8 @@ struct Options {
   // "NAME=VALUE": the user's environment for the compiler, the runners and the drivers.
   std::vector<std::string> environment;
   std::vector<FlagSet> flag_sets;
-  // Flags that make the whole program faster are searched first (flag_search.h), and its dispatches
-  // are tuned under them.
+  // Searches for flags that make the whole program faster first (flag_search.h), and tunes the
+  // dispatches under them.
   bool search_flags = false;
   // Flags that let the compiler reorder floating-point sums, which vectorising them requires.
   // Programs that have such sums are tuned with them (lane_reduction.h). Empty: no flags are added.

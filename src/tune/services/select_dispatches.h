@@ -43,7 +43,7 @@ void note_kernels_without_use(const std::vector<const provider::Provider*>& repl
                               Observer& observer);
 
 // Finds the only dispatch that `wanted` means: its number in the program, or a pattern as in
-// select_dispatches(). Otherwise an input error that lists the matches.
+// select_dispatches(). Otherwise an input error that lists the matches, or all dispatches.
 Result<const problem::Dispatch*> find_dispatch(const problem::Program& program,
                                                const std::string& wanted);
 
