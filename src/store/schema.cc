@@ -250,8 +250,8 @@ ALTER TABLE artifact ADD COLUMN seal TEXT NOT NULL DEFAULT '';
 
 // Adds columns for resuming: which runs are alike, the flag search's findings and choice, and the
 // results of dispatches. Earlier versions kept them in the command, in texts of rows, and in
-// events. The script extracts them behind " --budget " (10), "flags: " (7), "the same module as "
-// (19).
+// events. The script extracts texts behind a prefix (its length): " --budget " (10), "flags: " (7),
+// "the same module as " (19).
 constexpr const char* kResumption = R"sql(
 ALTER TABLE run ADD COLUMN task TEXT NOT NULL DEFAULT '';  -- the command without its budget
 UPDATE run SET task = command;

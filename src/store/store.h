@@ -1,9 +1,9 @@
 // The store: one SQLite file that holds dispatches, candidates, artifacts, verifications,
 // measurements and runs. This folder is the only place that knows SQL.
 //
-// Every function is one transaction: its rows are stored when it returns, and a killed process loses
-// only the call in flight. Several processes and threads may work on one file, each through a Store
-// of its own. A Store is used by one thread at a time, and never across a fork.
+// Every function is one transaction: its rows are stored when it returns, and a killed process
+// loses only the call in flight. Several processes and threads may work on one file, each through a
+// Store of its own. A Store is used by one thread at a time, and never across a fork.
 //
 // Errors of every function: input when the file is damaged or a reference names no row; environment
 // when the disk is full, the file cannot be read or written, or another process held the file for

@@ -19,8 +19,9 @@ double slower_margin(std::span<const measure::PairedComparison> comparisons);
 
 // Returns the verdict over all comparisons. Faster: B is faster in one and slower in none. Slower:
 // B is slower in one and faster in none. Otherwise no different.
-// "Slower in none" means that the upper end of each interval is at most 1 + slower_margin(): a
-// larger slowdown is excluded, not merely unseen. A single comparison keeps its own verdict.
+// "Slower in none" means that the upper end of each interval is at most 1 + its own
+// slower_margin(): a larger slowdown is excluded, not merely unseen. A single comparison keeps its
+// own verdict.
 measure::Verdict combined_verdict(std::span<const measure::PairedComparison> comparisons);
 
 // Geometric mean of the ratios (time of B / time of A); needs at least one comparison.

@@ -146,7 +146,7 @@ class DispatchBench {
   Result<Trials> next_group(Queue& queue);
   Status measure_together(Lane& lane, Lock& lock, const Trials& trials);
   using Kernels = std::map<Trial*, trial::RunnerKernel>;
-  // Times all kernels in one round beside the default; the default itself has no partner. `first`:
+  // Times all kernels in one round beside the default; the default itself is timed alone. `first`:
   // the first of the trials that were to be measured together.
   Result<std::optional<trial::FailedColumn>> time(Lane& lane, trial::KernelRunner& runner,
                                                   Kernels& kernels, const Trial& first);

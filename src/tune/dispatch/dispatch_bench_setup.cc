@@ -204,7 +204,7 @@ Status DispatchBench::time_default() {
     HONE_TRY(context_->leases->wait());
   }
   if (default_.timing) default_seconds_ = default_.timing->median;
-  // An earlier run has verified it. Its cost in the program is checked separately.
+  // An earlier run found it wrong. Its time in the program is still needed.
   if (default_.failure && default_.failure->kind == provider::FailureKind::kWrong) {
     default_.failure.reset();
     default_.state = trial::State::kCompiled;

@@ -76,8 +76,8 @@ struct Contender {
   std::string last_failure = {};
   CommonReason failures = {};
 
-  // Drops the provider after kHopeless wrong kernels. They may have this dispatch's form and
-  // compute something else, and the time is better spent on others.
+  // Whether the provider is given up after kHopeless wrong kernels. Its kernels may be for another
+  // dispatch of the same form and compute something else. The time is better spent on others.
   bool is_hopeless() const { return right == 0 && wrong >= kHopeless; }
 };
 

@@ -20,7 +20,7 @@ struct NearTie {
   provider::Payload payload;
 };
 // Largest ratio of a near tie's time to the winner's. In the program, operand placement and the
-// kernels before it may outweigh that: measured alone, operands are warm.
+// kernels before it matter about as much: measured alone, operands are warm.
 inline constexpr double kNearTie = 1.05;
 inline constexpr std::size_t kMostNearTies = 2;  // each takes a compile of the whole program
 

@@ -74,7 +74,7 @@ struct Options {
 
   bool baselines = true;  // libraries beside the winner
   bool prove = true;      // in the whole program
-  bool near_ties = true;  // what is about as fast as a winner is tried in the program (tie_choice.h)
+  bool near_ties = true;  // tries near ties of winners in the program (tie_choice.h)
   // Tuning spec of the user; empty: none. No entry of it is applied while tuning. The emitted spec
   // has its entries behind the new ones.
   std::filesystem::path starter_spec;
