@@ -122,7 +122,8 @@ double Deadline::for_search() const {
 
 double Deadline::sufficient() const {
   constexpr double kStep = 10;
-  return std::ceil((kCompilesOfAll * compile() + calls(kCallsOfAll, kCompilesOfAll)) / kStep) * kStep;
+  return std::ceil((kCompilesOfAll * compile() + calls(kCallsOfAll, kCompilesOfAll)) / kStep) *
+         kStep;
 }
 
 }  // namespace hone::tune
