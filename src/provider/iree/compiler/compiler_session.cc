@@ -19,7 +19,7 @@ void on_diagnostic(Severity severity, const char* message, std::size_t size, voi
   // A note without an error before it belongs to a warning that was left out.
   if (severity == Severity::kNote && text.empty()) return;
   std::string_view words(message, size);
-  // What follows is a dump of the whole function, which the reader of a message cannot use.
+  // Drop the dump of the whole function that follows: it is of no use to the reader of a message.
   if (const auto dump = words.find("see current operation:"); dump != std::string_view::npos) {
     const auto line = words.rfind('\n', dump);
     words = words.substr(0, line == std::string_view::npos ? 0 : line);
@@ -117,8 +117,8 @@ Result<CompilerSession> CompilerSession::create(const Library& library,
                                                 Threads threads) {
   const CApi& api = library.api();
   std::string words;
-  // What a session does not know is looked for among the process's flags only then: that takes a
-  // session for each flag.
+  // Probing whether a flag belongs to the process costs a session per flag. It runs only after a
+  // session has rejected a flag that it does not know.
   for (const bool sorted : {false, true}) {
     std::vector<std::string> of_process;
     std::vector<const char*> arguments;

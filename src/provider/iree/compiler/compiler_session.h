@@ -30,9 +30,9 @@ inline constexpr std::string_view kTransformLibraryFlag =
 // With it the compiler takes files for executables of the program; it belongs to the process too.
 inline constexpr std::string_view kReplacedFlag = "--iree-hal-substitute-executable-sources-from=";
 
-// Of MLIR: a process that forks, as one that serves candidates does, must have one thread. A whole
-// program is compiled by all, as iree-compile does it, where Library::allow_threads() was called
-// and no flag names a spec.
+// Threads of MLIR. A process that forks, such as a server of candidates, must have one thread. kAll
+// compiles a whole program with all threads, as iree-compile does. It takes effect only after
+// Library::allow_threads() and if no flag names a spec.
 enum class Threads { kOne, kAll };
 
 class CompilerSession {
@@ -63,8 +63,9 @@ class CompilerSession {
   std::unique_ptr<Sources> sources_;
 };
 
-// One module on its way through the compiler. The session must outlive it; one at a time per
-// session. Functions return false when the compiler says no; diagnostics() then holds its words.
+// A module on its way through the compiler. The session must outlive it; a session runs one
+// invocation at a time. Functions return false on a compiler error; diagnostics() then holds its
+// words.
 class Invocation {
  public:
   explicit Invocation(const CompilerSession& session);

@@ -103,7 +103,8 @@ class Ir {
   std::optional<std::int64_t> integer_value(MlirAttribute attribute) const;
   // The number that it is, or that all elements of it are.
   std::optional<double> number(MlirAttribute attribute) const;
-  // Of elements that are all the same, that; a null handle where they differ; else itself.
+  // The common value if all elements are equal, a null handle if they differ. An attribute without
+  // elements is returned as it is.
   MlirAttribute one_element(MlirAttribute attribute) const;
   std::vector<MlirAttribute> elements(MlirAttribute array) const;
   std::vector<int> integers(MlirAttribute dense_i32_array) const;

@@ -135,7 +135,8 @@ Reading reading_of(const problem::ArgumentType& type) {
   return {"u1", "exact"};
 }
 
-// Of a function that keeps state: a call changes the next one.
+// Flags for a function that keeps state: each call changes the next one, so only the first is
+// timed.
 constexpr std::string_view kFirstCall = " --benchmark_min_time=1x --benchmark_min_warmup_time=0";
 constexpr std::string_view kVerdict = R"sh(
 if [ "$wrong" -eq 0 ]; then echo "the outputs agree"; exit 0; fi

@@ -121,7 +121,7 @@ class ResidentPrograms::Process {
       const std::chrono::duration<double, std::milli> left = end - Clock::now();
       if (left.count() <= 0)
         return failure("no answer of IREE's runtime in {:.0f} s", call.most_seconds);
-      // What it prints is read as it comes, lest it wait for a pipe that nobody empties.
+      // Read the process's stderr while waiting: a full pipe would block the process.
       pollfd entries[] = {{child_.socket(), POLLIN, 0},
                           {printing_ ? child_.error_pipe() : -1, POLLIN, 0},
                           {call.stop_fd, POLLIN, 0}};
@@ -180,7 +180,7 @@ Result<ResidentPrograms::Process*> ResidentPrograms::process_for(
   Result<std::unique_ptr<Process>> started = Process::start(installation_, call, *settings);
   if (!started) {
     if (started.error().kind == ErrorKind::kInterrupted) return tl::unexpected(started.error());
-    // What the tools themselves refuse they will say in their own words.
+    // Fall back to the tools, which report what they refuse in their own words.
     can_be_ = false;
     return nullptr;
   }

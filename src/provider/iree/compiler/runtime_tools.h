@@ -16,28 +16,28 @@
 
 namespace hone::iree {
 
-// The flags that make IREE's runtime run on the device. Those that have an index are called there
-// as here, by their kind. The host's cores have one thread each: the synchronous device for one (no
-// worker thread, no queue), else the task system with a worker pinned to each.
+// Flags that make IREE's runtime run on the device. Devices with an index have the same names in
+// IREE as here, by their kind. The host's cores have one thread each: the synchronous device for
+// one core (no worker thread, no queue), else the task system with a worker pinned to each core.
 std::vector<std::string> device_flags(const device::Address& address);
 
-// The flags --input of the tools. What NumPy's files cannot say, packed integers among it, is
+// The tools' --input flags. Values that NumPy's files cannot express, such as packed integers, are
 // written beside such a file as raw bytes (.bin); a scalar is text. Errors: a file that cannot be
 // read or written.
 Result<std::vector<std::string>> input_flags(const provider::ProgramCall& call);
 
-// A module on the host that calls a function and returns what it does, and the arguments that it
-// overwrites behind that: IREE's tools show no argument. To be compiled and loaded after the
-// program. Text; empty where nothing is overwritten.
+// A host module that calls a function and returns its results, followed by the arguments that it
+// overwrites: IREE's tools print no arguments. Compile it, and load it after the program. Text;
+// empty if the function overwrites nothing.
 std::string returning_module(const provider::ProgramCall& call);
 // The flags that such a text is compiled with.
 std::vector<std::string> returning_module_flags();
 
-// Whether NumPy's files know no such element, so that the tools write its bytes alone.
+// Whether NumPy's files have no such element type, so that the tools write its bytes alone.
 bool lacks_npy(const problem::TensorType& type);
 
-// What iree-dump-module prints of a module's metadata. A failure with the tool's words when the
-// file is no module.
+// Runs iree-dump-module and returns the module's metadata as it prints them. A failure with the
+// tool's words if the file is no module.
 Result<std::string> dump_module(const Installation& installation,
                                 const std::filesystem::path& module);
 

@@ -13,11 +13,11 @@
 
 namespace hone::iree {
 
-// Of a value that a loop changes: nothing, or what it is in the first turn (of what branches pass
-// differently: what one of them passes).
+// Handling of a value that a loop changes. kAll: the value is unknown. kFirst: it is its value in
+// the first turn. If branches pass different values, kFirst takes one of them.
 enum class Turns { kAll, kFirst };
 
-// For one thread, and as long as the module is not changed.
+// Use from one thread, and only while the module does not change.
 class Sizes {
  public:
   // The value of what no arithmetic defines; nothing where it is not given.

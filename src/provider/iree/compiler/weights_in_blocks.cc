@@ -114,8 +114,8 @@ std::string weights_in_blocks(int columns) {
     }
     sequences += change(form, columns);
   }
-  // Of what packing leaves, the result's is no more than another shape, which the pass makes of it:
-  // a dispatch of its own that copies the result otherwise.
+  // Packing leaves an unpack of the result, which is only a reshape. The last pass turns it into
+  // one; otherwise a dispatch of its own would copy the result.
   return fmt::format(
       R"mlir(// Weights of products in blocks of {} columns, made by hone for IREE 3.13.
 // Use: iree-compile {}THIS_FILE

@@ -15,7 +15,7 @@ enum class ConvolutionForm {
   // that ConvTileAndDecomposeExpert takes apart into one-dimensional ones, which become vectors
   // (DecomposeConvolutionToLowerDimOps).
   kDecomposed,
-  // One image loop: it becomes vectors as it is.
+  // Convolutions with one image loop, which become vectors without decomposition.
   kOneDimensional,
   // Grouped ones, nhwc x fhwc, depthwise nchw, three-dimensional ones: no pass makes vectors of
   // them; only LLVM may.

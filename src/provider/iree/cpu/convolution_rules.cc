@@ -72,8 +72,8 @@ void sums_in_flight(const ConvolutionContext& context, space::SpaceBuilder& buil
                  common.accumulators() >= constant(wanted), {common.accumulators()});
 }
 
-// What is no vector runs as scalar loops, whose inner ones LLVM unrolls: tiles in several image
-// dimensions add loops and nothing else.
+// Convolutions that are not vectorised run as scalar loops, whose inner ones LLVM unrolls. Tiles in
+// several image dimensions only add loops.
 void one_image_row_at_a_time(const ConvolutionContext& context, space::SpaceBuilder& builder) {
   const auto& image = context.convolution.image;
   for (std::size_t d = 0; d + 1 < image.size(); ++d)

@@ -145,8 +145,8 @@ void generic_lanes_filled(const GenericRules& rules, space::SpaceBuilder& builde
     }
 }
 
-// What is in flight at once is an input and a result of the unrolled vectors: twice the target's
-// registers of them spill.
+// An input and a result of the unrolled vectors are live at once. They spill if they exceed twice
+// the target's registers.
 void generic_vectors_fit_registers(const GenericRules& rules, space::SpaceBuilder& builder) {
   const auto fits = [&](const Expression& elements) {
     const std::int64_t most = 2 * rules.target.vector_registers * rules.lanes();

@@ -13,7 +13,7 @@
 
 namespace hone::iree {
 
-// What the rules speak of; by the root's loops, nothing where a loop has no such knob.
+// Input of the rules. Tiles are indexed by the root's loops; nothing if a loop has no such knob.
 struct GenericRules {
   using Tiles = std::vector<std::optional<space::Expression>>;
 
@@ -24,7 +24,8 @@ struct GenericRules {
   std::optional<space::Expression> peel;
 
   const std::vector<problem::Loop>& loops() const { return dispatch.root.loops; }
-  // What one pass over the vectors covers of a root's loop: vec_i, red_i, or all of the loop.
+  // Iterations of a root loop that one pass over the vectors covers: vec_i, red_i, or the whole
+  // loop.
   space::Expression innermost(std::size_t loop) const;
   // Returns the size of the widest element that the root touches.
   std::int64_t element_bytes() const;

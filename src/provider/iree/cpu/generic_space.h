@@ -30,8 +30,8 @@ Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
                                             const problem::CpuTarget& target,
                                             std::string_view audited = {});
 
-// What the compiler is told for one of its configurations: the root's and each neighbour's
-// lowering_config, the function's translation_info. Input error: a space of another operation.
+// Converts a configuration of that space to IREE attributes: the lowering_config of the root and of
+// each neighbour, and the function's translation_info. Input error: a space of another operation.
 Result<Attributes> llvm_cpu_generic_attributes(const problem::Dispatch& dispatch,
                                                const space::Space& space,
                                                const space::Configuration& configuration);

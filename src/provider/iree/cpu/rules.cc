@@ -313,7 +313,8 @@ void loads_below_multiplies(const RuleContext& context, space::SpaceBuilder& bui
   for (const int loop : context.loops.parallel)
     if (context.vec[index(loop)] && context.loops.loops[index(loop)].size > 1) ++tiled;
   if (tiled < 2) return;  // a matrix-vector product loads as much as it multiplies
-  // One register of a row, where more of them leave what is no vector.
+  // A row of one register is exempt if two and four registers would leave a remainder that is no
+  // vector.
   Expression narrow = false;
   if (const auto& tile = context.vec[index(context.loops.lane)];
       tile && context.boundaries_vectorised && context.has_ragged_rows())
@@ -388,8 +389,8 @@ void k_block_within_pages(const RuleContext& context, space::SpaceBuilder& build
   }
 }
 
-// What the loops below cache_k touch is used again and again, from the second-level cache if it
-// fits there.
+// The loops below cache_k reuse their data again and again, from the second-level cache if it fits
+// there.
 void block_fits_l2(const RuleContext& context, space::SpaceBuilder& builder) {
   Expression bytes = 0;
   for (const problem::Operand& operand : context.operation.operands) {
@@ -404,9 +405,10 @@ void block_fits_l2(const RuleContext& context, space::SpaceBuilder& builder) {
                  bytes <= constant(context.target.l2_bytes), {bytes});
 }
 
-// What an element of an input that comes from beyond the block's cache is used for: m multiply-adds
-// by the columns of the block, n by its rows. 64x64 blocks give 32 per element loaded (measured:
-// matmul+bias+gelu 128x3072x768, blocks of 8192 elements: 128x64 90, 64x128 83, 32x256 63 GFLOP/s).
+// Multiply-adds per input element loaded from beyond the block's cache: an element of the m operand
+// is used by all columns of the block, an element of the n operand by all rows. 64x64 blocks give
+// 32 per element loaded (measured: matmul+bias+gelu 128x3072x768, blocks of 8192 elements: 128x64
+// 90, 64x128 83, 32x256 63 GFLOP/s).
 void block_reuses_inputs(const RuleContext& context, space::SpaceBuilder& builder) {
   std::int64_t m_size = 1, n_size = 1;
   Expression m = 1, n = 1;

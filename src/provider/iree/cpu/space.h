@@ -22,8 +22,8 @@ namespace hone::iree {
 Result<space::Space> cpu_space(const problem::Dispatch& dispatch, const problem::CpuTarget& target,
                                std::string_view audited = {});
 
-// What the compiler is told for `configuration`, which is of that space, in MLIR's text
-// (IREE 3.13). Input error: the space lacks one of the root's knobs.
+// Converts `configuration`, which is of that space, to IREE attributes in MLIR's text (IREE 3.13).
+// Input error: the space lacks one of the root's knobs.
 Result<Attributes> cpu_attributes(const problem::Dispatch& dispatch, const space::Space& space,
                                   const space::Configuration& configuration);
 

@@ -114,7 +114,7 @@ Result<Attributes> attention_attributes(const problem::Operation& root,
   if (!parts) return Attributes();
   constexpr std::string_view kDerived = "#iree_gpu.derived_thread_config";
   const Value subgroups = values.of("subgroups");
-  // What each product walks: m, k1, k2 and m, n, k2 beside the batch.
+  // Loops of each product beside the batch: m, k1, k2 for the scores and m, n, k2 for the result.
   const auto basis = [&](int left_out) {
     std::vector<int> loops;
     for (int loop = 0; loop < static_cast<int>(root.loops.size()); ++loop)

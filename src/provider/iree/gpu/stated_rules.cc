@@ -54,7 +54,7 @@ Expression covers(const std::vector<Expression>& tile, const Expression& threads
   const Expression each = euclidean_div(space::product_of(tile), threads);
   const Expression& row = tile.back();
   const Expression wanted = min(space::constant(kCopyBits / bits), each);
-  // One element at a time where neither divides the other.
+  // Copy one element at a time if neither divides the other.
   const Expression vector = ite(euclidean_mod(row, wanted) == 0 || euclidean_mod(wanted, row) == 0,
                                 min(row, wanted), space::constant(1));
   Expression kept = true;

@@ -58,7 +58,7 @@ struct StatedAssertion {
   std::vector<int> arguments;
 };
 
-// One constraints operation: one way of compiling the root operation.
+// The content of one constraints operation: one way of compiling the root operation.
 struct StatedSet {
   std::string pipeline;  // "TileAndFuse", "VectorDistribute"
   std::vector<Term> terms;

@@ -120,7 +120,8 @@ class Statement {
     if (operands.size() == 6) said_["mask"] = mask(operands[4], maps[4]);
   }
 
-  // What is added to the scores; of type i1: whether they count, by the lowest bit of a byte.
+  // States the mask, which is added to the scores. A mask of type i1 selects scores instead, by the
+  // lowest bit of a byte.
   nlohmann::json mask(MlirValue tensor, MlirAttribute map) {
     const MlirOperation from = ir_.defining_operation(tensor);
     if (!ir_.is(from, "arith.trunci")) {

@@ -71,7 +71,7 @@ class Frame {
     ir_.api().mlirOperationDestroy(marker_);
   }
 
-  // What the function returns, by its name in the lines: "%3".
+  // Returns the name of the function's result in the lines: "%3".
   std::string value() const {
     constexpr std::string_view kReturn = "    return ";
     const std::string text = ir_.text(module_.get());
@@ -107,8 +107,8 @@ class Frame {
       for (std::size_t found = body.find(alias); found != std::string::npos;
            found = body.find(alias, found + stands_for.size()))
         body.replace(found, alias.size(), stands_for);
-    // What the transform dialect makes is a call without tied operands, which the short form cannot
-    // say.
+    // Write calls in the generic form. The transform dialect makes them without tied operands,
+    // which the short form cannot express.
     constexpr std::string_view kCall = "util.call @";
     for (std::size_t at = body.find(kCall); at != std::string::npos; at = body.find(kCall, at)) {
       const std::size_t open = body.find('(', at), close = body.find(')', open) + 1;

@@ -27,7 +27,8 @@ tl::unexpected<Failure> fail(FailureKind kind, std::string message) {
   return tl::unexpected(Failure{kind, std::move(message)});
 }
 
-// What is wrong, or what the compiler said while it failed.
+// Makes a compile error from the compiler's diagnostics. `what`: the step that failed, for a
+// compiler that says nothing.
 tl::unexpected<Failure> compile_error(const Invocation& invocation, std::string_view what) {
   const std::string words = invocation.diagnostics();
   return fail(FailureKind::kCompileError,

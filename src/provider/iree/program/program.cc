@@ -31,7 +31,7 @@ struct Part {
   Launches launches;
   std::vector<LaunchSet> sets;
   std::size_t exports = 1;
-  // What the root's loops would be if each open size had its mark (OpenSizes).
+  // The root's loops if each open size had its mark (OpenSizes).
   std::vector<problem::Loop> marked;
 };
 
@@ -256,7 +256,7 @@ void name_open_sizes(const Ir& ir, const OwnedModule& module, std::vector<Part>&
                      OpenSizes& open) {
   set_launches(ir, module, open.marked(ir), parts);
   for (Part& part : parts) {
-    // What tells several launches apart has the same names in each.
+    // Launch sets differ in sizes, but these sizes have the same names in each set.
     for (const LaunchSet& set : part.sets) {
       const Views views(ir, part.read.function, set);
       const Sizes kernel = kernel_sizes(ir, views.constants());

@@ -10,7 +10,7 @@ namespace {
 
 using problem::TensorType;
 
-// What commas separate that are inside no <>, (), {} or [].
+// Splits a list at the commas that are outside of <>, (), {} and [].
 std::vector<std::string_view> items_of(std::string_view list) {
   std::vector<std::string_view> items;
   int depth = 0;
@@ -28,7 +28,7 @@ std::vector<std::string_view> items_of(std::string_view list) {
   return items;
 }
 
-// What is inside the outermost parentheses.
+// Returns the text inside the outermost parentheses.
 std::string_view inside(std::string_view text) {
   const auto open = text.find('('), close = text.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos) return text.substr(0, 0);

@@ -1,5 +1,5 @@
-// A program that computes in f32 what it says in narrower floats: what the rounding of those costs
-// is seen beside it.
+// A variant of a program that computes in f32 instead of narrower floats. A comparison with it
+// shows the cost of their rounding.
 #pragma once
 
 #include <string>

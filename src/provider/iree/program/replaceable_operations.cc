@@ -29,13 +29,13 @@ Users users_in(const Ir& ir, MlirOperation module) {
   return users;
 }
 
-// One contraction or convolution and what is computed behind it, step by step.
+// A contraction or convolution and the operations behind it, step by step.
 class Replaceable {
  public:
   Replaceable(const CompilerSession& session, const Users& users, MlirOperation root)
       : session_(session), ir_(session.api()), users_(users), root_(root) {}
 
-  // It alone, and with each step more behind it.
+  // Returns the operation alone, and then with one more step behind it at a time.
   std::vector<ReplaceableOperation> read() {
     std::vector<std::string> types;
     for (const MlirValue operand : ir_.operands(root_)) types.push_back(ir_.type_text(operand));
@@ -218,7 +218,7 @@ class Replaceable {
     return true;
   }
 
-  // One value for all elements: a part of the operation, not something that it is given.
+  // Whether all elements are one constant: that is a part of the operation, not an operand of it.
   bool is_splat(MlirValue value) const {
     const MlirOperation made = ir_.defining_operation(value);
     if (!ir_.is(made, "arith.constant")) return fill_constant(ir_, made).has_value();

@@ -200,7 +200,7 @@ bool is_sum_of_products(const Ir& ir, MlirOperation operation) {
     if (is_any_of(ir.name(from), {"arith.extf", "arith.extsi"})) value = ir.operands(from).at(0);
     return value == arguments.at(number);
   };
-  // Of two operands, whichever comes first.
+  // Checks the two operands in either order.
   const auto are = [&](MlirOperation binary, const auto& one, const auto& other) {
     const std::vector<MlirValue> operands = ir.operands(binary);
     return (one(operands.at(0)) && other(operands.at(1))) ||

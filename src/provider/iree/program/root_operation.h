@@ -1,4 +1,4 @@
-// What a dispatch computes, read from its IR.
+// Descriptions of structured operations, read from a dispatch's IR.
 #pragma once
 
 #include <optional>

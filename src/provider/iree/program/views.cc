@@ -19,7 +19,7 @@ constexpr std::string_view kSubspan = "hal.interface.binding.subspan";
 constexpr std::string_view kConstantLoad = "hal.interface.constant.load";
 constexpr std::string_view kAssume = "util.assume.int";
 
-// What a guard behind one view and one before the next take.
+// Room for the guard behind one view and the guard before the next.
 constexpr std::int64_t kRoom = 2 * problem::kGuardBytes;
 // IREE's own alignment of every view.
 constexpr std::int64_t kAlignment = 64;
@@ -63,7 +63,7 @@ std::set<std::size_t> value_words(const Ir& ir, MlirOperation function) {
   return values;
 }
 
-// What the compiler assumes of an offset that the launch gives.
+// The compiler's assumptions about an offset that the launch gives.
 struct Address {
   std::vector<std::size_t> words;  // of the constants, the lower 32 bits first
   std::int64_t low = 0;
@@ -135,7 +135,7 @@ std::optional<Address> address_of(const Ir& ir, MlirValue offset) {
   return address;
 }
 
-// One hal.interface.binding.subspan.
+// A hal.interface.binding.subspan operation.
 struct Subspan {
   MlirOperation operation;
   int ordinal = 0;
@@ -397,7 +397,7 @@ Views::Views(const Ir& ir, MlirOperation function, const LaunchSet& set) {
     View view{pieces[i].ordinal, pieces[i].offset, pieces[i].bytes,
               sizes.type(value), {operation},      ir.type_text(value)};
     if (!view.type) view.type = parse_type(view.text);
-    // What is united may reach others that it did not overlap before.
+    // A united view may overlap views that its parts did not: start over.
     for (std::size_t j = 0; j < all_.size();)
       if (belong_together(all_[j], view)) {
         unite(all_[j], std::move(view));

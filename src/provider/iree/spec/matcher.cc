@@ -60,7 +60,7 @@ std::string names_text(const problem::Operation& root) {
   return "\"iree_linalg_ext.attention\", \"iree_linalg_ext.online_attention\"";
 }
 
-// What `transform.match.structured` takes.
+// Whether `transform.match.structured` accepts the operation.
 bool is_structured(const problem::Operation& root) {
   return root.name.starts_with("linalg.") && root.kind != problem::OperationKind::kOther;
 }
