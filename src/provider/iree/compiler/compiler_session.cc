@@ -33,8 +33,8 @@ void on_diagnostic(Severity severity, const char* message, std::size_t size, voi
 // How a session says that it does not know a flag.
 constexpr std::string_view kNotOfASession = "option not found";
 
-// A session takes most flags; of some there is one value in a process (llvm::cl), and a session
-// does not know them.
+// A session accepts most flags. LLVM keeps others once per process (llvm::cl), and a session does
+// not know these.
 bool is_of_process(const Library& library, const std::string& flag) {
   const CApi& api = library.api();
   Session_t* const probe = api.ireeCompilerSessionCreate();
@@ -52,14 +52,14 @@ bool is_known_to_be_of_process(std::string_view flag) {
   return flag.starts_with(kTransformLibraryFlag) || flag.starts_with(kReplacedFlag);
 }
 
-// Once a process has flags its sessions begin with them, and take an optimisation level of their
-// own without what follows from it (IREE 3.13): without a word another program is compiled.
+// Sessions of a process with flags start from these flags. They then apply an optimisation level of
+// their own without its implied settings (IREE 3.13) and silently compile another program.
 constexpr std::string_view kOptimizationLevelFlag = "--iree-opt-level";
 
 constexpr std::string_view kPassPipelineFlag = "--iree-preprocessing-pass-pipeline=";
 
-// The compiler leaves out a pipeline that it cannot build, with a line on stderr and no error (IREE
-// 3.13): what would be compiled and measured then is not what was asked for.
+// The compiler skips a pipeline that it cannot build, with a line on stderr and no error (IREE
+// 3.13). Without this check hone would measure another program than the requested one.
 Status check_pipeline(const CApi& api, MlirContext context, std::string_view pipeline) {
   std::string words;
   const MlirPassManager passes = api.mlirPassManagerCreate(context);
@@ -71,8 +71,8 @@ Status check_pipeline(const CApi& api, MlirContext context, std::string_view pip
   return input_error("IREE's compiler cannot build the pass pipeline '{}': {}", pipeline, words);
 }
 
-// IREE 3.13 holds a lock while it parses a spec for one executable, and the thread that does so may
-// be given another executable meanwhile, for which it waits for that lock: for ever, seen in
+// IREE 3.13 holds a lock while it parses a spec for one executable. The parsing thread may
+// meanwhile be given another executable, for which it waits for that lock for ever. Seen in
 // getOrLoadTransformLibraryModule.
 bool read_specs(const std::vector<std::string>& flags) {
   return std::ranges::any_of(flags, [](const std::string& flag) {

@@ -27,7 +27,7 @@ inline constexpr char kEnd[] = "end";
 // How a tuning spec reaches CUDA (IREE 3.13).
 inline constexpr std::string_view kTransformLibraryFlag =
     "--iree-codegen-transform-dialect-library=";
-// With it the compiler takes files for executables of the program; it belongs to the process too.
+// Makes the compiler substitute files for executables of the program; a flag of the process too.
 inline constexpr std::string_view kReplacedFlag = "--iree-hal-substitute-executable-sources-from=";
 
 // Threads of MLIR. A process that forks, such as a server of candidates, must have one thread. kAll
@@ -50,7 +50,7 @@ class CompilerSession {
   const CApi& api() const { return library_.api(); }
   Session_t* get() const { return session_; }
   MlirContext context() const { return api().ireeCompilerSessionBorrowContext(session_); }
-  // Copies a source, with a zero behind it, to where it stays as long as the session.
+  // Copies a source, with a terminating zero, into memory that lives as long as the session.
   const char* keep(std::string_view bytes) const;
 
  private:

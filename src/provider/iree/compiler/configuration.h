@@ -1,4 +1,4 @@
-// Configurations in the compiler's IR: which operation carries one, and what it says.
+// Configurations in the compiler's IR: the operations that carry one, and its content.
 #pragma once
 
 #include <string>

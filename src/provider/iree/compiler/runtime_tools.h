@@ -69,7 +69,7 @@ Result<provider::ProgramTimes> kernel_times_in_module(const Installation& instal
                                                       const provider::ProgramCall& call,
                                                       double seconds);
 
-// The kernels in what --print_device_statistics prints, those of the host's cores:
+// Parses the output of --print_device_statistics into kernels of the host's cores:
 //   host_execute main_dispatch_0_matmul_64x64x64_f32  count=9 total=1.832 ms avg=203.621 us
 //   tiles=504
 std::vector<provider::KernelTime> kernel_times_in_statistics(std::string_view text);

@@ -39,8 +39,8 @@ constexpr std::array kForms = {
 
 std::string matcher(const Form& form, bool behind, int columns) {
   const int first = form.batch ? 1 : 0;
-  // The operation between is one that the compiler computes while it compiles: it reads the weights
-  // and nothing else, so its second operand is what it writes.
+  // The operation between product and weights must be one that the compiler evaluates at compile
+  // time. It reads only the weights, so its second operand is its output.
   const std::string_view between = R"mlir(
     %between = transform.get_producer_of_operand %root[1] : (!transform.any_op) -> !transform.any_op
     transform.match.operation_name %between ["linalg.generic", "linalg.transpose", "linalg.broadcast"] : !transform.any_op

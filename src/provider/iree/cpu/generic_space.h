@@ -19,13 +19,12 @@
 
 namespace hone::iree {
 
-// Whether the dispatch's root is of a kind that this space is for.
+// Whether this space covers the kind of the dispatch's root.
 bool has_generic_space(const problem::Dispatch& dispatch);
 
-// The space of one such dispatch on one CPU, as cpu_space() has it. What the compiler chooses by
-// default (Dispatch::default_configuration) is among the values of every knob. Input errors also
-// for another kind of root, a size known only at run time, a loop that walks no operand alone, no
-// loop at all.
+// The space of one such dispatch on one CPU, as in cpu_space(). The values of every knob include
+// the compiler's default (Dispatch::default_configuration). Input errors also for another kind of
+// root, a size known only at run time, a loop that walks no operand alone, no loop at all.
 Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
                                             const problem::CpuTarget& target,
                                             std::string_view audited = {});

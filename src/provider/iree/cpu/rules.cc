@@ -43,8 +43,8 @@ Expression lane_registers(const RuleContext& context) {
                        constant(context.lanes()));
 }
 
-// Whether what peeling leaves of a row of the block is one register at most, or whole ones: 17
-// elements of 16 lanes are no vector that LLVM keeps in registers (lanes_filled). Measured: see
+// Whether the remainder of a row of the block after peeling is at most one register, or whole ones.
+// 17 elements of 16 lanes are no vector that LLVM keeps in registers (lanes_filled). Measured: see
 // peeled_rest_in_registers.
 Expression rest_in_registers(const RuleContext& context, const Expression& tile) {
   const Expression rest = euclidean_mod(context.block(context.loops.lane), tile);
@@ -207,7 +207,8 @@ void tiles_divide(const RuleContext& context, space::SpaceBuilder& builder) {
     if (context.dist[i]) divides(*context.dist[i], size);
     if (context.cache[i]) divides(block, context.dist[i] ? *context.dist[i] : size);
     if (!context.vec[i] && !context.red[i]) continue;
-    // As the compiler clips it, which matters to an audit of vector_tile_within_block only.
+    // The tile as the compiler clips it. Clipping matters only to an audit of
+    // vector_tile_within_block.
     const Expression tile = min(context.innermost(loop), block);
     if (peels_rows && loop == context.loops.lane)
       divides(tile, block, context.peel == 1);

@@ -142,7 +142,8 @@ Result<Attributes> attention_attributes(const problem::Operation& root,
   attributes.decomposition_config = fmt::format(
       "{{pv_attrs = {}, qk_attrs = {}}}", product("1", kDerived, parts->k1),
       product(share_q ? "0, 1" : "1", share_q ? both : std::string(kDerived), parts->n));
-  // As the compiler's default: a denormal probability is nothing beside the largest, which is 1.
+  // Flush denormals, as the compiler's default does: a denormal probability is negligible beside
+  // the largest, which is 1.
   attributes.translation_info = fmt::format(
       "#iree_codegen.translation_info<pipeline = #iree_gpu.pipeline<VectorDistribute> "
       "workgroup_size = [{}, 1, 1] subgroup_size = {}, {{iree_codegen.denormal_fp_math_f32 = "

@@ -28,7 +28,7 @@ constexpr std::pair<std::string_view, TermKind> kOperations[] = {
     {"smt.not", TermKind::kNot},
     {"smt.ite", TermKind::kIfThenElse},
 };
-// By the value of smt.int.cmp's attribute `pred`.
+// Comparisons by the value of smt.int.cmp's attribute `pred`.
 constexpr std::array<TermKind, 4> kPredicates = {TermKind::kLess, TermKind::kLessEqual,
                                                  TermKind::kGreater, TermKind::kGreaterEqual};
 

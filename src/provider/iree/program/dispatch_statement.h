@@ -14,7 +14,8 @@ namespace hone::iree {
 // reads:
 // - "kind": "contraction" (lhs, rhs, initial value of the sums) or "attention" (query, key, value,
 //   scale, perhaps a mask);
-// - loops of the root with their roles: batch, m, n, k; for attention k1 along heads, k2 along keys;
+// - loops of the root with their roles: batch, m, n, k; for attention k1 along heads and k2 along
+//   keys;
 // - operands, loads and stores, by their view and their strides (elements) over the root's loops;
 // - the computation behind the root, value by value. A table is a load from a constant of the
 //   dispatch's own, with all its "words".

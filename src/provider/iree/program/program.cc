@@ -117,7 +117,7 @@ nlohmann::json statement_of(const Ir& ir, const Part& part, const Sizes& kernel)
   return stated;
 }
 
-// As one set of its launches has it.
+// Describes a dispatch as launched in one of its launch sets.
 Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const CallGraph& calls,
                   const OpenSizes& open, bool cpu) {
   const DispatchIr& read = part.read;

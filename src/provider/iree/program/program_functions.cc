@@ -105,8 +105,9 @@ std::optional<problem::ArgumentType> scalar_type(std::string_view text) {
   return text.starts_with('!') || text.starts_with("tensor<") ? std::nullopt : declared_type(text);
 }
 
-// A function without declaration, from what `body` does: itself, or what it calls. `torch`: the
-// arguments' types as PyTorch had them, of those that `body` does not read.
+// Describes a function without declaration by the types that `body` imports and exports. `body` is
+// the function itself or its callee. `torch`: argument types in PyTorch's dialect, for arguments
+// that `body` does not read.
 std::optional<problem::Function> function_by_use(
     const Ir& ir, MlirOperation function, MlirOperation body,
     const std::vector<std::optional<TensorType>>& torch) {

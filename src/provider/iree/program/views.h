@@ -1,8 +1,8 @@
-// The views that a kernel has of its buffers (hal.interface.binding.subspan), and where hone lets
-// them begin.
+// The views that a kernel has of its buffers (hal.interface.binding.subspan), and hone's choice of
+// their begins.
 //
-// IREE packs a program's weights into one buffer and its intermediate results into another; a
-// kernel that is launched for several layers is told by constants where its pieces begin. Those
+// IREE packs a program's weights into one buffer and its intermediate results into another. A
+// kernel that is launched for several layers reads from constants where its pieces begin. Those
 // constants are addresses: hone chooses its own.
 #pragma once
 
@@ -53,9 +53,9 @@ class Views {
   // none.
   int of(MlirOperation subspan) const;
 
-  // The constants to launch with: the values of the set, and the chosen addresses.
+  // The launch constants: the values of the set, and the chosen addresses.
   const std::vector<std::uint32_t>& constants() const { return constants_; }
-  // As constants(), but with zeros for addresses: what the kernel's result depends on.
+  // The constants with zeros for addresses: the kernel's result depends on these only.
   const std::vector<std::uint32_t>& values() const { return values_; }
 
  private:

@@ -11,7 +11,7 @@ import socket
 import sys
 import time
 
-# As iree-benchmark-module is told: what the first calls find cold is not timed.
+# Warm-up as in iree-benchmark-module: cold first calls are not timed.
 WARM_UP_SECONDS = 0.02
 # Of pages and of what the heap holds, both.
 MOST_GAP_BYTES = 1 << 20
