@@ -1,4 +1,5 @@
-// Whole programs: the module that IREE's runtime loads, and proof of what configured it.
+// Compilation of whole programs: the module that IREE's runtime loads, and the configuration that
+// each dispatch got.
 #pragma once
 
 #include <string>

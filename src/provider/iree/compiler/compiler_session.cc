@@ -30,7 +30,7 @@ void on_diagnostic(Severity severity, const char* message, std::size_t size, voi
   text += words;
 }
 
-// How a session says that it does not know a flag.
+// A session's message about an unknown flag.
 constexpr std::string_view kNotOfASession = "option not found";
 
 // A session accepts most flags. LLVM keeps others once per process (llvm::cl), and a session does

@@ -24,7 +24,7 @@ inline constexpr char kExecutableTargets[] = "executable-targets";
 inline constexpr char kHal[] = "hal";
 inline constexpr char kEnd[] = "end";
 
-// How a tuning spec reaches CUDA (IREE 3.13).
+// The flag that passes a tuning spec for CUDA (IREE 3.13).
 inline constexpr std::string_view kTransformLibraryFlag =
     "--iree-codegen-transform-dialect-library=";
 // Makes the compiler substitute files for executables of the program; a flag of the process too.
@@ -92,8 +92,8 @@ class Invocation {
   // MLIR's, after any phase: bytecode, or text where a constant is a dense_resource.
   Result<std::string> ir();
 
-  // Errors with their notes, one per line, as the compiler words and places them; warnings and
-  // remarks are left out.
+  // Errors with their notes, one per line, with the compiler's words and places, without warnings
+  // and remarks.
   std::string diagnostics() const;
 
  private:

@@ -97,8 +97,8 @@ agree() {
 }
 )sh";
 
-// How run.sh reads the elements of a result, and by how much they may differ where hone saw no
-// more: as iree-run-module has it, or by a step of the type at one.
+// Format in which run.sh reads the elements of a result, and the tolerance for outputs in which
+// hone saw no larger difference: that of iree-run-module, or a step of the type at one.
 struct Reading {
   std::string_view format, kind;  // of od; agree() above
   double own_tolerance = 0;

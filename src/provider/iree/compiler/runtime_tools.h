@@ -41,10 +41,10 @@ bool lacks_npy(const problem::TensorType& type);
 Result<std::string> dump_module(const Installation& installation,
                                 const std::filesystem::path& module);
 
-// The functions in what iree-dump-module prints, from the declarations that the compiler keeps in a
-// module for its users (the attribute iree.abi.declaration):
+// Reads the functions from the output of iree-dump-module, by the declarations that the compiler
+// keeps in a module for its users (the attribute iree.abi.declaration):
 //   sync func @f(%input0: tensor<4x8xf32>, %input1: tensor<f32>) -> (%output0: tensor<4x8xf32>)
-// A function without one, or with an argument that is no tensor of a type hone knows, is left out.
+// A function without one, or with an argument that is no tensor of a type hone knows, is omitted.
 std::vector<problem::Function> functions_in_dump(std::string_view dump);
 
 // The exported functions there without a declaration that take and return references only, without

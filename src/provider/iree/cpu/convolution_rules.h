@@ -16,9 +16,9 @@ struct ConvolutionContext {
 
 using ConvolutionRule = void(const ConvolutionContext& context, space::SpaceBuilder& builder);
 
-// For what becomes vectors only.
+// Rules for vectorised convolutions only.
 ConvolutionRule taken_apart_to_one_dimension, row_fills_registers, sums_in_flight;
-// For what stays scalar only.
+// Rules for scalar convolutions only.
 ConvolutionRule one_image_row_at_a_time;
 
 }  // namespace hone::iree

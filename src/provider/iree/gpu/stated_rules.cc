@@ -46,8 +46,8 @@ std::vector<Expression> tile_of(const problem::Operation& root, const problem::O
   return tile;
 }
 
-// Whether `threads` can be laid over the tile: column by column from the innermost extent, each of
-// which takes all that are left or divides them.
+// Whether `threads` can cover the tile: column by column from the innermost extent. Each column
+// takes all threads that are left or divides them.
 Expression covers(const std::vector<Expression>& tile, const Expression& threads,
                   std::int64_t bits) {
   constexpr std::int64_t kCopyBits = 128;

@@ -269,7 +269,7 @@ class Statement {
     if (const auto integer = ir_.integer_value(value)) return *integer;
     const auto number = ir_.number(value);
     if (!number) refuse("a constant behind its root is no number");
-    // Words for what JSON has none, which Python's float() reads.
+    // Infinities and NaN are words that Python's float() reads: JSON has no numbers for them.
     return number_to_json(*number);
   }
 

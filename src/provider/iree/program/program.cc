@@ -50,8 +50,8 @@ std::string disagreement(const problem::Operation& root) {
   return {};
 }
 
-// Why hone cannot tune the dispatch; empty when it can, or when that is for what the compiler
-// states about it to say (a GPU).
+// Why hone cannot tune the dispatch; empty if it can, or if only the compiler's statement can tell
+// (on a GPU).
 std::string why_not_tunable(const Dispatch& dispatch, const Part& part, const LaunchSet& set,
                             const OpenSizes& open, bool cpu) {
   if (dispatch.root_operations == 0) return "it has no root operation";
@@ -99,7 +99,7 @@ MlirOperation root_to_configure(const Ir& ir, const DispatchIr& read) {
   return configured_root(ir, function);
 }
 
-// For a kernel that takes the place of IREE's: it is launched as that one is.
+// Statement for a kernel that replaces IREE's and is launched in the same way.
 nlohmann::json statement_of(const Ir& ir, const Part& part, const Sizes& kernel) {
   nlohmann::json stated = state_dispatch(ir, part.read.function, part.read.root, kernel);
   stated["entry"] = part.name;

@@ -1,4 +1,4 @@
-// The functions of a program that can be called from outside, with what they take and return.
+// Functions of a program that can be called from outside, with their arguments and results.
 #pragma once
 
 #include <map>

@@ -242,7 +242,8 @@ double fill_under(const Ir& ir, MlirOperation root) {
 bool adds_to_an_input(const Ir& ir, MlirOperation root) {
   const std::vector<MlirValue> operands = ir.operands(root);
   if (operands.empty()) return false;
-  // From the value to the buffer: loads, casts, slices and reshapes have it first.
+  // Follow the first operand from the value back to the buffer, through loads, casts, slices and
+  // reshapes.
   MlirOperation from = ir.defining_operation(operands.back());
   while (is_load(ir.name(from)) ||
          is_any_of(ir.name(from), {"memref.assume_alignment", "tensor.cast", "tensor.extract_slice",

@@ -90,7 +90,7 @@ std::string sibling_annotation(const SpecEntry& entry, std::string_view handle) 
          annotation("sibling", entry.sibling_config) + "    }\n";
 }
 
-// A reader is found among all of them by what it is.
+// Finds one reader among all readers by its name and iterator types.
 std::string reader_text(std::string_view handle, const problem::SurroundingOperation& operation) {
   std::vector<std::string> iterators;
   for (const problem::Loop& loop : operation.loops)
