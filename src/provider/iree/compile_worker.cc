@@ -34,7 +34,7 @@ Outcome answered(const Job& job, Done done) {
   return answer ? Outcome(*std::move(answer)) : refused(answer.error());
 }
 
-// Not where there is none, or it is too large for a message (provider::Message).
+// Whether the front half goes into the answer: it exists and fits in a message (provider::Message).
 bool is_handed_on(const std::string& half) {
   return !half.empty() && half.size() <= std::size_t{1} << 30;
 }

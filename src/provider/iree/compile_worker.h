@@ -1,5 +1,5 @@
-// IREE's half in the worker processes: the jobs of provider/jobs.h, done by libIREECompiler, and
-// two about kernels of others in a program, both once:
+// IREE's half in the worker processes: libIREECompiler does the jobs of provider/jobs.h, and two
+// more about external kernels in a program, both of the kind "once":
 //     replaceable_operations {"path", "flags"}, blob: the file -> {"operations":
 //                                                                  [ReplaceableOperation]}
 //     extern_launches        {"path", "flags"}, blob: the file -> {"launches": [ExternLaunch]}

@@ -165,7 +165,7 @@ class Call {
     return name + "_moved";
   }
 
-  // From the kernel's result to the program's.
+  // Converts the kernel's result to the program's.
   std::string back(std::string_view leave) const {
     const std::string& type = types_.at(kResultBinding);
     const ExternBorder* const between = border(kResultBinding);

@@ -1,4 +1,4 @@
-// Functions that a spec puts in the place of operations (extern_spec.h), as text.
+// Functions that replace operations in a spec (extern_spec.h), as text.
 #pragma once
 
 #include <string>

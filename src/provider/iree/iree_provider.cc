@@ -69,7 +69,7 @@ double IreeProvider::least_seconds(const problem::Dispatch& dispatch,
 
 std::string IreeProvider::summation(const problem::Dispatch& dispatch,
                                     const std::optional<provider::Payload>& payload) const {
-  // Of attention the result's type is not that of the sums, and nothing here says which that is.
+  // The accumulation type of attention is not the result's type and is not known here.
   if (dispatch.root.kind == problem::OperationKind::kAttention) return "";
   std::string configured = dispatch.default_configuration;
   if (payload)

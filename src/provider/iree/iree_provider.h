@@ -10,8 +10,8 @@ namespace hone::iree {
 
 class IreeProvider final : public provider::ProgramProvider {
  public:
-  // `audited`: the name of a hard rule of hone's; spaces are then what breaks it alone
-  // (cpu/audited_rule.h, gpu/space.h). Empty: none.
+  // `audited`: the name of one of hone's hard rules. Spaces then hold the configurations that break
+  // this rule alone (cpu/audited_rule.h, gpu/space.h). Empty: none.
   IreeProvider(Installation installation, problem::CpuTarget target, std::string audited = {})
       : installation_(std::move(installation)),
         target_(std::move(target)),
@@ -29,29 +29,29 @@ class IreeProvider final : public provider::ProgramProvider {
   // Its payloads are Attributes (attributes.h).
   Result<provider::Payload> payload_of(const problem::Dispatch& dispatch, const space::Space& space,
                                        const space::Configuration& configuration) const override;
-  // On a CPU cpu/model.h; nothing on a GPU.
+  // cpu/model.h on a CPU; nothing on a GPU.
   std::function<double(const space::Configuration&)> prior(
       const problem::Dispatch& dispatch, const space::Space& space) const override;
-  // Of products of 16-bit floats on CUDA, which it makes of mma.sync: at what that was measured to
-  // do.
+  // Lower bound for contractions, convolutions and attention of 16-bit floats on CUDA; 0 for all
+  // else. IREE computes these with mma.sync, so the bound is the measured peak of that instruction.
   double least_seconds(const problem::Dispatch& dispatch, const device::Peak& peak) const override;
-  // "f32, NV_MMA_SYNC_F32_16x8x16_F16, reduction = [0, 0, 2]", as its IR has it;
-  // of attention nothing.
+  // "f32, NV_MMA_SYNC_F32_16x8x16_F16, reduction = [0, 0, 2]", as IREE's IR has it; empty for
+  // attention.
   std::string summation(const problem::Dispatch& dispatch,
                         const std::optional<provider::Payload>& payload) const override;
   Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override;
   bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override;
   std::string why_no_entry(const problem::Dispatch& dispatch) const override;
-  // Knobs that the compiler makes its attributes of are in no spec.
+  // Ignores knobs from which the compiler makes its attributes: no spec contains them.
   bool same_in_spec(const provider::Payload& a, const provider::Payload& b) const override;
   Result<provider::Payload> as_compiled(const provider::Payload& payload,
                                         const provider::Artifact& artifact) const override;
-  // "lowering_config", "translation_info" and, of a root with parts, "decomposition_config".
+  // "lowering_config", "translation_info" and, for a root with parts, "decomposition_config".
   Result<std::vector<provider::NamedText>> texts_in_ir(
       const provider::Payload& configured) const override;
   provider::Payload default_of(const problem::Dispatch& dispatch) const override;
   std::string spec_flag(const std::filesystem::path& file) const override;
-  // With a pass that reads the spec before dispatches are compiled in parallel: without it
+  // Adds a pass that reads the spec before dispatches are compiled in parallel. Without it
   // iree-compile may wait for itself for ever (docs/status.md).
   std::optional<std::filesystem::path> take_spec(std::vector<std::string>& flags) const override;
   std::vector<std::string> with_spec(std::vector<std::string> flags,
@@ -78,7 +78,7 @@ class IreeProvider final : public provider::ProgramProvider {
                                                   std::size_t results) const override;
   Result<double> time_program(const provider::ProgramCall& call, double seconds) const override;
   provider::ProgramTimer program_timer() const override;
-  // On CPUs; what the runtime tells of a GPU was not tried.
+  // True on CPUs only; the runtime's kernel times on GPUs were not tried.
   bool tells_kernel_times(const device::Address& device) const override { return !device.index; }
   Result<provider::ProgramTimes> kernel_times(const provider::ProgramCall& call,
                                               double seconds) const override;
@@ -91,7 +91,7 @@ class IreeProvider final : public provider::ProgramProvider {
                                    const space::Configuration& configuration) const;
 
   Installation installation_;
-  // What it compiles for: gpu_ where there is one.
+  // The target to compile for: gpu_ if it is set, else target_.
   problem::CpuTarget target_;
   std::optional<problem::GpuTarget> gpu_;
   std::string audited_;

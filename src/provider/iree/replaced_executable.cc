@@ -10,7 +10,7 @@
 namespace hone::iree {
 namespace {
 
-// As MLIR writes the bytes of a dense attribute.
+// Writes the bytes of a dense attribute as MLIR does.
 std::string hexadecimal(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string text;
@@ -55,7 +55,7 @@ std::string layout_of(const problem::Dispatch& dispatch) {
   return stated.is_object() ? stated.value("layout", std::string()) : std::string();
 }
 
-// It is hone's own file, so its text is known; what it means is the compiler's to say.
+// Finds fields by text, since hone writes the file itself. The compiler checks their meaning.
 Result<provider::ReplacingKernel> read_replaced_executable(const std::string& text) {
   const auto dispatch = between(text, "sym_name = \"", "\"");
   const auto launch = between(text, "layout = ", ",\n");

@@ -1,4 +1,4 @@
-// A kernel of another compiler's in the place of one of IREE's.
+// Replaces one of IREE's kernels by a kernel of another compiler.
 #pragma once
 
 #include <filesystem>
@@ -10,22 +10,22 @@
 
 namespace hone::iree {
 
-// A module with the dispatch's hal.executable, whose only variant is made: an external object with
-// `ptx` in it. IREE stores the text as it is and launches its entry with one pointer per binding
-// and the constants behind them (iree/hal/drivers/cuda of IREE 3.13). A failure for what is no PTX,
-// and for a dispatch that does not state its layout (problem::Dispatch::statement).
+// A module with the dispatch's hal.executable, whose only variant is finished: an external object
+// that holds `ptx`. IREE stores the text as it is. It launches the entry with one pointer per
+// binding, followed by the constants (iree/hal/drivers/cuda of IREE 3.13). A failure if the text is
+// no PTX, or if the dispatch does not state its layout (problem::Dispatch::statement).
 Result<provider::ReplacedExecutable> replaced_executable(const problem::Dispatch& dispatch,
                                                          const std::string& ptx,
                                                          const problem::Launch& launch);
 
-// What a file says that replaced_executable() has written. An input error for another.
+// Reads a file that replaced_executable() has written. An input error for any other file.
 Result<provider::ReplacingKernel> read_replaced_executable(const std::string& text);
 
-// The layout attribute of the dispatch's export; empty where the dispatch does not state it.
+// The layout attribute of the dispatch's export; empty if the dispatch does not state it.
 std::string layout_of(const problem::Dispatch& dispatch);
 
-// iree-compile takes each file for the executable that it is named after, right after it has split
-// the program into dispatches.
+// The flag that makes iree-compile substitute executables from `folder`. Each file replaces the
+// executable that it is named after, right after the program is split into dispatches.
 std::string replaced_executables_flag(const std::filesystem::path& folder);
 
 }  // namespace hone::iree

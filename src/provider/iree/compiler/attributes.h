@@ -15,29 +15,29 @@ namespace hone::iree {
 struct Attributes {
   std::string lowering_config;   // "#iree_cpu.lowering_config<distribution = [64, 64, 0], ...>"
   std::string translation_info;  // "#iree_codegen.translation_info<pipeline = ...>"
-  // Lowering configurations of the operation that initialises the root's output and of those that
-  // read its result, where the root's configuration needs theirs to fit; else empty.
+  // Lowering configurations of the operation that initialises the root's output and of the readers
+  // of its result. Empty unless the root's configuration needs matching ones there.
   std::string init_config = {};
   std::string consumer_config = {};
-  // Lowering configurations of the dispatch's other operations that have as many loops as the root:
-  // the first for those that reduce, the second for those that read what was reduced; else empty.
+  // Lowering configurations of the dispatch's other operations with as many loops as the root: the
+  // first for reductions, the second for readers of their results; else empty.
   std::string sibling_reduction_config = {};
   std::string sibling_config = {};
   // The configurations of the root's parts, if it is made of two products (attention).
   std::string decomposition_config = {};
-  // The configuration of each operation around the root (Dispatch::surrounding), in order; "" for
-  // one that gets none. The list is empty when none gets one.
+  // Configurations of the operations around the root (Dispatch::surrounding), in order; "" for an
+  // operation without one. The list is empty if no operation has one.
   std::vector<std::string> surrounding_configs = {};
-  // The root's loops are put into this order, new position to loop, before it is configured: its
-  // lowering_config is for the new order. Empty: they stay as they are.
+  // Order of the root's loops, new position to loop, applied before the root is configured: its
+  // lowering_config is for the new order. Empty: the order stays.
   std::vector<int> interchange = {};
   // If the compiler states its own constraints, `statement` is the index of one of its statements
   // and `knobs` has a value for each knob of it. The texts above are empty then, and the compiler
   // makes them from these.
   int statement = -1;
   std::map<std::string, std::int64_t> knobs = {};
-  // Knobs of hone's own, of what the compiler leaves out of its statement: they change what it made
-  // of the others.
+  // hone's own knobs, which the compiler's statement omits. They change the attributes that the
+  // compiler made from the other knobs.
   std::map<std::string, std::int64_t> options = {};
 
   bool operator==(const Attributes&) const = default;
@@ -50,8 +50,8 @@ provider::Payload payload_of(const Attributes& attributes);
 // A failure for a payload that IREE's two halves did not make.
 Result<Attributes> attributes_from(const provider::Payload& payload);
 
-// Artifact::more: what the compiler made of a configuration, beside the lowering configuration of
-// the root, which is Artifact::configured. Each empty for the compiler's own choice.
+// Artifact::more: the configuration that the compiler made, without the root's lowering
+// configuration, which is Artifact::configured. Each text is empty for the compiler's own choice.
 struct MadeTexts {
   std::string translation;    // the function's
   std::string decomposition;  // of the root's parts; may be empty

@@ -18,13 +18,13 @@ struct Invocation_t;
 struct Source_t;
 struct Output_t;
 
-// What the C interface calls one of MLIR's: a pointer, null for none.
+// A handle of the C interface to an MLIR object: a pointer, null for none.
 template <class Kind, class Pointer = void*>
 struct MlirHandle {
   Pointer ptr = nullptr;
 
   explicit operator bool() const { return ptr != nullptr; }
-  // As the C interface compares, by the pointer: MLIR has equal attributes and types once.
+  // Compares pointers, as the C interface does: MLIR stores equal attributes and types once.
   auto operator<=>(const MlirHandle&) const = default;
 };
 using MlirContext = MlirHandle<struct ContextHandle>;

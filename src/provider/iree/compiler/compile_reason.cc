@@ -23,9 +23,9 @@ std::optional<std::int64_t> number_between(std::string_view text, std::string_vi
   return number;
 }
 
-// LLVMCPUCheckIRBeforeLLVMConversion, GPUCheckResourceUsage: both say what the code takes and what
-// there is. "failed to distribute" is what the vector distribution of a GPU's pipelines ends with
-// where it finds no layout.
+// LLVMCPUCheckIRBeforeLLVMConversion and GPUCheckResourceUsage report the size of the code's demand
+// and the limit. "failed to distribute" means that a GPU pipeline's vector distribution found no
+// layout.
 std::string known_reason(std::string_view text) {
   const auto stack = number_between(text, "bytes for function. Got ", " bytes");
   const auto stack_limit = number_between(text, "exceeded stack allocation limit of ", " bytes");
@@ -45,7 +45,7 @@ std::string known_reason(std::string_view text) {
   return {};
 }
 
-// Without "dispatch:16:9: ".
+// Removes "dispatch:16:9: ".
 std::string_view without_place(std::string_view text) {
   constexpr std::string_view kSource = "dispatch:";
   if (!text.starts_with(kSource)) return text;

@@ -19,7 +19,7 @@ void on_diagnostic(Severity severity, const char* message, std::size_t size, voi
   // A note without an error before it belongs to a warning that was left out.
   if (severity == Severity::kNote && text.empty()) return;
   std::string_view words(message, size);
-  // What follows is a dump of the whole function, which the reader of a message cannot use.
+  // Drop the dump of the whole function that follows: it is of no use to the reader of a message.
   if (const auto dump = words.find("see current operation:"); dump != std::string_view::npos) {
     const auto line = words.rfind('\n', dump);
     words = words.substr(0, line == std::string_view::npos ? 0 : line);
@@ -30,11 +30,11 @@ void on_diagnostic(Severity severity, const char* message, std::size_t size, voi
   text += words;
 }
 
-// How a session says that it does not know a flag.
+// A session's message about an unknown flag.
 constexpr std::string_view kNotOfASession = "option not found";
 
-// A session takes most flags; of some there is one value in a process (llvm::cl), and a session
-// does not know them.
+// A session accepts most flags. LLVM keeps others once per process (llvm::cl), and a session does
+// not know these.
 bool is_of_process(const Library& library, const std::string& flag) {
   const CApi& api = library.api();
   Session_t* const probe = api.ireeCompilerSessionCreate();
@@ -52,14 +52,14 @@ bool is_known_to_be_of_process(std::string_view flag) {
   return flag.starts_with(kTransformLibraryFlag) || flag.starts_with(kReplacedFlag);
 }
 
-// Once a process has flags its sessions begin with them, and take an optimisation level of their
-// own without what follows from it (IREE 3.13): without a word another program is compiled.
+// Sessions of a process with flags start from these flags. They then apply an optimisation level of
+// their own without its implied settings (IREE 3.13) and silently compile another program.
 constexpr std::string_view kOptimizationLevelFlag = "--iree-opt-level";
 
 constexpr std::string_view kPassPipelineFlag = "--iree-preprocessing-pass-pipeline=";
 
-// The compiler leaves out a pipeline that it cannot build, with a line on stderr and no error (IREE
-// 3.13): what would be compiled and measured then is not what was asked for.
+// The compiler skips a pipeline that it cannot build, with a line on stderr and no error (IREE
+// 3.13). Without this check hone would measure another program than the requested one.
 Status check_pipeline(const CApi& api, MlirContext context, std::string_view pipeline) {
   std::string words;
   const MlirPassManager passes = api.mlirPassManagerCreate(context);
@@ -71,8 +71,8 @@ Status check_pipeline(const CApi& api, MlirContext context, std::string_view pip
   return input_error("IREE's compiler cannot build the pass pipeline '{}': {}", pipeline, words);
 }
 
-// IREE 3.13 holds a lock while it parses a spec for one executable, and the thread that does so may
-// be given another executable meanwhile, for which it waits for that lock: for ever, seen in
+// IREE 3.13 holds a lock while it parses a spec for one executable. The parsing thread may
+// meanwhile be given another executable, for which it waits for that lock for ever. Seen in
 // getOrLoadTransformLibraryModule.
 bool read_specs(const std::vector<std::string>& flags) {
   return std::ranges::any_of(flags, [](const std::string& flag) {
@@ -117,8 +117,8 @@ Result<CompilerSession> CompilerSession::create(const Library& library,
                                                 Threads threads) {
   const CApi& api = library.api();
   std::string words;
-  // What a session does not know is looked for among the process's flags only then: that takes a
-  // session for each flag.
+  // Probing whether a flag belongs to the process costs a session per flag. It runs only after a
+  // session has rejected a flag that it does not know.
   for (const bool sorted : {false, true}) {
     std::vector<std::string> of_process;
     std::vector<const char*> arguments;

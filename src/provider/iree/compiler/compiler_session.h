@@ -24,15 +24,15 @@ inline constexpr char kExecutableTargets[] = "executable-targets";
 inline constexpr char kHal[] = "hal";
 inline constexpr char kEnd[] = "end";
 
-// How a tuning spec reaches CUDA (IREE 3.13).
+// The flag that passes a tuning spec for CUDA (IREE 3.13).
 inline constexpr std::string_view kTransformLibraryFlag =
     "--iree-codegen-transform-dialect-library=";
-// With it the compiler takes files for executables of the program; it belongs to the process too.
+// Makes the compiler substitute files for executables of the program; a flag of the process too.
 inline constexpr std::string_view kReplacedFlag = "--iree-hal-substitute-executable-sources-from=";
 
-// Of MLIR: a process that forks, as one that serves candidates does, must have one thread. A whole
-// program is compiled by all, as iree-compile does it, where Library::allow_threads() was called
-// and no flag names a spec.
+// Threads of MLIR. A process that forks, such as a server of candidates, must have one thread. kAll
+// compiles a whole program with all threads, as iree-compile does. It takes effect only after
+// Library::allow_threads() and if no flag names a spec.
 enum class Threads { kOne, kAll };
 
 class CompilerSession {
@@ -50,7 +50,7 @@ class CompilerSession {
   const CApi& api() const { return library_.api(); }
   Session_t* get() const { return session_; }
   MlirContext context() const { return api().ireeCompilerSessionBorrowContext(session_); }
-  // Copies a source, with a zero behind it, to where it stays as long as the session.
+  // Copies a source, with a terminating zero, into memory that lives as long as the session.
   const char* keep(std::string_view bytes) const;
 
  private:
@@ -63,8 +63,9 @@ class CompilerSession {
   std::unique_ptr<Sources> sources_;
 };
 
-// One module on its way through the compiler. The session must outlive it; one at a time per
-// session. Functions return false when the compiler says no; diagnostics() then holds its words.
+// A module on its way through the compiler. The session must outlive it; a session runs one
+// invocation at a time. Functions return false on a compiler error; diagnostics() then holds its
+// words.
 class Invocation {
  public:
   explicit Invocation(const CompilerSession& session);
@@ -91,8 +92,8 @@ class Invocation {
   // MLIR's, after any phase: bytecode, or text where a constant is a dense_resource.
   Result<std::string> ir();
 
-  // Errors with their notes, one per line, as the compiler words and places them; warnings and
-  // remarks are left out.
+  // Errors with their notes, one per line, with the compiler's words and places, without warnings
+  // and remarks.
   std::string diagnostics() const;
 
  private:

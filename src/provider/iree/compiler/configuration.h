@@ -1,4 +1,4 @@
-// Configurations in the compiler's IR: which operation carries one, and what it says.
+// Configurations in the compiler's IR: the operations that carry one, and its content.
 #pragma once
 
 #include <string>
@@ -30,8 +30,8 @@ std::vector<MlirOperation> marked_roots(const Ir& ir, MlirOperation function);
 // operation, and the compiler's passes keep it.
 MlirOperation same_location(const Ir& ir, MlirOperation function, MlirOperation operation);
 
-// What `root` (may be null) and its function are configured to; fields are empty where they are
-// not.
+// Reads the configuration of `root` (may be null) and its function; fields that are not configured
+// are empty.
 Attributes configuration_of(const Ir& ir, MlirOperation function, MlirOperation root);
 
 }  // namespace hone::iree

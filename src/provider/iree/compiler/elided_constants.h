@@ -1,5 +1,5 @@
-// Programs that were printed without their large constants (--mlir-elide-elementsattrs-if-larger),
-// which the compiler takes and then fails on.
+// Programs printed without their large constants (--mlir-elide-elementsattrs-if-larger). The
+// compiler accepts such programs and fails on them later.
 #pragma once
 
 #include <functional>
@@ -17,9 +17,9 @@ struct FilledProgram {
 
 bool has_elided_constants(std::string_view program);
 
-// The program's text with contents for `dense_resource<__elided__>`: `contents` gives the bytes of
-// a tensor, asked once for each type. Constants of one type share them. One of a type that hone
-// does not know stays as it is.
+// Fills `dense_resource<__elided__>` in the program's text. `contents` gives the bytes of a tensor
+// and is called once for each type; constants of one type share them. A constant of a type that
+// hone does not know stays as it is.
 FilledProgram with_contents(std::string_view program,
                             const std::function<std::string(const problem::TensorType&)>& contents);
 

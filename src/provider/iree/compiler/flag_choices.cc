@@ -9,7 +9,7 @@
 namespace hone::iree {
 namespace {
 
-// What a program must hold for a flag to change it.
+// The content of a program without which a flag changes nothing.
 enum class Needs { kNothing, kProducts, kConvolutions, kFloatSums };
 
 enum class For { kCpu, kGpu, kBoth };

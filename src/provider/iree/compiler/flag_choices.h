@@ -1,7 +1,7 @@
-// What iree-compile can be told about a whole program that makes it faster or slower: each flag
-// with what it does and which programs it can do something for (IREE 3.13, iree-compile
-// --help-hidden). None is best for all: on convolutional networks they were worth 2.5 to 7.5x, and
-// the best set of one model was the worst of another (docs/flags.md).
+// iree-compile flags that make a whole program faster or slower: the effect of each flag and the
+// programs that it can affect (IREE 3.13, iree-compile --help-hidden). No flag set is best for all
+// programs. On convolutional networks they were worth 2.5 to 7.5x, and the best set of one model
+// was the worst of another (docs/flags.md).
 #pragma once
 
 #include <filesystem>
@@ -14,25 +14,26 @@
 
 namespace hone::iree {
 
-// For a CPU with vectors of so many bits, or a GPU (0), what has helped most programs first. Left
-// out is what `flags`, the user's own, say already; what the program has no use for says why not.
-// `folder`: of the files that flags name.
+// Lists the choices for a CPU with vectors of `vector_bits`, or a GPU (0). The flags that have
+// helped most programs come first. Choices that `flags`, the user's own, already make are omitted.
+// A choice that cannot affect the program says why not. `folder`: where the files that flags name
+// lie.
 std::vector<provider::FlagChoice> flag_choices(const problem::Program& program,
                                                const std::vector<std::string>& flags,
                                                int vector_bits,
                                                const std::filesystem::path& folder);
 
-// Those among a CPU's that everybody knows, data tiling, the same with micro-kernels and O3: they
-// compete with a spec where flags are not searched. Left out is what `flags` say already.
+// The best-known choices for a CPU: data tiling, data tiling with micro-kernels, and O3. They
+// compete with a spec if hone does not search flags. Choices that `flags` already make are omitted.
 std::vector<provider::FlagChoice> known_choices(const std::vector<std::string>& flags);
 
-// The one by which a CPU's floating-point sums may be reordered, under which programs with such
-// sums are tuned: IREE keeps their order below its optimisation level O2. None where `flags` say
-// what to do about them, or name a level.
+// The choice that allows a CPU to reorder floating-point sums. Programs with such sums are tuned
+// under it, because IREE keeps their order below its optimisation level O2. Nothing if `flags`
+// already decide about such sums or name a level.
 std::optional<provider::FlagChoice> reordered_sums(const std::vector<std::string>& flags);
 
-// Whether `name` ("--x" of "--x=1") is that of a flag among them whose value is no text that names
-// passes, which might read files.
+// Whether `name` ("--x" of "--x=1") is a flag among the choices whose value names no passes. Text
+// that names passes might read files.
 bool is_plain_choice(std::string_view name);
 
 }  // namespace hone::iree

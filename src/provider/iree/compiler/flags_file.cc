@@ -117,7 +117,7 @@ class Reading {
           "{}:{}: '{}' has a variable of the shell, which nobody replaces here: write what it "
           "stands for",
           name_, word.line, word.text);
-    // One dash or two are the same to the compiler.
+    // Write two dashes: the compiler accepts one as well.
     std::string flag = word.text.starts_with("--") ? word.text : "-" + word.text;
     const std::string name = flag.substr(0, flag.find('='));
     const std::string value = flag.size() > name.size() ? flag.substr(name.size() + 1) : "";

@@ -1,4 +1,4 @@
-// The flags of somebody's own iree-compile command, as hone's compiler is told them.
+// Flags files: the flags of a user's own iree-compile command, converted to hone's form.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ struct FileFlags {
   std::vector<std::string> notes;  // what was renamed or left out, and why; for people
 };
 
-// Reads a file of flags: words as a POSIX shell takes them apart (quotes, backslashes, lines that
-// begin with '#'), the command and its program among them or not. What names the target is taken
-// out of the flags, and so is what writes files (-o, dumps). Flags that IREE has had under another
-// name (the SDXL scripts of 2024) are renamed. Input errors, with the line: a quote that is not
-// closed, targets that contradict each other, a GPU whose chip is not said. `name`: of the file.
+// Reads a file of flags. Words are split as a POSIX shell does (quotes, backslashes, lines that
+// begin with '#'). The file may contain the command and its program. Flags that name the target or
+// write files (-o, dumps) are removed. Flags under a former IREE name (the SDXL scripts of 2024)
+// are renamed. Input errors, with the line: an unclosed quote, contradictory targets, a GPU without
+// a chip. `name`: of the file.
 Result<FileFlags> read_flags_file(const std::string& name, std::string_view text);
 
 }  // namespace hone::iree

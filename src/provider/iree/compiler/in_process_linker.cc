@@ -81,7 +81,7 @@ std::optional<std::vector<std::string>> linker_arguments(std::string_view comman
   }
   const bool gnu = arguments.size() > 3 && arguments[1] == "-flavor" && arguments[2] == "gnu";
   if (!gnu || !arguments[0].ends_with("iree-lld")) return std::nullopt;
-  // One candidate's link is far too small to share among threads.
+  // Link with one thread: a candidate is far too small to share among several.
   arguments.emplace_back("--threads=1");
   return arguments;
 }

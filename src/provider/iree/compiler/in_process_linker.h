@@ -1,12 +1,12 @@
 // Linking inside the compiling process.
 //
 // For llvm-cpu the compiler runs its linker as `system("LLD_VERSION=IREE .../iree-lld -flavor gnu
-// ...")`: a shell, and a program whose whole work is to map the 336 MB library again and call
-// ireeCompilerRunLldMain in it. hone therefore defines `system` itself: symbol interposition, which
-// GNU ld and lld give every executable whose own definition of a C library's function shadows it. A
-// call that comes from the compiler's library and asks for its linker is served by a fork of the
-// calling process, which has the library mapped already, where that has one thread; every other
-// call goes on to the C library. The fork is in the caller's process group and dies with it.
+// ...")`. That is a shell and a program that only maps the 336 MB library again and calls
+// ireeCompilerRunLldMain in it. hone therefore defines `system` itself by symbol interposition: GNU
+// ld and lld let an executable's own definition shadow that of a C library. If the compiler's
+// library calls its linker, a fork of the calling process serves the call, since it already has the
+// library mapped. This needs a process with one thread. Every other call goes on to the C library.
+// The fork is in the caller's process group and dies with it.
 #pragma once
 
 #include <optional>

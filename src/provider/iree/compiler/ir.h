@@ -38,13 +38,13 @@ class Ir {
   explicit Ir(const CApi& api) : api_(&api) {}
   const CApi& api() const { return *api_; }
 
-  // "linalg.matmul"; empty for a null handle, which is of no name.
+  // "linalg.matmul"; empty for a null handle.
   std::string_view name(MlirOperation operation) const;
   bool is(MlirOperation operation, std::string_view wanted) const;
   // A null handle when there is no such attribute.
   MlirAttribute attribute(MlirOperation operation, std::string_view name) const;
   void set_attribute(MlirOperation operation, std::string_view name, MlirAttribute value) const;
-  // Parses the value, which is right.
+  // Parses the value, which must be valid.
   void set_attribute(MlirOperation operation, std::string_view name, const std::string& text) const;
   void remove_attribute(MlirOperation operation, std::string_view name) const;
   std::string symbol(MlirOperation operation) const;  // its sym_name, or ""
@@ -55,7 +55,7 @@ class Ir {
   MlirOperation defining_operation(MlirValue value) const;  // null for a block argument
   // Whether an operand of `reader` is a result of `producer`.
   bool reads(MlirOperation reader, MlirOperation producer) const;
-  // Whether it is `outer` or in one of its regions.
+  // Whether `operation` is `outer` or in one of its regions.
   bool is_inside(MlirOperation operation, MlirOperation outer) const;
   // Puts a copy in front of `next`.
   MlirOperation copy_before(MlirOperation next, MlirOperation operation) const;
@@ -70,11 +70,11 @@ class Ir {
   };
   std::optional<Argument> argument(MlirValue value) const;  // nothing for a result
 
-  // Returns what each branch to a block (cf.br, cf.cond_br) passes for its argument; a null handle
-  // for another kind of branch. Empty where nothing branches there, and for all that is no
-  // argument.
+  // Returns the value that each branch to a block (cf.br, cf.cond_br) passes for its argument; a
+  // null handle for another kind of branch. Empty for a block without branches to it, and for a
+  // value that is no argument.
   std::vector<MlirValue> passed_to(MlirValue argument) const;
-  // Whether a branch or a loop of the function decides how often `operation` is done in one call.
+  // Whether a branch or a loop of the function decides how often `operation` runs in one call.
   bool in_branch_or_loop(MlirOperation operation) const;
 
   // Operations directly inside the regions of `operation`, in order.
@@ -101,9 +101,10 @@ class Ir {
   // Attribute values; nothing when it is of another kind or null.
   std::optional<std::string> string_value(MlirAttribute attribute) const;
   std::optional<std::int64_t> integer_value(MlirAttribute attribute) const;
-  // The number that it is, or that all elements of it are.
+  // The number, or the common number of all elements; else nothing.
   std::optional<double> number(MlirAttribute attribute) const;
-  // Of elements that are all the same, that; a null handle where they differ; else itself.
+  // The common value if all elements are equal, a null handle if they differ. An attribute without
+  // elements is returned as it is.
   MlirAttribute one_element(MlirAttribute attribute) const;
   std::vector<MlirAttribute> elements(MlirAttribute array) const;
   std::vector<int> integers(MlirAttribute dense_i32_array) const;

@@ -11,28 +11,27 @@
 
 namespace hone::iree {
 
-// The importer has the operations of this opset. Models of an older one are raised to it, unless
-// they have 2 GiB or more with their weights.
+// The opset that the importer supports. Models of an older opset are converted to it, unless they
+// have 2 GiB or more with their weights.
 inline constexpr int kOnnxOpset = 17;
 
-// The scope of the parameters that weights become.
+// The scope of the parameters that hold weights.
 inline constexpr char kOnnxScope[] = "model";
 
-// Writes what iree-import-onnx makes of the model to `program` (MLIR text in PyTorch's dialect), in
-// a process whose time and memory are limited by `bytes_with_weights`: of the model and of the
-// files that its weights lie in. Weights are constants of the program, or where `parameters` names
-// a file (.irpa) parameters of scope kOnnxScope in that one: the compiler then neither reads nor
-// writes them. `stop_fd`: as run_process has it. Returns the names that the model
-// gives to sizes of its inputs. Input error with the importer's own words for a
-// model that it does not take; environment error where the importer, Python or its package onnx is
-// missing.
+// Runs iree-import-onnx and writes its output to `program` (MLIR text in PyTorch's dialect). The
+// importer is a process with limits on time and memory that follow from `bytes_with_weights`, the
+// size of the model and its weight files. Weights become constants of the program. If `parameters`
+// names a file (.irpa), they become parameters of scope kOnnxScope in that file, and the compiler
+// neither reads nor writes them. `stop_fd`: as in run_process. Returns the names that the model
+// gives to sizes of its inputs. Input error with the importer's own words for a model that it does
+// not accept; environment error if the importer, Python or its package onnx is missing.
 Result<SizeNames> import_onnx(const Installation& installation, const std::filesystem::path& model,
                               const std::filesystem::path& program,
                               const std::filesystem::path& parameters,
                               std::uintmax_t bytes_with_weights, int stop_fd = -1);
 
-// Cuts what a Python program prints when it fails down to the error: the traceback's frames are
-// left out, and of a long error all but its beginning.
+// Reduces the output of a failed Python program to the error: drops the traceback's frames, and all
+// but the beginning of a long error.
 std::string error_in_traceback(const std::string& text);
 
 }  // namespace hone::iree

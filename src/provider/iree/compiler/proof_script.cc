@@ -97,8 +97,8 @@ agree() {
 }
 )sh";
 
-// How run.sh reads the elements of a result, and by how much they may differ where hone saw no
-// more: as iree-run-module has it, or by a step of the type at one.
+// Format in which run.sh reads the elements of a result, and the tolerance for outputs in which
+// hone saw no larger difference: that of iree-run-module, or a step of the type at one.
 struct Reading {
   std::string_view format, kind;  // of od; agree() above
   double own_tolerance = 0;
@@ -135,7 +135,8 @@ Reading reading_of(const problem::ArgumentType& type) {
   return {"u1", "exact"};
 }
 
-// Of a function that keeps state: a call changes the next one.
+// Flags for a function that keeps state: each call changes the next one, so only the first is
+// timed.
 constexpr std::string_view kFirstCall = " --benchmark_min_time=1x --benchmark_min_warmup_time=0";
 constexpr std::string_view kVerdict = R"sh(
 if [ "$wrong" -eq 0 ]; then echo "the outputs agree"; exit 0; fi

@@ -19,8 +19,8 @@
 namespace hone::iree {
 namespace {
 
-// Whose values the process is told by name; what else the tools know, as the kind of allocator, the
-// Python bindings take without a word and do nothing about.
+// Flags whose values the process takes by name. The Python bindings silently ignore other flags of
+// the tools, such as the kind of allocator.
 constexpr std::string_view kParameters = "--parameters=", kTaskSystem = "--task_";
 
 struct Settings {
@@ -28,7 +28,7 @@ struct Settings {
   std::string device;
 };
 
-// Nothing for flags that would be lost.
+// Returns nothing if a flag would be lost.
 std::optional<Settings> settings_for(const provider::ProgramCall& call) {
   constexpr std::string_view kDevice = "--device=";
   Settings settings;
@@ -121,7 +121,7 @@ class ResidentPrograms::Process {
       const std::chrono::duration<double, std::milli> left = end - Clock::now();
       if (left.count() <= 0)
         return failure("no answer of IREE's runtime in {:.0f} s", call.most_seconds);
-      // What it prints is read as it comes, lest it wait for a pipe that nobody empties.
+      // Read the process's stderr while waiting: a full pipe would block the process.
       pollfd entries[] = {{child_.socket(), POLLIN, 0},
                           {printing_ ? child_.error_pipe() : -1, POLLIN, 0},
                           {call.stop_fd, POLLIN, 0}};
@@ -173,14 +173,14 @@ Result<ResidentPrograms::Process*> ResidentPrograms::process_for(
     return nullptr;
   for (const std::unique_ptr<Process>& each : processes_)
     if (each->serves(call)) return each.get();
-  // Where the tools were copied without it, a Python may have another release of the runtime.
+  // A copy of the tools without the wheel may meet a Python with another release of the runtime.
   std::error_code code;
   if (!std::filesystem::exists(packages_of(installation_) / "iree" / "runtime", code))
     return nullptr;
   Result<std::unique_ptr<Process>> started = Process::start(installation_, call, *settings);
   if (!started) {
     if (started.error().kind == ErrorKind::kInterrupted) return tl::unexpected(started.error());
-    // What the tools themselves refuse they will say in their own words.
+    // Fall back to the tools, which report what they refuse in their own words.
     can_be_ = false;
     return nullptr;
   }

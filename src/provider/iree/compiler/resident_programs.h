@@ -1,6 +1,6 @@
-// Whole programs timed one after the other in a process of IREE's runtime that stays: it opens the
-// device and maps files of weights once, where iree-benchmark-module does so for each sample. Each
-// sample loads its module anew all the same, since where its memory lies is worth some percent.
+// Timing of whole programs one after the other in a resident process of IREE's runtime. The process
+// opens the device and maps weight files once; iree-benchmark-module does so for each sample. Each
+// sample still loads its module anew, since the place of its memory changes times by some percent.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,9 @@
 
 namespace hone::iree {
 
-// The process is Python's (python/resident_programs.py), as the wheel has no library for C. Where
-// that cannot be (no Python, no NumPy, flags of the runtime's tools that it does not know), every
-// sample is a process of iree-benchmark-module. Not thread-safe.
+// The process runs Python (python/resident_programs.py), because the wheel has no C library. If it
+// cannot run, every sample is a process of iree-benchmark-module. Reasons are no Python, no NumPy,
+// or flags of the runtime's tools that it does not know. Not thread-safe.
 class ResidentPrograms {
  public:
   explicit ResidentPrograms(Installation installation);
@@ -32,7 +32,8 @@ class ResidentPrograms {
  private:
   class Process;
 
-  // That for the call's device and flags, started where there is none; nullptr where it cannot be.
+  // Returns the process for the call's device and flags, and starts it if there is none. nullptr if
+  // the process cannot serve the call.
   Result<Process*> process_for(const provider::ProgramCall& call);
 
   Installation installation_;

@@ -16,7 +16,7 @@
 namespace hone::iree {
 namespace {
 
-// For what calls no program: reading a module, one artifact.
+// Time limit of tools that call no program: reading a module, one artifact.
 constexpr double kMostSeconds = 600;
 // A call that has no end in half of its time is made again (provider/retry.h), in the other half.
 constexpr double kShareOfACall = 0.5;
@@ -123,7 +123,7 @@ Result<std::vector<std::string>> input_flags(const provider::ProgramCall& call) 
     }
     HONE_ASSIGN(const std::string bytes, read_file(file));
     HONE_ASSIGN(problem::Array array, problem::from_npy(bytes));
-    // NumPy has bytes for what f8 is to hone.
+    // NumPy has no f8 type: its files hold bytes.
     if (form == problem::ArgumentForm::kF8E4M3) array.type.element = problem::ElementType::kF8E4M3;
     if (form == problem::ArgumentForm::kF8E5M2) array.type.element = problem::ElementType::kF8E5M2;
     const std::string content = problem::in_form(array, form);

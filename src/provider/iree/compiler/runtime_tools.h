@@ -16,35 +16,35 @@
 
 namespace hone::iree {
 
-// The flags that make IREE's runtime run on the device. Those that have an index are called there
-// as here, by their kind. The host's cores have one thread each: the synchronous device for one (no
-// worker thread, no queue), else the task system with a worker pinned to each.
+// Flags that make IREE's runtime run on the device. Devices with an index have the same names in
+// IREE as here, by their kind. The host's cores have one thread each: the synchronous device for
+// one core (no worker thread, no queue), else the task system with a worker pinned to each core.
 std::vector<std::string> device_flags(const device::Address& address);
 
-// The flags --input of the tools. What NumPy's files cannot say, packed integers among it, is
+// The tools' --input flags. Values that NumPy's files cannot express, such as packed integers, are
 // written beside such a file as raw bytes (.bin); a scalar is text. Errors: a file that cannot be
 // read or written.
 Result<std::vector<std::string>> input_flags(const provider::ProgramCall& call);
 
-// A module on the host that calls a function and returns what it does, and the arguments that it
-// overwrites behind that: IREE's tools show no argument. To be compiled and loaded after the
-// program. Text; empty where nothing is overwritten.
+// A host module that calls a function and returns its results, followed by the arguments that it
+// overwrites: IREE's tools print no arguments. Compile it, and load it after the program. Text;
+// empty if the function overwrites nothing.
 std::string returning_module(const provider::ProgramCall& call);
 // The flags that such a text is compiled with.
 std::vector<std::string> returning_module_flags();
 
-// Whether NumPy's files know no such element, so that the tools write its bytes alone.
+// Whether NumPy's files have no such element type, so that the tools write its bytes alone.
 bool lacks_npy(const problem::TensorType& type);
 
-// What iree-dump-module prints of a module's metadata. A failure with the tool's words when the
-// file is no module.
+// Runs iree-dump-module and returns the module's metadata as it prints them. A failure with the
+// tool's words if the file is no module.
 Result<std::string> dump_module(const Installation& installation,
                                 const std::filesystem::path& module);
 
-// The functions in what iree-dump-module prints, from the declarations that the compiler keeps in a
-// module for its users (the attribute iree.abi.declaration):
+// Reads the functions from the output of iree-dump-module, by the declarations that the compiler
+// keeps in a module for its users (the attribute iree.abi.declaration):
 //   sync func @f(%input0: tensor<4x8xf32>, %input1: tensor<f32>) -> (%output0: tensor<4x8xf32>)
-// A function without one, or with an argument that is no tensor of a type hone knows, is left out.
+// A function without one, or with an argument that is no tensor of a type hone knows, is omitted.
 std::vector<problem::Function> functions_in_dump(std::string_view dump);
 
 // The exported functions there without a declaration that take and return references only, without
@@ -69,7 +69,7 @@ Result<provider::ProgramTimes> kernel_times_in_module(const Installation& instal
                                                       const provider::ProgramCall& call,
                                                       double seconds);
 
-// The kernels in what --print_device_statistics prints, those of the host's cores:
+// Parses the output of --print_device_statistics into kernels of the host's cores:
 //   host_execute main_dispatch_0_matmul_64x64x64_f32  count=9 total=1.832 ms avg=203.621 us
 //   tiles=504
 std::vector<provider::KernelTime> kernel_times_in_statistics(std::string_view text);

@@ -12,11 +12,11 @@ namespace hone::iree {
 // Each with the extents that have it: "batch" of "input0.0" and "input1.0".
 using SizeNames = std::map<std::string, std::vector<std::string>>;
 
-// What python/import_onnx.py prints; empty for anything else.
+// Reads the output of python/import_onnx.py; empty for anything else.
 SizeNames size_names_from(const nlohmann::json& json);
 
-// As a line of comment for the beginning of a program's text, and read from there: empty for a
-// program without it.
+// Converts the names to a comment line for the beginning of a program's text, and reads them from
+// such a text. Empty for a program without that line.
 std::string comment_of(const SizeNames& names);
 SizeNames size_names_in(std::string_view program);
 

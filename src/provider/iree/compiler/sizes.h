@@ -1,5 +1,5 @@
-// Integers and extents in the compiler's IR, as far as they follow from constants and from values
-// that are given: what a program reads at run time, what a kernel is launched with.
+// Integers and extents in the compiler's IR, computed from constants and given values: sizes that a
+// program reads at run time, values that a kernel is launched with.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace hone::iree {
 
-// Of a value that a loop changes: nothing, or what it is in the first turn (of what branches pass
-// differently: what one of them passes).
+// Handling of a value that a loop changes. kAll: the value is unknown. kFirst: it is its value in
+// the first turn. If branches pass different values, kFirst takes one of them.
 enum class Turns { kAll, kFirst };
 
-// For one thread, and as long as the module is not changed.
+// Use from one thread, and only while the module does not change.
 class Sizes {
  public:
-  // The value of what no arithmetic defines; nothing where it is not given.
+  // The value of an integer that no arithmetic defines; nothing if it is not given.
   using Given = std::function<std::optional<std::int64_t>(MlirValue)>;
 
   // The extents of a tensor that no operation makes; kDynamic where one is not given.
@@ -30,8 +30,9 @@ class Sizes {
                  Turns turns = Turns::kAll)
       : ir_(ir), given_(std::move(given)), given_extents_(std::move(extents)), turns_(turns) {}
 
-  // Constants and arithmetic on them: arith, index, affine.apply/min/max, util.align, what the
-  // compiler only passes an integer through, and what branches and loops pass on (Turns).
+  // Evaluates constants and arithmetic on them: arith, index, affine.apply/min/max, util.align. It
+  // also follows operations that pass an integer through, and values that branches and loops pass
+  // on (Turns).
   std::optional<std::int64_t> integer(MlirValue value) const;
   // The type of a tensor or buffer with every extent known; nothing where one is not.
   std::optional<problem::TensorType> type(MlirValue value) const;

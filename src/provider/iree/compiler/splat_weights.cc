@@ -96,7 +96,7 @@ std::optional<Constant> constant_in(const Line& line, std::size_t number) {
   return Constant{number, fmt::format("tensor<{}>", shape), problem::is_float(type->element)};
 }
 
-// Which constants lines of one function are about, by their results.
+// Constants that the values of one function depend on, by result.
 class Uses {
  public:
   void read(std::string_view text, std::size_t number) {

@@ -1,5 +1,5 @@
-// Programs whose weights are one number each, as benchmarks with made-up weights have them. The
-// compiler folds such a weight into the kernel, which reads no weights then and takes a fraction of
+// Programs with splat weights, one number each, as benchmarks with made-up weights have them. The
+// compiler folds a splat into the kernel. The kernel then reads no weights and takes a fraction of
 // the time that it takes with real ones.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace hone::iree {
 
-// The scope of the parameters that stand for weights.
+// The scope of the parameters that replace weights.
 inline constexpr char kWeightScope[] = "hone";
 
 struct OpaqueProgram {
@@ -18,10 +18,10 @@ struct OpaqueProgram {
   std::size_t folded = 0;   // those that cannot be: of integers, which products may index by
 };
 
-// The program's text with a parameter of scope kWeightScope in the place of each constant of reals
-// that has one value, 64 elements or more, and is an operand of a product or a convolution, through
-// transposes, reshapes, broadcasts and conversions too. Constants of other uses stay: biases,
-// scales, what a sum starts with. Bytecode stays as it is.
+// Replaces splat weights in the program's text by parameters of scope kWeightScope. A splat weight
+// is a constant of reals that has one value and at least 64 elements. It is an operand of a product
+// or a convolution, also through transposes, reshapes, broadcasts and conversions. Constants of
+// other uses stay: biases, scales, initial values of sums. Bytecode stays as it is.
 OpaqueProgram with_opaque_weights(std::string_view program);
 
 }  // namespace hone::iree

@@ -39,8 +39,8 @@ constexpr std::array kForms = {
 
 std::string matcher(const Form& form, bool behind, int columns) {
   const int first = form.batch ? 1 : 0;
-  // The operation between is one that the compiler computes while it compiles: it reads the weights
-  // and nothing else, so its second operand is what it writes.
+  // The operation between product and weights must be one that the compiler evaluates at compile
+  // time. It reads only the weights, so its second operand is its output.
   const std::string_view between = R"mlir(
     %between = transform.get_producer_of_operand %root[1] : (!transform.any_op) -> !transform.any_op
     transform.match.operation_name %between ["linalg.generic", "linalg.transpose", "linalg.broadcast"] : !transform.any_op
@@ -114,8 +114,8 @@ std::string weights_in_blocks(int columns) {
     }
     sequences += change(form, columns);
   }
-  // Of what packing leaves, the result's is no more than another shape, which the pass makes of it:
-  // a dispatch of its own that copies the result otherwise.
+  // Packing leaves an unpack of the result, which is only a reshape. The last pass turns it into
+  // one; otherwise a dispatch of its own would copy the result.
   return fmt::format(
       R"mlir(// Weights of products in blocks of {} columns, made by hone for IREE 3.13.
 // Use: iree-compile {}THIS_FILE

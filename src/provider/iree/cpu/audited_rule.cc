@@ -47,7 +47,7 @@ Result<space::Space> space_outside(std::string_view rule, space::SpaceBuilder bu
   if (left_out.empty()) return strict;
   HONE_ASSIGN(space::Space outside, strict.relax(left_out));
   if (outside.empty()) return outside;
-  // What is worth most comes back first.
+  // Restore rules from the end of the order, which holds the most valuable ones.
   for (std::size_t i = left_out.size(); i-- > 0;) {
     std::vector<std::string> fewer = left_out;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));

@@ -1,4 +1,4 @@
-// Audits of hone's hard rules for CPUs: what lies just outside of one of them (hone space
+// Audits of hone's hard rules for CPUs: configurations just outside of one rule (hone space
 // --audit-rule).
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace hone::iree {
 
-// The space that `builder` states, but with what breaks the hard rule called `rule` instead of what
-// keeps it; all other hard rules hold. Soft rules hold too, but for those without which nothing
-// breaks the rule: those of `relaxation_order` go first, in that order, and none that need not.
-// Empty where no values of the knobs break this rule alone. Errors: SpaceBuilder::build's; an input
-// error that names the hard rules there are, where none is called so.
+// Builds the space of configurations that break the hard rule `rule` and keep all other hard rules.
+// Soft rules hold too, as far as some configuration then breaks `rule`. Otherwise rules are dropped
+// in the order `relaxation_order`, and only those that must go. Empty if no values of the knobs
+// break this rule alone. Errors: SpaceBuilder::build's; an input error that lists the hard rules if
+// none has this name.
 Result<space::Space> space_outside(std::string_view rule, space::SpaceBuilder builder,
                                    std::span<const std::string_view> relaxation_order);
 

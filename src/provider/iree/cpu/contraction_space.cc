@@ -17,7 +17,7 @@ std::vector<Value> up_to(std::initializer_list<Value> values, Value limit) {
   return kept;
 }
 
-// Register tiles: small ones all, larger ones where a loop of powers of two or three has them.
+// Register tiles: all small ones, and larger ones for loops of powers of two or three.
 std::vector<Value> vector_sizes(std::int64_t size) {
   return up_to({1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64, 80, 96, 128, 256},
                size);

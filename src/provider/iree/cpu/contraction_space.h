@@ -39,10 +39,10 @@ Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operat
 
 inline constexpr std::string_view kInterchangeKnob = "interchange";
 
-// The attributes of `configuration`, which is of that space. With K blocked, what the root
-// accumulates into and what reads its result stay outside the k loop and would become one vector of
-// the whole block, which the compiler refuses when it is large: init_config and consumer_config
-// tile them. Errors: those of contraction_loops; an input error when the space lacks one of the
+// Converts `configuration`, which is of that space, to IREE attributes. With K blocked, the root's
+// accumulator and the readers of its result stay outside the k loop. They would become one vector
+// of the whole block, which the compiler refuses if it is large. init_config and consumer_config
+// tile them. Errors: those of contraction_loops; an input error if the space lacks one of the
 // operation's knobs.
 Result<Attributes> llvm_cpu_contraction_attributes(const problem::Operation& operation,
                                                    const space::Space& space,

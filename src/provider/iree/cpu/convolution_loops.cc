@@ -8,7 +8,7 @@
 namespace hone::iree {
 namespace {
 
-// What a loop is to a convolution, as the letter that stands for it in a layout.
+// The role of a loop in a convolution, as its letter in a layout.
 enum Letter : char {
   kBatch = 'B',      // of the image and the output
   kImageLoop = 'I',  // of the output alone: the image is indexed by it and a filter loop together

@@ -9,15 +9,15 @@
 
 namespace hone::iree {
 
-// How IREE's llvm-cpu backend can make vectors of it (3.13).
+// How IREE's llvm-cpu backend can vectorise a convolution (3.13).
 enum class ConvolutionForm {
-  // nhwc x hwcf, nchw x fchw, depthwise nhwc x hwc, nhwc and nchw pooling: a two-dimensional one
-  // that ConvTileAndDecomposeExpert takes apart into one-dimensional ones, which become vectors
-  // (DecomposeConvolutionToLowerDimOps).
+  // Two-dimensional: nhwc x hwcf, nchw x fchw, depthwise nhwc x hwc, nhwc and nchw pooling.
+  // ConvTileAndDecomposeExpert decomposes them into one-dimensional convolutions, which become
+  // vectors (DecomposeConvolutionToLowerDimOps).
   kDecomposed,
-  // One image loop: it becomes vectors as it is.
+  // Convolutions with one image loop, which become vectors without decomposition.
   kOneDimensional,
-  // Grouped ones, nhwc x fhwc, depthwise nchw, three-dimensional ones: no pass makes vectors of
+  // Grouped, nhwc x fhwc, depthwise nchw and three-dimensional convolutions. No pass vectorises
   // them; only LLVM may.
   kScalar,
 };

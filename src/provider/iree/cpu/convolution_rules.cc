@@ -9,11 +9,11 @@ using space::Expression;
 }  // namespace
 
 // IREE, DecomposeConvolutionToLowerDimOps: a two-dimensional convolution becomes a one-dimensional
-// one where one image loop and its filter loop are 1 in the innermost tile. MLIR's vectoriser takes
-// one-dimensional convolutions only; what it does not take stays a nest of scalar loops, without a
-// word since IREE checks named operations only and every convolution is a linalg.generic by then.
-// That follows from those passes; how much it costs was measured on one convolution (nhwc
-// 2x28x28x64x3x3x64: 0.9 ms, not taken apart 43 to 76 ms).
+// one if one image loop and its filter loop are 1 in the innermost tile. MLIR's vectoriser takes
+// one-dimensional convolutions only. Others silently stay a nest of scalar loops: IREE checks named
+// operations only, and every convolution is a linalg.generic by then. This follows from those
+// passes. The cost was measured on one convolution (nhwc 2x28x28x64x3x3x64: 0.9 ms, not decomposed
+// 43 to 76 ms).
 void taken_apart_to_one_dimension(const ConvolutionContext& context, space::SpaceBuilder& builder) {
   if (context.convolution.form != ConvolutionForm::kDecomposed) return;
   std::vector<Expression> removed;
@@ -26,11 +26,11 @@ void taken_apart_to_one_dimension(const ConvolutionContext& context, space::Spac
                  context.decompose == 1 && space::any_of(removed), {context.decompose});
 }
 
-// As lanes_filled of contractions. A row of the output that is no multiple of a register (channels
-// first: the image's width) is cut into the longest equal pieces that one register takes. That part
-// was fitted to one convolution (nchw, f32, rows of 28: 14 at a time 1.6 ms, 7 3.8 ms, 28 5.4 ms)
-// and is a guess for all others; as every soft rule it gives way (rule_relaxation.h), and --relax
-// drops it.
+// The counterpart of lanes_filled for contractions. A row of the output that is no multiple of a
+// register (channels first: the image's width) is cut into the longest equal pieces that fit one
+// register. This part was fitted to one convolution (nchw, f32, rows of 28: 14 at a time 1.6 ms, 7
+// 3.8 ms, 28 5.4 ms) and is a guess for all others. As a soft rule it can be relaxed
+// (rule_relaxation.h), and --relax drops it.
 void row_fills_registers(const ConvolutionContext& context, space::SpaceBuilder& builder) {
   const RuleContext& common = context.common;
   const auto& tile = common.vec[static_cast<std::size_t>(common.loops.lane)];
@@ -53,7 +53,7 @@ void row_fills_registers(const ConvolutionContext& context, space::SpaceBuilder&
 
 // Eight independent sums keep two multiply-add units of four cycles latency busy (Intel since
 // Skylake, AMD since Zen 2: uops.info), and use each value of the image and the filter more than
-// once. One without input channels waits for memory instead.
+// once. A convolution without input channels waits for memory instead.
 void sums_in_flight(const ConvolutionContext& context, space::SpaceBuilder& builder) {
   if (!context.convolution.sums_channels) return;
   const RuleContext& common = context.common;
@@ -72,8 +72,8 @@ void sums_in_flight(const ConvolutionContext& context, space::SpaceBuilder& buil
                  common.accumulators() >= constant(wanted), {common.accumulators()});
 }
 
-// What is no vector runs as scalar loops, whose inner ones LLVM unrolls: tiles in several image
-// dimensions add loops and nothing else.
+// Convolutions that are not vectorised run as scalar loops, whose inner ones LLVM unrolls. Tiles in
+// several image dimensions only add loops.
 void one_image_row_at_a_time(const ConvolutionContext& context, space::SpaceBuilder& builder) {
   const auto& image = context.convolution.image;
   for (std::size_t d = 0; d + 1 < image.size(); ++d)

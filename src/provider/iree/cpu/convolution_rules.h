@@ -1,6 +1,6 @@
-// The rules of the llvm-cpu space of convolutions that contractions do not have, one function each;
-// what both have is in rules.h. All are soft: IREE compiles what breaks them. "IREE" is
-// the compiler's source at 3.13 (compiler/src/iree/compiler/Codegen); "measured" is docs/spaces.md.
+// Rules of the llvm-cpu space of convolutions, one function each; rules.h has the rules shared with
+// contractions. All are soft: IREE compiles configurations that break them. "IREE" is the
+// compiler's source at 3.13 (compiler/src/iree/compiler/Codegen); "measured" is docs/spaces.md.
 #pragma once
 
 #include "provider/iree/cpu/convolution_loops.h"
@@ -16,9 +16,9 @@ struct ConvolutionContext {
 
 using ConvolutionRule = void(const ConvolutionContext& context, space::SpaceBuilder& builder);
 
-// For what becomes vectors only.
+// Rules for vectorised convolutions only.
 ConvolutionRule taken_apart_to_one_dimension, row_fills_registers, sums_in_flight;
-// For what stays scalar only.
+// Rules for scalar convolutions only.
 ConvolutionRule one_image_row_at_a_time;
 
 }  // namespace hone::iree

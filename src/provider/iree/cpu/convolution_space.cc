@@ -24,7 +24,7 @@ std::vector<Value> inner_sizes(std::initializer_list<Value> sizes, std::int64_t 
   return {kept.begin(), kept.end()};
 }
 
-// Register tiles: small ones all, larger ones where a loop of powers of two or three has them.
+// Register tiles: all small ones, and larger ones for loops of powers of two or three.
 std::vector<Value> convolution_vector_sizes(std::int64_t size) {
   return inner_sizes({1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64, 80, 96, 128},
                      size, kLargestVectorTile);

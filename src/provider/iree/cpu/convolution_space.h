@@ -23,8 +23,8 @@ Result<space::Space> llvm_cpu_convolution_space(const problem::Operation& operat
                                                 const problem::CpuTarget& target,
                                                 std::string_view audited = {});
 
-// The attributes of `configuration`, which is of that space. Errors: those of convolution_loops; an
-// input error when the space lacks one of the operation's knobs.
+// Converts `configuration`, which is of that space, to IREE attributes. Errors: those of
+// convolution_loops; an input error if the space lacks one of the operation's knobs.
 Result<Attributes> llvm_cpu_convolution_attributes(const problem::Operation& operation,
                                                    const space::Space& space,
                                                    const space::Configuration& configuration);

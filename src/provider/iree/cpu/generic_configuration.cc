@@ -41,8 +41,8 @@ Tiles tiles_of(const problem::Operation& root, const space::Space& space,
 }
 
 // IREE (MultiLoweringConfigGenerator::setNewTilingConfigs): a neighbour's loop has the tile of the
-// root's loop that walks the same dimension. What feeds the root is computed inside of its
-// reduction loops; what reads it walks along them on its own.
+// root's loop that walks the same dimension. Producers of the root's operands run inside of its
+// reduction loops; readers of its result walk along them on their own.
 std::string surrounding_text(const SurroundingOperation& operation, const problem::Operation& root,
                              const Tiles& tiles) {
   const std::size_t count = operation.loops.size();

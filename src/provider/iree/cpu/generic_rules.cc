@@ -54,9 +54,8 @@ void generic_vector_within_workgroup(const GenericRules& rules, space::SpaceBuil
                       *rules.vec[i] <= *rules.dist[i], {*rules.vec[i], *rules.dist[i]});
 }
 
-// IREE, LLVMCPUVerifyVectorSizeLegality: every vector value stays below 512 native vectors, and so
-// does the whole iteration space of a product: of attention that of the scores and that of the
-// values.
+// IREE, LLVMCPUVerifyVectorSizeLegality: every vector value stays below 512 native vectors. So does
+// the whole iteration space of a product; attention has two, for the scores and for the values.
 void generic_vectors_within_compiler_limit(const GenericRules& rules,
                                            space::SpaceBuilder& builder) {
   const std::int64_t limit = kMostNativeVectors * rules.target.vector_bits / 8;
@@ -121,7 +120,8 @@ void generic_tiles_divide(const GenericRules& rules, space::SpaceBuilder& builde
   for (std::size_t i = 0; i < rules.loops().size(); ++i) {
     const Expression size = constant(rules.loops()[i].size);
     if (rules.dist[i]) divides(*rules.dist[i], size);
-    // As the compiler clips it, which matters to an audit of vector_tile_within_block only.
+    // The tile as the compiler clips it. Clipping matters only to an audit of
+    // vector_tile_within_block.
     const Expression around = rules.dist[i] ? *rules.dist[i] : size;
     if (rules.vec[i]) divides(min(*rules.vec[i], around), around);
     if (rules.red[i]) divides(*rules.red[i], size);
@@ -129,8 +129,8 @@ void generic_tiles_divide(const GenericRules& rules, space::SpaceBuilder& builde
   }
 }
 
-// Loads and stores are along what lies in memory one after the other: less than half a register of
-// it wastes the load. Half a register serves a transpose, whose registers are exchanged in halves.
+// Loads and stores go along contiguous memory: less than half a register of it wastes the load.
+// Half a register serves a transpose, whose registers are exchanged in halves.
 void generic_lanes_filled(const GenericRules& rules, space::SpaceBuilder& builder) {
   for (const std::size_t loop : rules.lane_loops())
     for (const auto* tiles : {&rules.vec, &rules.red, &rules.inner}) {
@@ -145,8 +145,8 @@ void generic_lanes_filled(const GenericRules& rules, space::SpaceBuilder& builde
     }
 }
 
-// What is in flight at once is an input and a result of the unrolled vectors: twice the target's
-// registers of them spill.
+// An input and a result of the unrolled vectors are live at once. They spill if they exceed twice
+// the target's registers.
 void generic_vectors_fit_registers(const GenericRules& rules, space::SpaceBuilder& builder) {
   const auto fits = [&](const Expression& elements) {
     const std::int64_t most = 2 * rules.target.vector_registers * rules.lanes();

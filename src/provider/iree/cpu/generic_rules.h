@@ -1,7 +1,6 @@
-// The rules of the llvm-cpu space of what is no contraction, one function each. Hard rules: the
-// compiler refuses the configuration, or it gives the code of another one. Soft rules: guesses
-// about speed. Sources: "IREE" is the compiler's source at 3.13
-// (compiler/src/iree/compiler/Codegen/LLVMCPU).
+// Rules of the llvm-cpu space of generic roots, one function each. Hard rules: the compiler refuses
+// the configuration, or generates the code of another one. Soft rules: guesses about speed.
+// Sources: "IREE" is the compiler's source at 3.13 (compiler/src/iree/compiler/Codegen/LLVMCPU).
 #pragma once
 
 #include <optional>
@@ -13,7 +12,7 @@
 
 namespace hone::iree {
 
-// What the rules speak of; by the root's loops, nothing where a loop has no such knob.
+// Input of the rules. Tiles are indexed by the root's loops; nothing if a loop has no such knob.
 struct GenericRules {
   using Tiles = std::vector<std::optional<space::Expression>>;
 
@@ -24,14 +23,15 @@ struct GenericRules {
   std::optional<space::Expression> peel;
 
   const std::vector<problem::Loop>& loops() const { return dispatch.root.loops; }
-  // What one pass over the vectors covers of a root's loop: vec_i, red_i, or all of the loop.
+  // Iterations of a root loop that one pass over the vectors covers: vec_i, red_i, or the whole
+  // loop.
   space::Expression innermost(std::size_t loop) const;
   // Returns the size of the widest element that the root touches.
   std::int64_t element_bytes() const;
   std::int64_t lanes() const;  // such elements in a vector register
-  // Whether no configuration makes vectors of it: MLIR's vectoriser (Vectorization.cpp) asks for
-  // indices that are single loops, whatever the tiles. Its tiles matter all the same (measured,
-  // IREE 3.13, Zen 4, two cores: a 1x1 convolution of stride 2 of ResNet-50 1.3 times).
+  // Whether no configuration vectorises the root: MLIR's vectoriser (Vectorization.cpp) needs
+  // indices that are single loops, whatever the tiles. Tiles matter all the same (measured, IREE
+  // 3.13, Zen 4, two cores: a 1x1 convolution of stride 2 of ResNet-50 1.3 times).
   bool is_scalar() const;
   // Loops along which some whole operand of the root lies in memory.
   std::vector<std::size_t> lane_loops() const;

@@ -93,8 +93,7 @@ void add_knobs(GenericRules& rules, space::SpaceBuilder& builder) {
   const problem::Dispatch& dispatch = rules.dispatch;
   const Defaults defaults(dispatch);
   const auto lane_loops = rules.lane_loops();
-  // The largest tile: eight registers of what lies in memory one after the other, 32 rows beside
-  // it.
+  // The largest tile: eight registers along contiguous memory, 32 iterations of other loops.
   const auto most = [&](std::size_t loop) -> Value {
     const bool lane = std::ranges::count(lane_loops, loop) > 0;
     return lane ? 8 * rules.lanes() : 32;

@@ -19,19 +19,18 @@
 
 namespace hone::iree {
 
-// Whether the dispatch's root is of a kind that this space is for.
+// Whether this space covers the kind of the dispatch's root.
 bool has_generic_space(const problem::Dispatch& dispatch);
 
-// The space of one such dispatch on one CPU, as cpu_space() has it. What the compiler chooses by
-// default (Dispatch::default_configuration) is among the values of every knob. Input errors also
-// for another kind of root, a size known only at run time, a loop that walks no operand alone, no
-// loop at all.
+// The space of one such dispatch on one CPU, as in cpu_space(). The values of every knob include
+// the compiler's default (Dispatch::default_configuration). Input errors also for another kind of
+// root, a size known only at run time, a loop that walks no operand alone, no loop at all.
 Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
                                             const problem::CpuTarget& target,
                                             std::string_view audited = {});
 
-// What the compiler is told for one of its configurations: the root's and each neighbour's
-// lowering_config, the function's translation_info. Input error: a space of another operation.
+// Converts a configuration of that space to IREE attributes: the lowering_config of the root and of
+// each neighbour, and the function's translation_info. Input error: a space of another operation.
 Result<Attributes> llvm_cpu_generic_attributes(const problem::Dispatch& dispatch,
                                                const space::Space& space,
                                                const space::Configuration& configuration);

@@ -22,7 +22,7 @@ std::string tile_knob(std::string_view level, std::string_view label);
 // 3*2^i below it.
 std::vector<space::Value> tile_sizes(std::int64_t size);
 
-// Adds the knob dist_LABEL: how many iterations of `loop`, a loop's name in words, one workgroup
+// Adds the knob dist_LABEL: the iterations of `loop`, a loop's name in words, that one workgroup
 // computes.
 space::Expression add_distribution(space::SpaceBuilder& builder, std::string_view label,
                                    std::string_view loop, std::vector<space::Value> sizes);

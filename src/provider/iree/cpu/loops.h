@@ -26,12 +26,12 @@ struct ContractionLoops {
   int lane = 0;  // walks the innermost dimension of the output: the SIMD lanes
   std::int64_t accumulator_bytes = 4;  // of one output element
   std::int64_t input_bytes = 4;        // of one element of the narrowest input
-  // The loops in the order that outer products need, m before n, new position to loop; empty where
-  // the operation has it. MLIR (LowerVectorContract.cpp, UnrolledOuterProductGenerator) makes them
-  // of contractions whose first operand walks the first of the parallel loops, whatever the
-  // operands' layouts (loops that are 1 in the register tile are gone by then); of others every sum
-  // is added up across a vector (measured, IREE 3.13, Zen 4, one core: 1024x196x256 f32 with the
-  // operands swapped 10.1 ms, its loops interchanged 1.01 ms).
+  // The order of loops that outer products need, m before n, new position to loop. Empty if the
+  // operation has it already. MLIR (LowerVectorContract.cpp, UnrolledOuterProductGenerator) makes
+  // outer products of contractions whose first operand walks the first of the parallel loops,
+  // whatever the operands' layouts. Loops that are 1 in the register tile are gone by then. In
+  // other contractions every sum is added up across a vector. Measured (IREE 3.13, Zen 4, one core,
+  // 1024x196x256 f32): operands swapped 10.1 ms, loops interchanged 1.01 ms.
   std::vector<int> interchange;
 };
 
@@ -39,9 +39,9 @@ struct ContractionLoops {
 // run time, an operand index that is not a single loop, no k loop or no output dimension.
 Result<ContractionLoops> contraction_loops(const problem::Operation& operation);
 
-// How many rows of an input that k walks along begin at addresses which the first-level cache tells
-// apart, as it has sets and ways (a way is a page of 4096 bytes on x86): rows that lie a multiple
-// of a way apart share its sets. Nothing where the operand's last dimension is none of k.
+// Number of rows of an input, walked along by k, that the first-level cache keeps without
+// conflicts. Rows that lie a multiple of a way apart share its sets; a way is a page of 4096 bytes
+// on x86. Nothing if the operand's last dimension is not a k loop.
 std::optional<std::int64_t> rows_in_first_level(const problem::Operation& operation,
                                                 const problem::Operand& operand,
                                                 const problem::CpuTarget& target);

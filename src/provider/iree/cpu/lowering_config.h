@@ -18,18 +18,20 @@ using TileLevel = std::vector<space::Value>;
 
 using TileLevels = std::map<std::string, TileLevel, std::less<>>;  // by name
 
-// In a translation_info's configuration: the last, partial tiles are loops of their own.
+// Entry of a translation_info's configuration: peel the last, partial tiles into loops of their
+// own.
 inline constexpr std::string_view kPeeling = "enable_loop_peeling";
 
 // Whether some loop has a tile.
 bool is_used(const TileLevel& level);
 
-// A lowering_config of the levels that are used, in the given order: the compiler prints
+// Text of a lowering_config of the used levels, in the given order. The compiler prints
 // distribution, cache_parallel, cache_reduction, vector_common_parallel, vector_reduction,
-// vector_inner_parallel. Empty where none is used.
+// vector_inner_parallel. Empty if no level is used.
 std::string lowering_config_text(const std::vector<std::pair<std::string_view, TileLevel>>& levels);
 
-// Its levels by name. Input error for another attribute and for scalable sizes ("[8]").
+// Reads the levels of a lowering_config by name. Input error for another attribute and for scalable
+// sizes ("[8]").
 Result<TileLevels> lowering_config_levels(std::string_view text);
 
 }  // namespace hone::iree

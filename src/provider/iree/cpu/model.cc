@@ -49,8 +49,8 @@ std::size_t loop_index(int loop) {
   return static_cast<std::size_t>(loop);
 }
 
-// What a cache keeps of rows of `width` bytes that lie `stride` bytes apart: rows whose distance
-// shares a large divisor with a way begin in few of its sets.
+// Bytes that a cache keeps of rows of `width` bytes, `stride` bytes apart. Rows whose distance
+// shares a large divisor with a cache way start in few of its sets.
 double kept_bytes(double cache, double way, double width, double stride) {
   const double lines = kLineBytes * std::ceil(width / kLineBytes);
   const auto divisor = std::gcd(static_cast<std::int64_t>(way), static_cast<std::int64_t>(stride));
@@ -165,7 +165,7 @@ class Model {
     return cycles;
   }
 
-  // What lies outside of the extents is computed too, or under masks.
+  // Slowdown from remainders: iterations outside the extents are computed too, or under masks.
   double remainders() const {
     bool remains = false;
     for (std::size_t i = 0; i < loops_.loops.size(); ++i) {
@@ -177,8 +177,8 @@ class Model {
     return !remains ? 1 : tiles_.peel ? kPeeled * peeled_rest() : kMasked;
   }
 
-  // What peeling leaves of a row is a tile like the others where it is a vector, and as slow as a
-  // vector of odd length where it is none.
+  // Slowdown from the remainder of a row that peeling leaves. A remainder that is a whole vector is
+  // a tile like the others. Any other is as slow as a vector of odd length.
   double peeled_rest() const {
     const std::size_t lane = loop_index(loops_.lane);
     const double rest = std::fmod(tiles_.block[lane], tiles_.inner[lane]);

@@ -1,16 +1,16 @@
-// How long a contraction takes on a CPU, by arithmetic: a prior that says which configurations to
-// try first. It has to rank, not to be right. Cycles of one core, which works through a register
-// tile of sums at a time, along a block of k:
-// - multiply-adds at two a cycle, or as their latency lets them where sums are few; loads of the
-//   register tile's row and broadcasts of its column; what of the sums does not fit in registers
-//   goes to memory and back in every step (docs/spaces.md, "Measured");
-// - what the caches move: the lane operand's block is read again for every row of register tiles,
-//   from the nearest cache that keeps it, and the other operand's strip for every register tile of
-//   a row. Rows that are a power of two apart share few sets of a cache, so that it keeps less;
+// Analytic model of a contraction's time on a CPU: a prior for the order in which configurations
+// are tried. It has to rank them, not to be exact. Its unit is cycles of one core, which works
+// through a register tile of sums at a time, along a block of k:
+// - multiply-adds at two a cycle, or at the pace of their latency if sums are few; loads of the
+//   register tile's row and broadcasts of its column; sums that do not fit in registers go to
+//   memory and back in every step (docs/spaces.md, "Measured");
+// - cache traffic: the lane operand's block is read again for every row of register tiles, from the
+//   nearest cache that keeps it, and the other operand's strip for every register tile of a row.
+//   Rows that are a power of two apart share few sets of a cache, so it keeps fewer of them;
 // - pages: rows further apart than a page that the first-level TLB cannot hold;
 // - sums of a block of k go to memory and come back in the next.
-// Threads: the one with the most workgroups ends last. Remainders under masks, and lane vectors
-// that are no power of two, cost what was measured there.
+// The thread with the most workgroups ends last. Remainders under masks, and lane vectors that are
+// no power of two, cost the measured factors of docs/spaces.md.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,9 @@
 
 namespace hone::iree {
 
-// By loop of the contraction, in iterations: of a workgroup (1 for loops of k), of the block that
-// one pass over the innermost loops covers, of the register tile or unrolled.
+// Tiles of each loop of the contraction, in iterations. workgroup: of a workgroup (1 for loops of
+// k). block: of the block that one pass over the innermost loops covers. inner: of the register
+// tile, or unrolled.
 struct CpuTiles {
   std::vector<double> workgroup, block, inner;
   bool peel = false;

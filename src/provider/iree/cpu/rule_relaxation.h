@@ -1,4 +1,4 @@
-// What becomes of soft rules that contradict each other.
+// Relaxation of soft rules that contradict each other.
 #pragma once
 
 #include <span>
@@ -9,18 +9,19 @@
 
 namespace hone::iree {
 
-// Returns `space` if its soft rules together leave at least 16 configurations; a search is not for
-// fewer (odd extents, small problems). Else returns it without the first rule of `relaxation_order`
-// whose removal alone leaves 16, and 16 times as many as now. If no rule's does, returns `space`
-// unless it is empty; else without the first rule whose removal alone leaves any configuration, or
-// without as many of them, in that order, as it takes, or without all soft rules.
+// Returns `space` if its soft rules together leave at least 16 configurations: fewer are not worth
+// a search (odd extents, small problems). Otherwise drops the first rule of `relaxation_order`
+// whose removal alone leaves 16, and 16 times as many as now. If there is no such rule, returns a
+// non-empty `space` unchanged. For an empty one, drops the first rule whose removal alone leaves
+// any configuration. If that fails too, drops as many rules as it takes, in that order, or all soft
+// rules.
 // Errors: the space's own.
 Result<space::Space> relaxed_to_searchable(const space::Space& space,
                                            std::span<const std::string_view> relaxation_order);
 
-// The space that `builder` states, relaxed_to_searchable(); with `audited`, the name of one of its
-// hard rules, what breaks this rule alone (space_outside). Errors: SpaceBuilder::build's,
-// space_outside's.
+// Builds the space that `builder` states and relaxes it (relaxed_to_searchable). With `audited`,
+// the name of one of its hard rules, returns the configurations that break this rule alone
+// (space_outside). Errors: SpaceBuilder::build's, space_outside's.
 Result<space::Space> searchable_space(space::SpaceBuilder builder,
                                       std::span<const std::string_view> relaxation_order,
                                       std::string_view audited);

@@ -43,8 +43,8 @@ Expression lane_registers(const RuleContext& context) {
                        constant(context.lanes()));
 }
 
-// Whether what peeling leaves of a row of the block is one register at most, or whole ones: 17
-// elements of 16 lanes are no vector that LLVM keeps in registers (lanes_filled). Measured: see
+// Whether the remainder of a row of the block after peeling is at most one register, or whole ones.
+// 17 elements of 16 lanes are no vector that LLVM keeps in registers (lanes_filled). Measured: see
 // peeled_rest_in_registers.
 Expression rest_in_registers(const RuleContext& context, const Expression& tile) {
   const Expression rest = euclidean_mod(context.block(context.loops.lane), tile);
@@ -207,7 +207,8 @@ void tiles_divide(const RuleContext& context, space::SpaceBuilder& builder) {
     if (context.dist[i]) divides(*context.dist[i], size);
     if (context.cache[i]) divides(block, context.dist[i] ? *context.dist[i] : size);
     if (!context.vec[i] && !context.red[i]) continue;
-    // As the compiler clips it, which matters to an audit of vector_tile_within_block only.
+    // The tile as the compiler clips it. Clipping matters only to an audit of
+    // vector_tile_within_block.
     const Expression tile = min(context.innermost(loop), block);
     if (peels_rows && loop == context.loops.lane)
       divides(tile, block, context.peel == 1);
@@ -313,7 +314,8 @@ void loads_below_multiplies(const RuleContext& context, space::SpaceBuilder& bui
   for (const int loop : context.loops.parallel)
     if (context.vec[index(loop)] && context.loops.loops[index(loop)].size > 1) ++tiled;
   if (tiled < 2) return;  // a matrix-vector product loads as much as it multiplies
-  // One register of a row, where more of them leave what is no vector.
+  // A row of one register is exempt if two and four registers would leave a remainder that is no
+  // vector.
   Expression narrow = false;
   if (const auto& tile = context.vec[index(context.loops.lane)];
       tile && context.boundaries_vectorised && context.has_ragged_rows())
@@ -388,8 +390,8 @@ void k_block_within_pages(const RuleContext& context, space::SpaceBuilder& build
   }
 }
 
-// What the loops below cache_k touch is used again and again, from the second-level cache if it
-// fits there.
+// The loops below cache_k reuse their data again and again, from the second-level cache if it fits
+// there.
 void block_fits_l2(const RuleContext& context, space::SpaceBuilder& builder) {
   Expression bytes = 0;
   for (const problem::Operand& operand : context.operation.operands) {
@@ -404,9 +406,10 @@ void block_fits_l2(const RuleContext& context, space::SpaceBuilder& builder) {
                  bytes <= constant(context.target.l2_bytes), {bytes});
 }
 
-// What an element of an input that comes from beyond the block's cache is used for: m multiply-adds
-// by the columns of the block, n by its rows. 64x64 blocks give 32 per element loaded (measured:
-// matmul+bias+gelu 128x3072x768, blocks of 8192 elements: 128x64 90, 64x128 83, 32x256 63 GFLOP/s).
+// Multiply-adds per input element loaded from beyond the block's cache: an element of the m operand
+// is used by all columns of the block, an element of the n operand by all rows. 64x64 blocks give
+// 32 per element loaded (measured: matmul+bias+gelu 128x3072x768, blocks of 8192 elements: 128x64
+// 90, 64x128 83, 32x256 63 GFLOP/s).
 void block_reuses_inputs(const RuleContext& context, space::SpaceBuilder& builder) {
   std::int64_t m_size = 1, n_size = 1;
   Expression m = 1, n = 1;

@@ -26,7 +26,7 @@ inline constexpr std::int64_t kStackBytes = 32768;
 // (ragged_block_fits_stack).
 inline constexpr std::int64_t kRaggedCopies = 2;
 
-// What the rules speak of; by loop index, nothing where the loop has no such knob.
+// Input of the rules. Tiles are indexed by loop; nothing if the loop has no such knob.
 struct RuleContext {
   using Tiles = std::vector<std::optional<space::Expression>>;
 

@@ -1,7 +1,7 @@
-// The configurations of a dispatch compiled by IREE's llvm-cpu backend. The compiler states no
-// space for a CPU, so hone does: a nest of tiles (knobs.h) with the rules of its root operation, of
-// which there are three sets: contractions (contraction_space.h), convolutions and poolings
-// (convolution_space.h), and what is neither (generic_space.h). docs/spaces.md lists the rules with
+// The configuration space of a dispatch compiled by IREE's llvm-cpu backend. The compiler states no
+// space for a CPU, so hone does: a nest of tiles (knobs.h) with the rules of its root operation.
+// There are three sets of rules: contractions (contraction_space.h), convolutions and poolings
+// (convolution_space.h), and all other roots (generic_space.h). docs/spaces.md lists the rules with
 // their reasons and the measurements behind the soft ones.
 #pragma once
 
@@ -15,15 +15,16 @@
 
 namespace hone::iree {
 
-// The space of one dispatch on one CPU. If its soft rules together leave nothing (odd extents,
-// small problems), those that give way are left out of it. With `audited`, the name of one of its
-// hard rules, it holds what breaks this rule alone (audited_rule.h). Input errors: a root without
-// such a space, and why; a target without vector registers; those of space_outside.
+// The space of one dispatch on one CPU. If its soft rules together leave too little (odd extents,
+// small problems), some are relaxed (rule_relaxation.h). With `audited`, the name of one of its
+// hard rules, it holds the configurations that break this rule alone (audited_rule.h). Input
+// errors: a root without such a space, and why; a target without vector registers; those of
+// space_outside.
 Result<space::Space> cpu_space(const problem::Dispatch& dispatch, const problem::CpuTarget& target,
                                std::string_view audited = {});
 
-// What the compiler is told for `configuration`, which is of that space, in MLIR's text
-// (IREE 3.13). Input error: the space lacks one of the root's knobs.
+// Converts `configuration`, which is of that space, to IREE attributes in MLIR's text (IREE 3.13).
+// Input error: the space lacks one of the root's knobs.
 Result<Attributes> cpu_attributes(const problem::Dispatch& dispatch, const space::Space& space,
                                   const space::Configuration& configuration);
 

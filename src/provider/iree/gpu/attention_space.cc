@@ -114,7 +114,7 @@ Result<Attributes> attention_attributes(const problem::Operation& root,
   if (!parts) return Attributes();
   constexpr std::string_view kDerived = "#iree_gpu.derived_thread_config";
   const Value subgroups = values.of("subgroups");
-  // What each product walks: m, k1, k2 and m, n, k2 beside the batch.
+  // Loops of each product beside the batch: m, k1, k2 for the scores and m, n, k2 for the result.
   const auto basis = [&](int left_out) {
     std::vector<int> loops;
     for (int loop = 0; loop < static_cast<int>(root.loops.size()); ++loop)
@@ -142,7 +142,8 @@ Result<Attributes> attention_attributes(const problem::Operation& root,
   attributes.decomposition_config = fmt::format(
       "{{pv_attrs = {}, qk_attrs = {}}}", product("1", kDerived, parts->k1),
       product(share_q ? "0, 1" : "1", share_q ? both : std::string(kDerived), parts->n));
-  // As the compiler's default: a denormal probability is nothing beside the largest, which is 1.
+  // Flush denormals, as the compiler's default does: a denormal probability is negligible beside
+  // the largest, which is 1.
   attributes.translation_info = fmt::format(
       "#iree_codegen.translation_info<pipeline = #iree_gpu.pipeline<VectorDistribute> "
       "workgroup_size = [{}, 1, 1] subgroup_size = {}, {{iree_codegen.denormal_fp_math_f32 = "

@@ -28,7 +28,7 @@ constexpr std::pair<std::string_view, TermKind> kOperations[] = {
     {"smt.not", TermKind::kNot},
     {"smt.ite", TermKind::kIfThenElse},
 };
-// By the value of smt.int.cmp's attribute `pred`.
+// Comparisons by the value of smt.int.cmp's attribute `pred`.
 constexpr std::array<TermKind, 4> kPredicates = {TermKind::kLess, TermKind::kLessEqual,
                                                  TermKind::kGreater, TermKind::kGreaterEqual};
 
@@ -263,7 +263,7 @@ Result<StatedSpace> stated_constraints(const Library& library, const std::string
   StatedSpace stated;
   for (const MlirOperation each : exports_in(ir, module.get()))
     for (const MlirOperation operation : constraint_operations(ir, function_of(ir, each))) {
-      // What holds at one size only is no statement about a kernel of every size.
+      // Skip constraints that depend on a run-time size: they do not state a kernel for every size.
       const auto is_open = [&](MlirValue size) { return !ir.constant(size); };
       if (std::ranges::any_of(ir.operands(operation), is_open)) continue;
       HONE_ASSIGN(StatedSet set, read_constraints(ir, operation));

@@ -24,7 +24,7 @@ class Flatbuffer {
     return value;
   }
 
-  // What the offset at `at` points to.
+  // Returns the target of the offset at `at`; nothing for offset 0.
   std::optional<std::uint64_t> follow(std::optional<std::uint64_t> at) const {
     const auto offset = at ? read<std::uint32_t>(*at) : std::nullopt;
     if (!offset || *offset == 0) return std::nullopt;

@@ -1,6 +1,6 @@
-// The kernel inside what IREE's compiler gives for a GPU: a 64-byte header ("CDA1" or "HIP1", u32
-// version, u64 size) and a flatbuffer (IREE's cuda_executable_def.fbs and hip_executable_def.fbs,
-// checked on 3.13).
+// Kernels inside the executables of IREE's compiler for GPUs. An executable has a 64-byte header
+// ("CDA1" or "HIP1", u32 version, u64 size) and a flatbuffer (IREE's cuda_executable_def.fbs and
+// hip_executable_def.fbs, checked on 3.13).
 #pragma once
 
 #include <array>
@@ -23,12 +23,12 @@ struct GpuKernel {
   std::uint32_t constants = 0;     // 32-bit words
 };
 
-// The kernel of export `ordinal`. An input error that says what is wrong for bytes that are no such
-// executable: nothing outside of them is read.
+// Reads the kernel of export `ordinal`. Never reads outside of the bytes. An input error with the
+// reason if they are no such executable.
 Result<GpuKernel> gpu_kernel(std::string_view executable, int ordinal);
 
-// The kernel `entry`, by the name of its function, of a compiled module (.vmfb), in which
-// executables lie as they are; nothing where there is none of that name.
+// Finds the kernel function `entry` in a compiled module (.vmfb), which holds executables
+// unchanged. Nothing if no kernel has this name.
 std::optional<GpuKernel> kernel_in_module(std::string_view module, std::string_view entry);
 
 // The first kernel of each executable in a compiled module, in the module's order.

@@ -21,16 +21,16 @@ namespace hone::iree::gpu {
 
 // Whether the root is a matmul or a batch matmul of one m, n and k loop each.
 bool is_matrix_product(const problem::Operation& root);
-// Whether the extent of its k loop is open. No space is for that: 41 of 41 configurations of a
-// 512x1024x509 product gave kernels that did not end on an H200 (IREE 3.13).
+// Whether the extent of its k loop is open. hone has no space for such roots: 41 of 41
+// configurations of a 512x1024x509 product gave kernels that did not end on an H200 (IREE 3.13).
 bool has_open_k(const problem::Operation& root);
 
-// For operands that the target has matrix instructions for.
+// The space for operands with matrix instructions on the target.
 Result<space::Space> instruction_space(const problem::Operation& root,
                                        const problem::GpuTarget& target);
 Result<Attributes> instruction_attributes(const problem::Operation& root,
                                           const problem::GpuTarget& target, const Values& values);
-// For others.
+// The space for other operands.
 Result<space::Space> thread_space(const problem::Operation& root, const problem::GpuTarget& target);
 Result<Attributes> thread_attributes(const problem::Operation& root,
                                      const problem::GpuTarget& target, const Values& values);

@@ -15,7 +15,7 @@ struct MatrixInstruction {
   int m = 0, n = 0, k = 0;
 };
 
-// Those that multiply `input` and add to `output`; empty where there are none.
+// Instructions that multiply `input` and accumulate in `output`; empty if there are none.
 std::vector<MatrixInstruction> matrix_instructions(const problem::GpuTarget& target,
                                                    problem::ElementType input,
                                                    problem::ElementType output);

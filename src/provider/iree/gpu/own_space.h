@@ -1,6 +1,6 @@
-// hone's own spaces for operations on a GPU for which IREE 3.13 states no constraints, or dies of
-// being asked: matrix products (matmul_space.h), what goes along rows (row_space.h), what
-// threads compute output by output (output_space.h), attention (attention_space.h).
+// hone's own spaces for GPU operations for which IREE 3.13 states no constraints, or crashes when
+// asked: matrix products (matmul_space.h), reductions along rows (row_space.h), outputs computed
+// one by one by threads (output_space.h), attention (attention_space.h).
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ std::string why_no_own_space(const problem::Operation& root, const problem::GpuT
 // Input error with that reason.
 Result<space::Space> gpu_own_space(const problem::Operation& root,
                                    const problem::GpuTarget& target);
-// What the compiler is told for one of its configurations.
+// Converts a configuration of that space to IREE attributes.
 Result<Attributes> gpu_own_attributes(const problem::Operation& root,
                                       const problem::GpuTarget& target, const space::Space& space,
                                       const space::Configuration& configuration);

@@ -22,7 +22,7 @@
 
 namespace hone::iree::gpu {
 
-// Whether the root goes along rows that threads can share without a rest.
+// Whether the root goes along rows that threads can share without a remainder.
 bool goes_along_rows(const problem::Operation& root, const problem::GpuTarget& target);
 Result<space::Space> row_space(const problem::Operation& root, const problem::GpuTarget& target);
 Result<Attributes> row_attributes(const problem::Operation& root, const problem::GpuTarget& target,

@@ -1,4 +1,4 @@
-// What hone's own spaces for GPUs (own_space.h) are put together from.
+// Building blocks of hone's own spaces for GPUs (own_space.h).
 #pragma once
 
 #include <string>
@@ -30,8 +30,9 @@ std::vector<int> parallel_loops(const problem::Operation& root);
 
 // Divisors of `of` from `from` to `to`, ascending.
 std::vector<space::Value> divisors(space::Value of, space::Value from, space::Value to);
-// The tiles of a loop: its divisors; where remainders are padded powers of two too; of an open
-// size, which has no divisors, powers of two and three times those. Ascending, at most `largest`.
+// The tiles of a loop, ascending, at most `largest`: its divisors, and powers of two too if
+// remainders are padded. An open size has no divisors: its tiles are powers of two and three times
+// those.
 std::vector<space::Value> tiles_of(const problem::Operation& root, int loop, bool padded,
                                    space::Value largest);
 // 1, 2, 4, ... up to `to`.

@@ -46,15 +46,15 @@ std::vector<Expression> tile_of(const problem::Operation& root, const problem::O
   return tile;
 }
 
-// Whether `threads` can be laid over the tile: column by column from the innermost extent, each of
-// which takes all that are left or divides them.
+// Whether `threads` can cover the tile: column by column from the innermost extent. Each column
+// takes all threads that are left or divides them.
 Expression covers(const std::vector<Expression>& tile, const Expression& threads,
                   std::int64_t bits) {
   constexpr std::int64_t kCopyBits = 128;
   const Expression each = euclidean_div(space::product_of(tile), threads);
   const Expression& row = tile.back();
   const Expression wanted = min(space::constant(kCopyBits / bits), each);
-  // One element at a time where neither divides the other.
+  // Copy one element at a time if neither divides the other.
   const Expression vector = ite(euclidean_mod(row, wanted) == 0 || euclidean_mod(wanted, row) == 0,
                                 min(row, wanted), space::constant(1));
   Expression kept = true;

@@ -1,5 +1,5 @@
-// Rules that hone adds to what the compiler states, each for configurations that keep the
-// compiler's constraints and that it then fails to compile, or that the device cannot launch.
+// Rules that hone adds to the compiler's constraints. Each excludes configurations that keep those
+// constraints but that the compiler then fails to compile, or that the device cannot launch.
 #pragma once
 
 #include <array>
@@ -17,25 +17,25 @@ namespace hone::iree {
 // fails with "failed to derive layout for promoted read-like op" (getDerivedThreadLayout in
 // GPUNestedLayoutUtils.cpp and getVectorTileSizesFromLoopRanges in DerivedConfigUtils.cpp).
 inline constexpr std::string_view kCopyLayoutRule = "threads cover the copied tile";
-// Shared memory of the device where the compiler's table says more: 99 KiB of sm_86 and not 163.
+// Shared memory of the device, if the compiler's table says more: sm_86 has 99 KiB, not 163.
 inline constexpr std::string_view kDeviceMemoryRule = "shared memory of the device";
 // TileAndFuse pads an output whose tiles its matrix instruction does not divide, and keeps the
 // padded tile in shared memory, which the compiler's sum leaves out ("uses N bytes of shared
 // memory; exceeded the limit").
 inline constexpr std::string_view kPaddedOutputRule = "padded output in shared memory";
-// Attention has the tiles of Q, K and V and the scores in shared memory at once; where two layouts
-// agree the compiler counts only half of scores and V.
+// Attention keeps the tiles of Q, K and V and the scores in shared memory at once. If two layouts
+// agree, the compiler counts only half of the scores and V.
 inline constexpr std::string_view kAttentionMemoryRule = "tiles of attention in shared memory";
-// The first product of attention has the step along K2 as its columns, which must be whole matrix
+// The columns of attention's first product are the step along K2, which must be whole matrix
 // instructions ("tile size analysis did not determine a valid tile size").
 inline constexpr std::string_view kScoresRule = "scores are whole instructions";
 // The implicit form of a convolution folds loops together and cannot pad one of them
 // ("'tensor.expand_shape' op expected dimension").
 inline constexpr std::string_view kImplicitGemmRule = "no padding in an implicit GEMM";
 
-// Of a convolution with channels first, on NVIDIA, the direct form gives wrong results (sm_80, f16:
-// half of the elements, in all of 167 configurations of nine convolutions of SDXL's UNet on two
-// GPUs; of 235 of the implicit form none).
+// The direct form of a convolution with channels first gives wrong results on NVIDIA. Measured on
+// sm_80 with f16: half of the elements, in all of 167 configurations of nine convolutions of SDXL's
+// UNet on two GPUs; of 235 configurations of the implicit form, none.
 inline constexpr std::string_view kChannelsFirstFormRule = "channels first: implicit form";
 // The implicit form of a convolution with channels first, on NVIDIA: LLVM aborts where a workgroup
 // has 8 or 40 columns ("Cannot select: v2i16,v2i16 = umul_lohi"; 8 of 8 tried, none of 29 others).
@@ -49,13 +49,13 @@ inline constexpr std::string_view kChannelsFirstThreadsRule = "channels first: t
 inline constexpr std::string_view kChannelsFirstMemoryRule =
     "channels first: result in shared memory";
 
-// A soft one: threads keep the workgroup's tile of the output in registers while it is summed up,
-// and a step's operands pass through registers on their way from global to shared memory. What does
-// not fit is spilled to memory in every step; such code also compiles for many times as long, since
-// all of it is unrolled (docs/studies/hard-rules.md).
+// A soft rule. Threads keep the workgroup's tile of the output in registers while they sum it up. A
+// step's operands pass through registers from global to shared memory. Excess data spills to memory
+// in every step. Such code is fully unrolled, so it also takes many times as long to compile
+// (docs/studies/hard-rules.md).
 inline constexpr std::string_view kRegisterRule = "sums and operands fit in registers";
 
-// The names of the hard ones.
+// The names of the hard rules.
 inline constexpr std::array<std::string_view, 10> kOwnRules = {kCopyLayoutRule,
                                                                kDeviceMemoryRule,
                                                                kPaddedOutputRule,

@@ -19,7 +19,8 @@ std::string name_of(std::string_view message) {
   return std::string(open == std::string_view::npos ? message : message.substr(0, open));
 }
 
-// What the knob may be at all, where the statement's only bound is a guess that may be relaxed.
+// Values of a knob whose only stated bound is a guess about speed, which may be relaxed; else
+// empty.
 std::vector<space::Value> own_domain(std::string_view knob) {
   if (knob == "prefetch_num_stages") return {2, 0, 3};
   return {};
@@ -137,7 +138,8 @@ class Building {
     if (!is_known(assertion.condition))
       return input_error("'{}' has no condition", assertion.message);
     const Expression condition = expressions_[static_cast<std::size_t>(assertion.condition)];
-    // What says that an extent is itself says nothing about a configuration.
+    // Skip assertions that are always true, such as that an extent equals itself: they constrain no
+    // configuration.
     if (space::variables_of(condition).empty() && space::evaluate(condition, {}).value_or(0) != 0)
       return {};
     const std::string name = name_of(assertion.message);

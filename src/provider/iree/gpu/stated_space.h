@@ -1,6 +1,7 @@
-// The compiler's own statement of what a root operation may be configured to, as plain data: what
-// its iree_codegen.smt.constraints operations hold (IREE 3.13, GPU targets). It is read from the IR
-// in a compile worker (constraint_reader.h), carried as JSON, and made a space::Space in the tuner.
+// The compiler's own statement of the configurations of a root operation, as plain data: the
+// content of its iree_codegen.smt.constraints operations (IREE 3.13, GPU targets). A compile worker
+// reads it from the IR (constraint_reader.h), it travels as JSON, and the tuner makes a
+// space::Space from it.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +59,7 @@ struct StatedAssertion {
   std::vector<int> arguments;
 };
 
-// One constraints operation: one way of compiling the root operation.
+// The content of one constraints operation: one way of compiling the root operation.
 struct StatedSet {
   std::string pipeline;  // "TileAndFuse", "VectorDistribute"
   std::vector<Term> terms;

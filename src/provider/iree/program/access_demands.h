@@ -1,5 +1,5 @@
-// Demands of a program on its integers: to lie within a tensor that they index, or not to be made
-// up.
+// Demands of a program on its integers: a value must lie within the tensor that it indexes, or hone
+// must not invent it.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace hone::iree {
 
-// The demand of an access on a value: to lie within 0 .. most, or not to be made up.
+// The demand of an access on a value: it lies within 0 .. most, or hone must not invent it.
 struct Demand {
   MlirValue value;
   std::optional<double> most = {};  // nothing: not known

@@ -23,7 +23,8 @@ class RangeSearch {
     std::vector<problem::InputRange> all;
     const std::set<int> inputs = find_inputs();
     for (const int input : inputs) at(input) = {0, 0, {input}};
-    // From a point where every access is within its tensor each input's range grows by itself.
+    // Start each input at a point where every access is within its tensor, then grow its range by
+    // itself.
     for (const int input : inputs) move_to_where_all_hold(input);
     for (const int input : inputs) all.push_back(range_of(input));
     return all;

@@ -20,7 +20,8 @@ void trace_back(const Ir& ir, const Views& views, MlirValue value, std::set<Mlir
     trace_back(ir, views, operand, seen, found);
 }
 
-// Before bufferization the type says the access; after it (benchmark files) the uses do.
+// Reads the access from the type before bufferization, and from the uses after it (benchmark
+// files).
 Access access_of(const Ir& ir, MlirOperation function, MlirOperation subspan) {
   const MlirValue value = ir.results(subspan).at(0);
   const std::string type = ir.type_text(value);

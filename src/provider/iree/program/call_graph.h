@@ -1,4 +1,4 @@
-// Which of a program's functions call which, and what a call of one from outside comes to.
+// The call graph of a program's functions, and the total effect of one call from outside.
 #pragma once
 
 #include <map>
@@ -16,19 +16,20 @@ struct Count {
   bool operator==(const Count&) const = default;
 };
 
-// By a function's symbol.
+// Counts by a function's symbol.
 using CountByFunction = std::map<std::string, Count>;
 
-// For one thread.
+// Use from one thread.
 class CallGraph {
  public:
   // Reads util.call and util.global.store of a program at executable-sources.
   CallGraph(const Ir& ir, const OwnedModule& program);
 
-  // How often one call of each public function does what its functions do so often: 0 is left out.
+  // Total count of one call of each public function, from the counts inside each function.
+  // Functions with count 0 are omitted.
   CountByFunction per_call(const CountByFunction& in_functions) const;
-  // Whether a call of the function leaves something behind for the next one: a global that it, or
-  // what it calls, stores to.
+  // Whether a call of the function changes state for the next one: it, or a function that it calls,
+  // stores to a global.
   bool keeps_state(const std::string& function) const;
 
  private:

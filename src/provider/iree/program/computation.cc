@@ -16,7 +16,7 @@ using problem::Computation;
 using problem::ElementType;
 using problem::Value;
 
-// Operations whose elements are those of their first operand.
+// Operations whose result elements are elements of their first operand.
 bool moves_elements(std::string_view kind) {
   return is_any_of(
       kind, {"tensor.collapse_shape", "tensor.expand_shape", "tensor.cast", "tensor.extract_slice",
@@ -24,7 +24,7 @@ bool moves_elements(std::string_view kind) {
              "iree_linalg_ext.unpack", "linalg.unpack", "iree_linalg_ext.gather"});
 }
 
-// Whose elements are each of one of their operands.
+// Operations whose result elements each come from one of their operands.
 bool merges_elements(std::string_view kind) {
   return is_any_of(kind,
                    {"tensor.insert_slice", "tensor.concat", "tensor.insert", "iree_linalg_ext.pack",
@@ -239,7 +239,8 @@ class ComputationReader {
     for (const MlirValue operand : ir_.operands(operation))
       computed.operands.push_back(value_of(operand));
     if (computed.operation == "arith.select" && computed.operands.size() == 3) {
-      // Which of the two it is follows from values that a right kernel has too.
+      // The condition follows from values that a correct kernel computes too, so only the choice is
+      // kept.
       computed.kind = Value::Kind::kOneOf;
       computed.operands.erase(computed.operands.begin());
       note_infinities(computed.operands);

@@ -1,4 +1,4 @@
-// What a dispatch computes, value by value, read from its IR.
+// The computation of a dispatch, value by value, read from its IR.
 #pragma once
 
 #include "problem/computation.h"
@@ -6,10 +6,10 @@
 
 namespace hone::iree {
 
-// The values that reach a store of `function` (at executable-sources), through linalg operations
-// and their bodies, reshapes, slices, paddings, softmax and attention. What is none of these is a
-// Value of kind kUnknown, made of what it reads. `root` marks what the root operation gives; it may
-// be null.
+// Reads the values that reach a store of `function` (at executable-sources). It follows linalg
+// operations and their bodies, reshapes, slices, paddings, softmax and attention. Any other
+// operation is a Value of kind kUnknown, made of what it reads. `root` (may be null) marks the root
+// operation's results.
 problem::Computation read_computation(const Ir& ir, MlirOperation function, MlirOperation root,
                                       const Views& views);
 

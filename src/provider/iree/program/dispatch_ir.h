@@ -11,8 +11,8 @@
 
 namespace hone::iree {
 
-// The module as parsed from problem::Dispatch::source (at executable-sources), and what the
-// compiler's own configuration of it says.
+// The module as parsed from problem::Dispatch::source (at executable-sources), and the facts from
+// the compiler's own configuration of it.
 struct DispatchIr {
   OwnedModule module;
   OwnedModule configured;          // at executable-configurations: constraints are in it
@@ -20,33 +20,34 @@ struct DispatchIr {
   MlirOperation function;          // in module
   MlirOperation root;              // in module; null when the compiler configures none
   int root_operations = 0;
-  // On a CPU, of what is no contraction or convolution, in `configured`; else empty.
+  // Surrounding operations in `configured`, for roots on a CPU other than contractions and
+  // convolutions; else empty.
   std::vector<problem::SurroundingOperation> surrounding;
-  // The compiler takes the root apart before it configures it (softmax): it carries no
-  // configuration itself, one of its parts in `configured` does.
+  // The compiler splits the root before it configures it (softmax): the root itself has no
+  // configuration, one of its parts in `configured` does.
   bool decomposed = false;
-  // The root has another number of loops in `configured`: what it is given in `module` is dropped.
+  // The root has another number of loops in `configured`: a configuration in `module` is dropped.
   bool reshaped = false;
-  // So it is for a convolution of one image on a CPU: the program's folding of unit loops takes its
-  // batch loop, and IREE gives it back once it has read configurations
-  // (InsertBatchDimForBatchlessConv). `configured` holds the form that has to be configured.
+  // The root is a convolution of one image on a CPU, reshaped in this way: the program's folding of
+  // unit loops removes its batch loop, and IREE restores it after it has read configurations
+  // (InsertBatchDimForBatchlessConv). `configured` holds the form to configure.
   bool batch_restored = false;
-  // Tensors of it have encodings, which the compiler makes other shapes of after it has read
-  // configurations (data tiling): what the root is given in `module` is lost.
+  // Tensors of the root have encodings (data tiling). The compiler reshapes them after it has read
+  // configurations, so a configuration in `module` is lost.
   bool encoded = false;
   Attributes defaults;  // of the root operation and its function
 };
 
-// Parses the source and configures a copy to learn the root operation (marked by the compiler;
-// where it marks none, the last structured operation) and the defaults. Input error with the
-// compiler's words when either fails.
+// Parses the source and configures a copy to learn the root operation and the defaults. The root is
+// the operation that the compiler marks, or else the last structured operation. Input error with
+// the compiler's words if either step fails.
 Result<DispatchIr> read_dispatch(const CompilerSession& session, const std::string& name,
                                  const std::string& source);
 
-// The root operation of a configured function: the one that the compiler marked; else, since it
-// marks none that the user configured, the last operation whose lowering_config
-// distributes work (a CPU's), the last contraction with a lowering_config; else the last operation
-// with one. A null handle when none has one.
+// The root operation of a configured function: the operation that the compiler marked. The compiler
+// does not mark one that the user configured. In that case it is, in this order: the last operation
+// whose lowering_config distributes work (a CPU's), the last contraction with a lowering_config,
+// the last operation with one. A null handle if no operation has one.
 MlirOperation configured_root(const Ir& ir, MlirOperation function);
 
 }  // namespace hone::iree

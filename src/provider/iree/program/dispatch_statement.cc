@@ -13,7 +13,7 @@
 namespace hone::iree {
 namespace {
 
-// By the numbers of MLIR's arith::CmpFPredicate and CmpIPredicate.
+// Names of MLIR's arith::CmpFPredicate and CmpIPredicate, by number.
 constexpr std::array kFloatPredicates = {"false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
                                          "ueq",   "ugt", "uge", "ult", "ule", "une", "uno", "true"};
 constexpr std::array kIntegerPredicates = {"eq",  "ne",  "slt", "sle", "sgt",
@@ -26,7 +26,7 @@ struct Computed {
   std::vector<int> loops;
 };
 
-// Leaves by NotOfThisForm.
+// Throws NotOfThisForm.
 class Statement {
  public:
   Statement(const Ir& ir, const Sizes& kernel) : ir_(ir), accesses_(ir, kernel) {}
@@ -120,7 +120,8 @@ class Statement {
     if (operands.size() == 6) said_["mask"] = mask(operands[4], maps[4]);
   }
 
-  // What is added to the scores; of type i1: whether they count, by the lowest bit of a byte.
+  // States the mask, which is added to the scores. A mask of type i1 selects scores instead, by the
+  // lowest bit of a byte.
   nlohmann::json mask(MlirValue tensor, MlirAttribute map) {
     const MlirOperation from = ir_.defining_operation(tensor);
     if (!ir_.is(from, "arith.trunci")) {
@@ -151,7 +152,7 @@ class Statement {
     return found;
   }
 
-  // In the order of the function; those that read what was computed behind the root.
+  // Structured operations behind the root, in the order of the function.
   std::vector<MlirOperation> structured_behind(MlirOperation function, MlirOperation root) const {
     std::vector<MlirOperation> behind;
     bool passed = false;
@@ -186,7 +187,7 @@ class Statement {
     if (!described || maps.size() != operands.size() ||
         std::ranges::any_of(described->loops, &problem::Loop::reduction))
       refuse("behind its root: " + in_words(ir_, operation));
-    // Which of the root's loops each of its own is.
+    // The root loop of each of the operation's own loops.
     std::vector<int> root_loop(described->loops.size(), -1);
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const auto known = known_.find(operands[i]);
@@ -268,7 +269,7 @@ class Statement {
     if (const auto integer = ir_.integer_value(value)) return *integer;
     const auto number = ir_.number(value);
     if (!number) refuse("a constant behind its root is no number");
-    // Words for what JSON has none, which Python's float() reads.
+    // Infinities and NaN are words that Python's float() reads: JSON has no numbers for them.
     return number_to_json(*number);
   }
 

@@ -1,5 +1,5 @@
-// A dispatch as one root (a contraction, a convolution, attention) with what goes element by
-// element behind it, stated so that others than IREE can write a kernel that takes its place in a
+// Statement of a dispatch as one root (a contraction, a convolution, attention) and the elementwise
+// operations behind it. Other compilers can write a kernel from it that replaces the dispatch in a
 // program.
 #pragma once
 
@@ -10,14 +10,17 @@
 
 namespace hone::iree {
 
-// What problem::Dispatch::statement holds, as provider/triton/python/stated_kernel.py reads it:
-// "kind" ("contraction": lhs, rhs, what the sums start from; "attention": query, key, value, scale,
-// perhaps a mask); loops of the root with their roles (batch, m, n, k; of attention k1 along heads,
-// k2 along keys); operands, loads and stores by the view they lie in and their strides, in
-// elements, over the root's loops; what is computed behind the root, value by value;
-// a table is a load from a constant of the dispatch's own, with all its "words".
-// If the dispatch is of another form, it is {"why_not": "..."}.
-// `function`: the kernel's, at executable-sources. `kernel`: sizes that its launch gives.
+// Writes problem::Dispatch::statement, in the form that provider/triton/python/stated_kernel.py
+// reads:
+// - "kind": "contraction" (lhs, rhs, initial value of the sums) or "attention" (query, key, value,
+//   scale, perhaps a mask);
+// - loops of the root with their roles: batch, m, n, k; for attention k1 along heads and k2 along
+//   keys;
+// - operands, loads and stores, by their view and their strides (elements) over the root's loops;
+// - the computation behind the root, value by value. A table is a load from a constant of the
+//   dispatch's own, with all its "words".
+// A dispatch of another form gives {"why_not": "..."}. `function`: the kernel's, at
+// executable-sources. `kernel`: sizes that its launch gives.
 nlohmann::json state_dispatch(const Ir& ir, MlirOperation function, MlirOperation root,
                               const Sizes& kernel);
 

@@ -20,7 +20,8 @@ std::vector<std::int64_t> numbers_of(const Ir& ir, const std::vector<MlirValue>&
   return numbers;
 }
 
-// What the export says of every launch. It has no code of the compiler's inside.
+// Reads the part of a launch that the export states for all launches. The export holds no code of
+// the compiler's.
 ExternLaunch exported(const Ir& ir, MlirOperation export_operation) {
   ExternLaunch launch;
   launch.function = ir.symbol(export_operation);

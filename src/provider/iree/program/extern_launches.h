@@ -1,5 +1,5 @@
-// Kernels of others that a compiled program calls (hal.dispatch.extern), and what it launches them
-// with: read back from the compiler's IR.
+// Launches of external kernels (hal.dispatch.extern) in a compiled program, read back from the
+// compiler's IR.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hone::iree {
 
-// One launch in the program's text.
+// A launch in the program's text.
 struct ExternLaunch {
   std::string function;
   std::vector<std::int64_t> grid, block;  // three extents each
@@ -24,9 +24,10 @@ struct ExternLaunch {
   bool operator==(const ExternLaunch&) const = default;
 };
 
-// Those of a program compiled up to executable-sources, in its order. What the IR says as something
-// that is known at run time only is -1 (an extent, bytes) or makes the launch's constants empty.
-// Input error with the compiler's words when it does not accept program or flags.
+// Reads the launches of a program compiled up to executable-sources, in its order. An extent or
+// byte count that is known only at run time is -1. Such a value among the constants makes the
+// launch's constants empty. Input error with the compiler's words if it does not accept program or
+// flags.
 Result<std::vector<ExternLaunch>> extern_launches(const Library& library, const std::string& path,
                                                   std::string_view bytes,
                                                   const std::vector<std::string>& flags);

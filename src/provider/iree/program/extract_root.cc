@@ -31,7 +31,7 @@ class Extraction {
   }
 
  private:
-  // How one operand of the operation comes about in the function.
+  // Origin of one operand of the operation in the function.
   struct Operand {
     std::string type;
     std::string constant;  // "0.0 : f32": the operand is filled with it
@@ -68,8 +68,8 @@ class Extraction {
     return ir_.text(ir_.attribute(constant, "value"));
   }
 
-  // In generic form where the custom one asks for more than types. Operand i is what the last line
-  // before the marker lists at i.
+  // Text in generic form if the custom form needs more than types. The last line before the marker
+  // lists operand i at place i.
   std::string function_text() const {
     std::vector<std::string> arguments, names, lines;
     for (std::size_t i = 0; i < operands_.size(); ++i) {
@@ -111,7 +111,7 @@ class Extraction {
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
-  // Puts a clone of the operation in the place of the marker.
+  // Replaces the marker by a clone of the operation.
   Status insert(const OwnedModule& module) const {
     const MlirOperation marker = ir_.find(module.get(), "builtin.unrealized_conversion_cast");
     const MlirOperation end = ir_.find(module.get(), "func.return");

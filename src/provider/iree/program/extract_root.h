@@ -9,14 +9,14 @@
 
 namespace hone::iree {
 
-// A module with one function, @root, that takes the root operation's inputs and returns its
-// results: the compiler's own operation with its shapes, element types, indexing maps and body.
-// What the output starts from stays: a fill of a constant is part of the program, an output that is
-// only written is a tensor.empty, one that is added to is an argument.
+// Extracts a module with one function, @root, that takes the root operation's inputs and returns
+// its results: the compiler's own operation with its shapes, element types, indexing maps and body.
+// The initial value of the output stays: a fill of a constant is part of the program, an output
+// that is only written is a tensor.empty, an accumulated output is an argument.
 //
-// `source` is problem::Dispatch::source, `flags` as for load_program. Input error when the dispatch
-// has no root operation, has dynamic shapes, or the operation uses values that are computed outside
-// of it.
+// `source` is problem::Dispatch::source, `flags` as for load_program. Input error if the dispatch
+// has no root operation or has dynamic shapes, or if the operation uses values computed outside of
+// it.
 Result<std::string> extract_root(const Library& library, const std::string& name,
                                  const std::string& source, const std::vector<std::string>& flags);
 

@@ -14,7 +14,8 @@ struct LaunchOperands {
   std::vector<MlirValue> resources, resource_offsets;  // of each binding
 };
 
-// What a value in stream.cmd.execute is outside of it.
+// Returns the value outside stream.cmd.execute that a block argument of it stands for; any other
+// value as it is.
 MlirValue captured(const Ir& ir, MlirValue value) {
   const auto argument = ir.argument(value);
   if (!argument || !ir.is(argument->of, "stream.cmd.execute")) return value;

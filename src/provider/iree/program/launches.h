@@ -12,7 +12,7 @@
 
 namespace hone::iree {
 
-// What a program launches a kernel with beside its buffers.
+// The values that a program passes to a kernel launch beside its buffers.
 struct LaunchValues {
   std::vector<std::int64_t> workload;     // the numbers of workgroups follow from it (sizes.h)
   std::vector<std::uint32_t> constants;   // 32-bit words that the kernel reads
@@ -29,8 +29,8 @@ struct Launches {
   };
   std::vector<Different> different;  // in the program's order
   bool known = true;                 // that of each workload is
-  // By binding: the function's argument that it is, from its first byte on, in every launch of a
-  // function; -1: none, or not the same one. Empty where nothing is known of any launch.
+  // The function argument that each binding is, from its first byte on, in every launch of a
+  // function; -1 if there is none or launches differ. Empty if no launch is known.
   std::vector<int> arguments;
 };
 
@@ -41,8 +41,8 @@ std::vector<MlirValue> operand_segment(const Ir& ir, MlirOperation operation, st
 // "executable::export" of a reference to an export.
 std::string entry_point(const Ir& ir, MlirAttribute symbol);
 
-// By entry_point(). Reads stream.cmd.dispatch (programs) and hal.command_buffer.dispatch
-// (benchmark files). `sizes`: what is known of the program's integers.
+// Finds the launches of each export, by entry_point(). Reads stream.cmd.dispatch (programs) and
+// hal.command_buffer.dispatch (benchmark files). `sizes`: known integers of the program.
 std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& program,
                                               const Sizes& sizes);
 

@@ -176,7 +176,7 @@ Status OpenSizes::give_shape(const problem::GivenShape& given, const problem::Fu
   const auto fits = [&](std::int64_t declared, std::int64_t each) {
     return declared == problem::kDynamic || declared == each;
   };
-  // What does not fit is said where the function is called.
+  // Ignore a shape that does not fit: the call of the function reports it.
   if (!std::ranges::equal(shape, given.shape, fits)) return {};
   for (std::size_t d = 0; d < shape.size(); ++d)
     if (shape[d] == problem::kDynamic)
@@ -208,7 +208,8 @@ Status OpenSizes::give(const problem::GivenSizes& given) {
     }
     if (is_role) by_role.push_back(&each);
   }
-  // One role may be several sizes', of which some have a value of their own.
+  // A role may belong to several sizes, some of which already have a value. It sets only the open
+  // ones.
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < sizes_.size(); ++i)
     if (sizes_[i].value == problem::kDynamic) open.push_back(i);

@@ -1,8 +1,10 @@
 // The sizes that a program leaves open until run time: extents of its functions' arguments. Users
-// name them as their model does ("batch"), by the argument ("input0.1": the second extent of the
-// first one, as IREE's own declaration counts) or by what they are to a contraction ("M", "N", "K",
-// "B" of a batch; "M0", "M1" where it has several). Extents that must be equal are one size, which
-// is given once.
+// name a size in one of three ways:
+// - as their model does: "batch";
+// - by the argument: "input0.1" is the second extent of the first one, as IREE's own declaration
+//   counts;
+// - by its role in a contraction: "M", "N", "K", "B" of a batch; "M0", "M1" if it has several.
+// Extents that must be equal are one size, which is given once.
 #pragma once
 
 #include <cstdint>
@@ -22,32 +24,32 @@ namespace hone::iree {
 
 class OpenSizes {
  public:
-  // Those of these functions. Extents of one name are one size.
+  // Collects the open sizes of these functions. Extents of one name are one size.
   OpenSizes(const std::vector<problem::Function>& functions, const SizeNames& names);
   bool empty() const { return all_.empty(); }
 
-  // Sizes in which each open one has a value of its own, which occurs nowhere else: what has that
-  // value is that size.
+  // Sizes in which each open size has a unique value, its mark, that occurs nowhere else. An extent
+  // with that value is that size.
   Sizes marked(const Ir& ir) const;
-  // Takes extents as one size that a loop of an operation in `program` walks, which is at phase
-  // `input`: there the operations have the tensors that the functions are given.
+  // Unites extents that one loop of an operation in `program` walks. The program is at phase
+  // `input`, where operations still take the functions' own tensors.
   void equate_in(const Ir& ir, const OwnedModule& program);
-  // Takes extents that one loop of `operation` walks, whose sizes come of marked(), as one size.
+  // Unites extents that one loop of `operation` walks. Its loop sizes come from marked().
   void equate_by(const problem::Operation& operation);
-  // Names those that loops of `root` have, likewise.
+  // Names the sizes of the loops of `root`, whose loop sizes come from marked() too.
   void name_by(const problem::Operation& root);
 
-  // Gives sizes. "input0.1" and a name of the model's go before "M". Input errors: a name that none
-  // has, with those that are missing; two values for one size.
+  // Gives sizes. "input0.1" and a model's name take precedence over "M". Input errors: an unknown
+  // name (the error lists the missing sizes); two values for one size.
   Status give(const problem::GivenSizes& given);
-  // Sizes in which what was given is known. Both kinds have what a loop changes as in its first
-  // turn: the launches there are hone's to measure.
+  // Sizes in which the given values are known. Here and in marked(), a value that a loop changes
+  // has its value in the first turn: hone measures the launches there.
   Sizes given(const Ir& ir) const;
-  // The argument types of the function with what was given, and what is missing still.
+  // Fills the given sizes into the function's argument types and lists the missing ones.
   void fill_in(problem::Function& function) const;
 
-  // "--dim M=SIZE (or input0.0=SIZE)" for one that a loop of marked() sizes has; all that are
-  // missing, where none has that size.
+  // "--dim M=SIZE (or input0.0=SIZE)" for the size with this mark; all missing sizes if none has
+  // it.
   std::string how_to_give(std::int64_t mark) const;
 
  private:
@@ -80,9 +82,9 @@ class OpenSizes {
   std::vector<problem::Function> functions_;
 };
 
-// Puts the sizes that the kernel is launched with into an operation as describe_operation gives
-// it; what is not known stays kDynamic, and operands may disagree. Input error for an open extent
-// that is no single loop's.
+// Sets the sizes of a kernel's launch in an operation that describe_operation() returned. Unknown
+// sizes stay kDynamic, and operands may disagree. Input error for an open extent that is not a
+// single loop's.
 Status set_sizes(const Ir& ir, MlirOperation root, const Sizes& sizes,
                  problem::Operation& described);
 

@@ -71,7 +71,7 @@ class Frame {
     ir_.api().mlirOperationDestroy(marker_);
   }
 
-  // What the function returns, by its name in the lines: "%3".
+  // Returns the name of the function's result in the lines: "%3".
   std::string value() const {
     constexpr std::string_view kReturn = "    return ";
     const std::string text = ir_.text(module_.get());
@@ -79,7 +79,7 @@ class Frame {
     return text.substr(at, text.find(' ', at) - at);
   }
 
-  // Lines of the function, with what stands for attributes above it ("#map = ...") put in.
+  // Lines of the function, with attribute aliases ("#map = ...") expanded.
   std::string body() const {
     std::vector<std::pair<std::string, std::string>> aliases;
     const std::string text = ir_.text(module_.get());
@@ -107,8 +107,8 @@ class Frame {
       for (std::size_t found = body.find(alias); found != std::string::npos;
            found = body.find(alias, found + stands_for.size()))
         body.replace(found, alias.size(), stands_for);
-    // What the transform dialect makes is a call without tied operands, which the short form cannot
-    // say.
+    // Write calls in the generic form. The transform dialect makes them without tied operands,
+    // which the short form cannot express.
     constexpr std::string_view kCall = "util.call @";
     for (std::size_t at = body.find(kCall); at != std::string::npos; at = body.find(kCall, at)) {
       const std::size_t open = body.find('(', at), close = body.find(')', open) + 1;
@@ -168,7 +168,8 @@ class Writer {
 
   bool is_outside(MlirValue value, MlirOperation operation) const {
     const MlirOperation made = ir_.defining_operation(value);
-    // Without one, an argument of the body: products have no other region.
+    // A value without a defining operation is an argument of the body: products have no other
+    // region.
     return made && !ir_.is_inside(made, operation);
   }
 
@@ -265,7 +266,7 @@ class Writer {
       operands[i] = known.at(operands[i]);
     }
     const std::vector<MlirOperation> inner = with_constants(operation);
-    // In the order of the original: the copies are found by it.
+    // Both lists have the same order, so copies correspond to originals by index.
     const MlirOperation copy = frame.clone(operation, operands);
     const std::vector<MlirOperation> copied = with_constants(copy);
     for (std::size_t i = 0; i < inner.size(); ++i)

@@ -1,5 +1,5 @@
-// Operations of a program written anew: as a pattern that a transform spec compares with a program,
-// and as a program of their own.
+// Text of a program's operations: as a pattern that a transform spec compares with a program, and
+// as a program of their own.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,11 +11,11 @@
 
 namespace hone::iree {
 
-// An operation on single values that reads constants from outside of the body that it is in, as a
-// function of what else it reads. transform.iree.match.cast_compatible_dag_from_root compares
-// bodies, and there never takes a value from outside for another one, not even equal constants
-// (IREE 3.13); calls of one function it does. So the spec calls this in the operation's place
-// before it looks for patterns, and inlines what is left of it.
+// A scalar operation that reads constants from outside of its body, as a function of its other
+// inputs. transform.iree.match.cast_compatible_dag_from_root compares bodies (IREE 3.13). It never
+// matches two values from outside, not even equal constants, but it does match calls of one
+// function. So the spec calls this function in place of the operation before it looks for patterns,
+// and inlines the remaining calls.
 struct ScalarFunction {
   std::string name;                     // of what it is: equal ones have one
   std::vector<std::string> parameters;  // types, of %arg0, ...
@@ -27,11 +27,11 @@ struct ScalarFunction {
 };
 
 struct OperationText {
-  // The body of a block whose arguments are %arg0, ...: the operations from first to last with what
-  // they are made of (fills, empty tensors, constants).
+  // The body of a block whose arguments are %arg0, ...: the operations from first to last with
+  // their fills, empty tensors and constants.
   std::string dag;
   std::vector<ScalarFunction> scalars;  // that dag calls
-  // The same with constants as they are in the program, and what of it is the result: "%3".
+  // The same body with constants as they are in the program, and the name of its result: "%3".
   std::string body;
   std::string value;
 };
@@ -43,9 +43,9 @@ struct Given {
 };
 
 // `operations`: in the order of the program; each but the last is read by others of them only.
-// `given`: their arguments, in order; a value that is read twice is given twice. Nothing written
-// in the program is read again as text: operations are cloned. A failure for operations that take
-// something else from outside than given values and constants.
+// `given`: their arguments, in order; a value that is read twice is given twice. Operations are
+// cloned, not parsed again from text. A failure for operations with other outside inputs than given
+// values and constants.
 Result<OperationText> text_of_operations(const CompilerSession& session,
                                          const std::vector<MlirOperation>& operations,
                                          const std::vector<Given>& given);

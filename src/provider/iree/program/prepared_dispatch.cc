@@ -27,7 +27,8 @@ tl::unexpected<Failure> fail(FailureKind kind, std::string message) {
   return tl::unexpected(Failure{kind, std::move(message)});
 }
 
-// What is wrong, or what the compiler said while it failed.
+// Makes a compile error from the compiler's diagnostics. `what`: the step that failed, for a
+// compiler that says nothing.
 tl::unexpected<Failure> compile_error(const Invocation& invocation, std::string_view what) {
   const std::string words = invocation.diagnostics();
   return fail(FailureKind::kCompileError,
@@ -58,8 +59,7 @@ std::string target_format(const std::string& target) {
   return target.substr(at, target.find('"', at) - at);
 }
 
-// How the compiled export is launched; nothing when its grid follows from what the values of the
-// program's launch do not say.
+// Launch of the compiled export; nothing if the program's launch values do not determine its grid.
 std::optional<provider::Launch> launch_of(const Ir& ir, MlirOperation export_operation,
                                           const LaunchValues& values) {
   provider::Launch launch;
@@ -133,9 +133,9 @@ class Candidate {
 
   // Up to executable-targets, where the export says how it is launched.
   Step translate(Artifact& artifact) {
-    // On GPUs a sixth of the time, to find mistakes of the compiler's own: what comes out is run
-    // and checked before it counts. On a CPU it also ends candidates that would then compile for
-    // minutes.
+    // Verification of passes only finds the compiler's own mistakes and takes a sixth of the time
+    // on GPUs. The result is run and checked anyway. On a CPU, verification also ends candidates
+    // that would otherwise compile for minutes.
     if (for_gpu_) invocation_.verify_passes(false);
     if (!invocation_.run(kExecutableConfigurations, kExecutableTargets))
       return compile_error(invocation_, "translate the dispatch");

@@ -1,4 +1,4 @@
-// One dispatch, prepared so that each of its candidates costs only what the configuration changes.
+// A prepared dispatch: compiling a candidate costs only what its configuration changes.
 #pragma once
 
 #include <map>
@@ -23,22 +23,22 @@ struct StageTimes {
 
 class PreparedDispatch {
  public:
-  // Parses a dispatch's source (problem::Dispatch::source) and finds its root operation. Meant to
-  // be called once in a process that then forks for each candidate. `flags` as for load_program.
+  // Parses a dispatch's source (problem::Dispatch::source) and finds its root operation. Call it
+  // once in a process that then forks for each candidate. `flags` as for load_program.
   static Result<PreparedDispatch> create(const Library& library, const std::string& source,
                                          const std::vector<std::string>& flags);
   PreparedDispatch(PreparedDispatch&&) noexcept;
   PreparedDispatch& operator=(PreparedDispatch&&) noexcept;
   ~PreparedDispatch();
 
-  // Compiles the dispatch with the configuration, or with the compiler's own choice when there is
-  // none. Failures: kCompileError with the compiler's words; kNotApplied when the configured IR
-  // does not hold the configuration that was asked for. The compiler may also crash or hang on an
-  // illegal configuration: call it in a process of its own.
+  // Compiles the dispatch with the configuration, or with the compiler's own choice if there is
+  // none. Failures: kCompileError with the compiler's words; kNotApplied if the configured IR does
+  // not hold the requested configuration. The compiler may also crash or hang on an illegal
+  // configuration: call it in a process of its own.
   tl::expected<provider::Artifact, provider::Failure> compile(
       const std::optional<Attributes>& configuration, StageTimes* times = nullptr);
 
-  // What the compiler chooses by default; empty when it configures no root operation.
+  // The compiler's default configuration; empty if it configures no root operation.
   const Attributes& default_configuration() const;
 
  private:

@@ -31,7 +31,7 @@ struct Part {
   Launches launches;
   std::vector<LaunchSet> sets;
   std::size_t exports = 1;
-  // What the root's loops would be if each open size had its mark (OpenSizes).
+  // The root's loops if each open size had its mark (OpenSizes).
   std::vector<problem::Loop> marked;
 };
 
@@ -50,8 +50,8 @@ std::string disagreement(const problem::Operation& root) {
   return {};
 }
 
-// Why hone cannot tune the dispatch; empty when it can, or when that is for what the compiler
-// states about it to say (a GPU).
+// Why hone cannot tune the dispatch; empty if it can, or if only the compiler's statement can tell
+// (on a GPU).
 std::string why_not_tunable(const Dispatch& dispatch, const Part& part, const LaunchSet& set,
                             const OpenSizes& open, bool cpu) {
   if (dispatch.root_operations == 0) return "it has no root operation";
@@ -99,7 +99,7 @@ MlirOperation root_to_configure(const Ir& ir, const DispatchIr& read) {
   return configured_root(ir, function);
 }
 
-// For a kernel that takes the place of IREE's: it is launched as that one is.
+// Statement for a kernel that replaces IREE's and is launched in the same way.
 nlohmann::json statement_of(const Ir& ir, const Part& part, const Sizes& kernel) {
   nlohmann::json stated = state_dispatch(ir, part.read.function, part.read.root, kernel);
   stated["entry"] = part.name;
@@ -117,7 +117,7 @@ nlohmann::json statement_of(const Ir& ir, const Part& part, const Sizes& kernel)
   return stated;
 }
 
-// As one set of its launches has it.
+// Describes a dispatch as launched in one of its launch sets.
 Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const CallGraph& calls,
                   const OpenSizes& open, bool cpu) {
   const DispatchIr& read = part.read;
@@ -256,7 +256,7 @@ void name_open_sizes(const Ir& ir, const OwnedModule& module, std::vector<Part>&
                      OpenSizes& open) {
   set_launches(ir, module, open.marked(ir), parts);
   for (Part& part : parts) {
-    // What tells several launches apart has the same names in each.
+    // Launch sets differ in sizes, but these sizes have the same names in each set.
     for (const LaunchSet& set : part.sets) {
       const Views views(ir, part.read.function, set);
       const Sizes kernel = kernel_sizes(ir, views.constants());

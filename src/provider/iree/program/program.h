@@ -19,8 +19,8 @@ std::vector<std::string> host_cpu_flags();
 // Flags that make it target a GPU, which need not be there.
 std::vector<std::string> gpu_flags(const problem::GpuTarget& target);
 
-// Whether none of the user's `flags` names another device than those of `target` (one of the two
-// above): an input error that says which does. Dispatches are read, and measured, for the target.
+// Checks that none of the user's `flags` names another device than `target` (one of the two above).
+// Dispatches are read and measured for the target. An input error that names the flag.
 Status check_device_flags(const std::vector<std::string>& target,
                           const std::vector<std::string>& flags);
 
@@ -30,16 +30,16 @@ bool targets_gpu(const std::vector<std::string>& flags);
 // Parses `bytes` (MLIR text or bytecode; `path` only names it in messages), compiles it up to
 // separate executables and describes each dispatch. Also accepts the `*_benchmark.mlir` files of
 // `iree-compile --iree-hal-dump-executable-benchmarks-to`. `flags` are iree-compile's own. `given`
-// is for what the program leaves open until run time (open_sizes.h): dispatches, functions and
-// their launches are described, and dispatches later compiled, as launched with that.
+// gives the sizes that the program leaves open until run time (open_sizes.h). Dispatches, functions
+// and launches are described, and dispatches later compiled, for these sizes.
 //
-// Several functions, no dispatch at all or none that can be tuned are results, not errors: what
-// cannot be tuned says so in Dispatch::not_tunable. Errors: kInput with the compiler's own words
-// ("file:line:column: error: ...") when it does not accept the program or a flag; kInput for a size
-// that the program does not leave open, and for one that is given twice in different ways.
+// Several functions, no dispatch, or no tunable dispatch are results, not errors. An untunable
+// dispatch gives the reason in Dispatch::not_tunable. Errors: kInput with the compiler's own words
+// ("file:line:column: error: ...") if it does not accept the program or a flag; kInput for a size
+// that the program does not leave open, and for conflicting values of one size.
 //
-// `front_half`, unless null: what front_half() (whole_program.h) made of the program, which is then
-// not done again. Where it is empty it is given that; it stays empty where `bytes` are past that
+// `front_half`, unless null: the result of front_half() (whole_program.h) for this program, which
+// is then reused. An empty string receives that result; it stays empty if `bytes` are past that
 // phase.
 Result<problem::Program> load_program(const Library& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,

@@ -10,7 +10,7 @@ namespace {
 
 using problem::TensorType;
 
-// What commas separate that are inside no <>, (), {} or [].
+// Splits a list at the commas that are outside of <>, (), {} and [].
 std::vector<std::string_view> items_of(std::string_view list) {
   std::vector<std::string_view> items;
   int depth = 0;
@@ -28,7 +28,7 @@ std::vector<std::string_view> items_of(std::string_view list) {
   return items;
 }
 
-// What is inside the outermost parentheses.
+// Returns the text inside the outermost parentheses.
 std::string_view inside(std::string_view text) {
   const auto open = text.find('('), close = text.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos) return text.substr(0, 0);
@@ -105,8 +105,9 @@ std::optional<problem::ArgumentType> scalar_type(std::string_view text) {
   return text.starts_with('!') || text.starts_with("tensor<") ? std::nullopt : declared_type(text);
 }
 
-// A function without declaration, from what `body` does: itself, or what it calls. `torch`: the
-// arguments' types as PyTorch had them, of those that `body` does not read.
+// Describes a function without declaration by the types that `body` imports and exports. `body` is
+// the function itself or its callee. `torch`: argument types in PyTorch's dialect, for arguments
+// that `body` does not read.
 std::optional<problem::Function> function_by_use(
     const Ir& ir, MlirOperation function, MlirOperation body,
     const std::vector<std::optional<TensorType>>& torch) {

@@ -1,4 +1,4 @@
-// The functions of a program that can be called from outside, with what they take and return.
+// Functions of a program that can be called from outside, with their arguments and results.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace hone::iree {
 
-// By a function's name: the types of its arguments as PyTorch's dialect has them, which is what
-// iree-import-onnx writes. Nothing for one that is no tensor of a type hone knows.
+// Argument types in PyTorch's dialect, which iree-import-onnx writes, by function name. Nothing for
+// an argument that is no tensor of a known type.
 using TorchArguments = std::map<std::string, std::vector<std::optional<problem::TensorType>>>;
 
 // Reads the arguments from a program as it was parsed; empty for one of another dialect.
@@ -20,17 +20,17 @@ TorchArguments torch_arguments(const Ir& ir, const OwnedModule& parsed);
 
 // Returns the functions of a program at executable-sources. IREE leaves the declaration
 //   sync func @f(%input0: tensor<2xf32>) -> (%output0: tensor<2xf32>)
-// (iree.abi.declaration) on most functions. One that comes from PyTorch has none: it calls another,
-// named f$async, that takes fences too, and types are those that this one imports its arguments as
-// and exports its results from; an argument that it does not use has its type from `torch`. What
-// takes or returns something else than numbers and tensors of known types is left out.
+// (iree.abi.declaration) on most functions. A function from PyTorch has none: it calls another,
+// named f$async, that also takes fences. Its types are those that f$async imports its arguments as
+// and exports its results from. An unused argument has its type from `torch`. Functions with
+// arguments or results other than numbers and tensors of known types are omitted.
 std::vector<problem::Function> functions_of(const Ir& ir, const OwnedModule& program,
                                             const TorchArguments& torch);
 
 struct ConsumedArguments {
-  // Numbers of those that hold a result after the call (torch.overwrite.tensor.contents). A
+  // Indices of the arguments that hold a result after the call (torch.overwrite.tensor.contents). A
   // function with a declaration has none: it gives arguments away (iree.abi.consume), or names them
-  // as room for a result that it returns (iree.abi.output).
+  // as storage for a result that it returns (iree.abi.output).
   std::vector<int> overwritten = {};
   bool any = false;  // whether a call may leave any argument changed
 };

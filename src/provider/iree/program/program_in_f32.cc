@@ -9,8 +9,8 @@
 namespace hone::iree {
 namespace {
 
-// What comes from PyTorch and ONNX takes and gives buffers whose types stay narrow when the rest is
-// promoted (IREE 3.13): it could not be called.
+// Widens the types of the buffers that programs from PyTorch and ONNX take and return. IREE 3.13
+// keeps them narrow when it promotes the rest, so the program could not be called.
 void widen_buffers(const Ir& ir, const OwnedModule& module) {
   ir.walk(module.get(), [&](MlirOperation operation) {
     if (ir.is(operation, "hal.tensor.import"))

@@ -1,5 +1,5 @@
-// A program that computes in f32 what it says in narrower floats: what the rounding of those costs
-// is seen beside it.
+// A variant of a program that computes in f32 instead of narrower floats. A comparison with it
+// shows the cost of their rounding.
 #pragma once
 
 #include <string>
@@ -18,9 +18,9 @@ Result<std::string> compile_program_in_f32(const Library& library, const std::st
                                            std::string_view bytes,
                                            const std::vector<std::string>& flags);
 
-// `module`, as the compiler prints it once it has promoted its types: it leaves the types of
-// parameters as they are in their file and gives the globals that hold them the wide ones (IREE
-// 3.13). Here the globals have the narrow ones again, and what is loaded from them is widened.
+// Fixes `module`, which the compiler printed after promoting its types. The compiler keeps the
+// types of parameters as in their file, but widens the globals that hold them (IREE 3.13). This
+// function makes the globals narrow again and widens the values loaded from them.
 std::string widen_behind_loads(std::string_view module);
 
 }  // namespace hone::iree

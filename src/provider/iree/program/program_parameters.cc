@@ -24,7 +24,7 @@ std::optional<std::string> take_string(std::string_view& text) {
   return std::nullopt;
 }
 
-// What follows "parameter.named<".
+// Parses the text after "parameter.named<".
 std::optional<ProgramParameter> parameter_from(std::string_view text) {
   ProgramParameter parameter;
   const auto first = take_string(text);

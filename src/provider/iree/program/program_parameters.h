@@ -17,10 +17,10 @@ struct ProgramParameter {
   bool operator==(const ProgramParameter&) const = default;
 };
 
-// Those that the program's text or bytecode names, each once, in the order of the text: what the
-// compiler prints, and keeps in bytecode, as
+// Lists the parameters that the program's text or bytecode names, each once, in the order of the
+// text. The compiler prints them, and keeps them in bytecode, as
 //   #flow.parameter.named<"model"::"weight"> : tensor<4x8xf32>
-// (#stream.parameter.named too). One of a type that hone does not know is left out.
+// (#stream.parameter.named too). A parameter of a type that hone does not know is omitted.
 std::vector<ProgramParameter> parameters_in(std::string_view program);
 
 }  // namespace hone::iree

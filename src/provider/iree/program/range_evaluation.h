@@ -1,4 +1,4 @@
-// Ranges of the integers in a program, by what is known of its inputs.
+// Ranges of the integers in a program, derived from known ranges of its inputs.
 #pragma once
 
 #include <string>

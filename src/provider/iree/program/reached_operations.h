@@ -14,23 +14,24 @@
 
 namespace hone::iree {
 
-// For one thread, and as long as the module is not changed. `function` outlives it.
+// Use from one thread, and only while the module does not change. `function` must outlive it.
 class ReachedOperations {
  public:
-  // Reads a program after phase `input`. Nothing is reached where it has no such function.
+  // Reads a program after phase `input`. If it has no such function, nothing is reached.
   ReachedOperations(const Ir& ir, const OwnedModule& module, const problem::Function& function);
 
-  // In the program's order, calls left out.
+  // Operations in the program's order, without calls.
   const std::vector<MlirOperation>& all() const { return all_; }
   // Calls of one of the functions, a util.func.
   std::vector<MlirOperation> calls_of(MlirOperation function) const;
   // The function that a util.call calls; a null handle where it is not known.
   MlirOperation callee(MlirOperation call) const;
-  // The function's input that a value is, itself or passed on by one call.
+  // The function's input that a value is, directly or passed on by one call.
   std::optional<std::size_t> input_of(MlirValue value) const;
-  // kDynamic where it is open. That of an input which the program leaves open is the function's.
+  // Extent `d` of a tensor; kDynamic if it is open. The extent of an input that the program leaves
+  // open comes from the function.
   std::int64_t extent_of(MlirValue tensor, std::size_t d) const;
-  // Of each loop of a linalg.generic.
+  // Extents of all loops of a linalg.generic.
   std::vector<std::int64_t> loop_extents(MlirOperation generic) const;
 
  private:

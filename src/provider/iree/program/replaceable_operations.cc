@@ -29,13 +29,13 @@ Users users_in(const Ir& ir, MlirOperation module) {
   return users;
 }
 
-// One contraction or convolution and what is computed behind it, step by step.
+// A contraction or convolution and the operations behind it, step by step.
 class Replaceable {
  public:
   Replaceable(const CompilerSession& session, const Users& users, MlirOperation root)
       : session_(session), ir_(session.api()), users_(users), root_(root) {}
 
-  // It alone, and with each step more behind it.
+  // Returns the operation alone, and then with one more step behind it at a time.
   std::vector<ReplaceableOperation> read() {
     std::vector<std::string> types;
     for (const MlirValue operand : ir_.operands(root_)) types.push_back(ir_.type_text(operand));
@@ -143,8 +143,8 @@ class Replaceable {
     return operation;
   }
 
-  // Takes the one reader of what was computed so far, where it computes element by element. False
-  // where there is none, and then stopped_by_ says what is there.
+  // Appends the only reader of the result so far if it computes element by element. False if there
+  // is no such reader; stopped_by_ then says what is there.
   bool take_step() {
     const MlirValue sums = ir_.results(operations_.back()).front();
     const auto readers = users_.find(sums);
@@ -172,12 +172,12 @@ class Replaceable {
     return false;
   }
 
-  // Leaves by NotOfThisForm where an index is no single loop.
+  // Throws NotOfThisForm if an index is not a single loop.
   bool take(MlirOperation reader, const std::vector<MlirValue>& operands,
             const std::vector<MlirAttribute>& maps, MlirValue sums) {
     const auto at = static_cast<std::size_t>(std::ranges::find(operands, sums) - operands.begin());
     if (at + 1 >= operands.size()) return false;  // it adds to them
-    // Which of the product's loops each of its own is.
+    // The product's loop of each of the reader's own loops.
     const std::vector<int> own = single_loops(ir_.api(), maps[at]);
     std::vector<int> root_loop(own.size(), -1);
     for (std::size_t d = 0; d < own.size(); ++d)
@@ -218,7 +218,7 @@ class Replaceable {
     return true;
   }
 
-  // One value for all elements: a part of the operation, not something that it is given.
+  // Whether all elements are one constant: that is a part of the operation, not an operand of it.
   bool is_splat(MlirValue value) const {
     const MlirOperation made = ir_.defining_operation(value);
     if (!ir_.is(made, "arith.constant")) return fill_constant(ir_, made).has_value();
@@ -266,7 +266,7 @@ constexpr auto kReplaceableFields = [](auto& operation, auto&& field) {
   field("count", operation.count);
 };
 
-// Adds one that was read to those that are equal to it, else to the list. Returns where it is.
+// Counts `read` with an equal operation of the list, or appends it. Returns its index.
 std::size_t add(std::vector<ReplaceableOperation>& operations, ReplaceableOperation read) {
   const auto same = std::ranges::find_if(operations, [&](const ReplaceableOperation& each) {
     return each.name == read.name && each.statement == read.statement && each.dag == read.dag;

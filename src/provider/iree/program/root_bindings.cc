@@ -24,7 +24,7 @@ int whole_binding(const Ir& ir, const Sizes& kernel, const Views& views, MlirVal
   // Equal known shapes leave no room for an offset, a size or a stride inside the buffer.
   const auto whole = kernel.type(ir.results(operation).at(0)), part = kernel.type(tensor);
   if (!whole || !part || *whole != *part) return kUnknown;
-  // One that was united with others is a part of what they are together.
+  // A united view is larger than its parts: the tensor is then only a part of it.
   if (problem::element_count(*whole) * problem::byte_size(whole->element) !=
       views.all()[static_cast<std::size_t>(view)].bytes)
     return kUnknown;

@@ -200,7 +200,7 @@ bool is_sum_of_products(const Ir& ir, MlirOperation operation) {
     if (is_any_of(ir.name(from), {"arith.extf", "arith.extsi"})) value = ir.operands(from).at(0);
     return value == arguments.at(number);
   };
-  // Of two operands, whichever comes first.
+  // Checks the two operands in either order.
   const auto are = [&](MlirOperation binary, const auto& one, const auto& other) {
     const std::vector<MlirValue> operands = ir.operands(binary);
     return (one(operands.at(0)) && other(operands.at(1))) ||
@@ -242,7 +242,8 @@ double fill_under(const Ir& ir, MlirOperation root) {
 bool adds_to_an_input(const Ir& ir, MlirOperation root) {
   const std::vector<MlirValue> operands = ir.operands(root);
   if (operands.empty()) return false;
-  // From the value to the buffer: loads, casts, slices and reshapes have it first.
+  // Follow the first operand from the value back to the buffer, through loads, casts, slices and
+  // reshapes.
   MlirOperation from = ir.defining_operation(operands.back());
   while (is_load(ir.name(from)) ||
          is_any_of(ir.name(from), {"memref.assume_alignment", "tensor.cast", "tensor.extract_slice",

@@ -1,4 +1,4 @@
-// What a dispatch computes, read from its IR.
+// Descriptions of structured operations, read from a dispatch's IR.
 #pragma once
 
 #include <optional>
@@ -11,23 +11,23 @@
 
 namespace hone::iree {
 
-// Loops, roles, operands and kind of a structured operation. Contractions by MLIR's own inference
-// (linalg::inferContractionDims). Input error when an element type is none that hone knows, or the
-// operation states no indexing maps.
+// Describes loops, roles, operands and kind of a structured operation. Contractions use MLIR's own
+// inference (linalg::inferContractionDims). Input error if hone does not know an element type, or
+// if the operation states no indexing maps.
 Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operation);
 
-// Gives a linalg.generic the order of loops `order`, new position to loop, as the transform
-// dialect's structured.interchange does. False, and nothing changed, for another operation, one
-// whose body asks for a loop's index, and an order that is no permutation of its loops.
+// Puts the loops of a linalg.generic into `order`, new position to loop, as the transform dialect's
+// structured.interchange does. Returns false and changes nothing for another operation, a body that
+// asks for a loop's index, or an order that is no permutation of its loops.
 bool interchange_loops(const Ir& ir, MlirOperation operation, const std::vector<int>& order);
 
-// Whether the body of a contraction is a product and a sum of values that are extended with their
-// sign at most (problem::Dispatch::plain_products).
+// Whether the body of a contraction is a product and a sum of values with at most a sign extension
+// (problem::Dispatch::plain_products).
 bool adds_products(const Ir& ir, MlirOperation operation);
 
-// Whether a linalg.generic of two inputs adds up their products, element by element of its loops:
-// what the compiler calls no contraction where an index is a multiple of a loop (a convolution of
-// one pixel that takes every second one).
+// Whether a linalg.generic of two inputs sums up their products, element by element of its loops.
+// The compiler does not call it a contraction if an index is a multiple of a loop, such as in a 1x1
+// convolution of stride 2.
 bool is_sum_of_products(const Ir& ir, MlirOperation operation);
 
 // Operations between a buffer and the tensor that is read from it or written to it.

@@ -15,12 +15,12 @@ namespace hone::iree {
 std::string stand_alone_text(const Ir& ir, const OwnedModule& program,
                              const std::string& executable);
 
-// Text of the module of a dispatch with that written into it: a dispatch of two sizes has two
-// sources, and who compiles one knows how its code is launched. Addresses among the constants must
-// be zero (views.h).
+// Text of a dispatch's module with the launch values written into it. A dispatch of two sizes has
+// two sources, and the compiler of a source knows how its code is launched. Addresses among the
+// constants must be zero (views.h).
 std::string with_launch_values(const Ir& ir, const OwnedModule& dispatch,
                                const LaunchValues& values);
-// What was written there; empty where nothing was.
+// Reads the values that with_launch_values() wrote; empty if there are none.
 LaunchValues launch_values(const Ir& ir, MlirOperation export_operation);
 
 // Undoes the compiler's configuration in a module that was printed at executable-configurations

@@ -9,7 +9,7 @@
 namespace hone::iree {
 namespace {
 
-// Nothing for an index that is no sum of multiples of loops.
+// Returns nothing for an index that is not a sum of multiples of loops.
 std::optional<Linear> linear(const CApi& api, MlirAffineExpr expression, std::size_t loops) {
   Linear sum{std::vector<std::int64_t>(loops, 0)};
   if (api.mlirAffineExprIsAConstant(expression)) {

@@ -1,5 +1,5 @@
-// Where the operations of a dispatch read and write, for its statement: views of bindings, and
-// strides over loops.
+// Reads and writes of a dispatch's operations, for its statement: views of bindings, and strides
+// over loops.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@
 
 namespace hone::iree {
 
-// Thrown by the functions that state a dispatch, since every step may find out that it has no words
-// for what is there; state_dispatch() catches it.
+// Thrown by the functions that state a dispatch when its form has no statement, which any step may
+// find out. state_dispatch() catches it.
 struct NotOfThisForm {
   std::string reason;
 };
@@ -25,21 +25,21 @@ struct Linear {
   std::vector<std::int64_t> of_loop;
   std::int64_t constant = 0;
 };
-// The indices of one operand. Nothing where one is no sum of multiples of loops.
+// The indices of one operand. Nothing if an index is not a sum of multiples of loops.
 std::optional<std::vector<Linear>> indices(const CApi& api, MlirAttribute map);
 std::vector<MlirAttribute> maps_of(const Ir& ir, MlirOperation operation);
-// The loop of each index; NotOfThisForm where one is no single loop, since a tensor cannot be
+// The loop of each index. NotOfThisForm if an index is not a single loop: the tensor cannot be
 // followed further then.
 std::vector<int> single_loops(const CApi& api, MlirAttribute map);
 
-// Usable by one thread, and as long as the module is not changed. All functions throw
+// Use from one thread, and only while the module does not change. All functions throw
 // NotOfThisForm.
 class StatementAccesses {
  public:
   // `kernel`: sizes that the kernel's launch gives.
   StatementAccesses(const Ir& ir, const Sizes& kernel) : ir_(ir), kernel_(kernel) {}
 
-  // What a tensor that is loaded, or stored to, is of its view.
+  // The place of a loaded or stored tensor in its view.
   struct Piece {
     int view = -1;  // in views()
     problem::ElementType type = problem::ElementType::kF32;
@@ -49,15 +49,15 @@ class StatementAccesses {
   // `access`: the operation that loads or stores `tensor`.
   Piece piece_of(MlirOperation access, MlirValue buffer, MlirValue tensor);
 
-  // An operand with this map, which must be loaded as it is: {"view", "type", "offset", "strides"},
-  // the strides in elements over the map's loops.
+  // States an operand with this map: {"view", "type", "offset", "strides"}, the strides in elements
+  // over the map's loops. The operand must be loaded without changes.
   nlohmann::json read(MlirValue tensor, MlirAttribute map);
 
-  // The same of a table, a constant with a value for each element; in the place of the view
-  // {"words"}, all of it in 32 bits each, as memory of this machine has them.
+  // States a table, a constant with a value for each element, in the same way. Instead of the view
+  // it has {"words"}: the whole table in 32-bit words, in this machine's memory layout.
   nlohmann::json read_table(MlirValue tensor, MlirAttribute map) const;
 
-  // Of all that was asked for: {"binding", "offset", "words", "multiple"} (ViewPosition).
+  // All views that were accessed so far: {"binding", "offset", "words", "multiple"} (ViewPosition).
   const nlohmann::json& views() const { return views_; }
 
  private:

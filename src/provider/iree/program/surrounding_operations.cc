@@ -22,8 +22,8 @@ class DimensionMap {
  public:
   explicit DimensionMap(const Ir& ir) : ir_(ir) {}
 
-  // Takes over what is known of the nest's tensors and adds what its loops say; whether that
-  // changed something.
+  // Learns loops of the nest from the known dimensions of its tensors and records those of its own
+  // loops. Returns whether anything changed.
   bool follow(Nest& nest) {
     const bool learned = each(nest, [&](const Place& place, int& loop) {
       const auto known = loops_.find(place);

@@ -1,5 +1,5 @@
-// The operations of a dispatch that a configuration of its root concerns. IREE configures them
-// itself only where it chooses the root's configuration; beside a given one they need theirs.
+// Operations of a dispatch that a configuration of its root affects. IREE configures them itself
+// only if it chooses the root's configuration; a given root configuration must come with theirs.
 #pragma once
 
 #include <vector>
@@ -14,10 +14,10 @@ struct FoundSurrounding {
   problem::SurroundingOperation what;
 };
 
-// Those that are connected with `root` through tensors, in an order that follows from the IR
-// alone: equal modules give equal lists. Loops are followed through the dimensions of the tensors
-// that operations share, as IREE's IterationDimTracker does; tensors without contents
-// (tensor.empty) connect nothing.
+// Finds the operations that are connected with `root` through tensors. Their order follows from the
+// IR alone: equal modules give equal lists. Loops are followed through the dimensions of shared
+// tensors, as in IREE's IterationDimTracker. Tensors without contents (tensor.empty) connect
+// nothing.
 std::vector<FoundSurrounding> find_surrounding(const Ir& ir, MlirOperation function,
                                                MlirOperation root);
 

@@ -17,15 +17,17 @@ struct Range {
   std::set<int> inputs = {};
 };
 
-// Of either.
+// The smallest range that contains both.
 Range hull(Range a, const Range& b);
 // 0 x infinity is 0 here: no element is infinite.
 double times(double a, double b);
-// Of an operation of arith on two values, without `inputs`; nothing for one that is not known.
+// The range of an arith operation on two values, without `inputs`; nothing for an unknown
+// operation.
 std::optional<Range> range_of_two(std::string_view kind, const Range& a, const Range& b);
 // Whether "a PREDICATE b" holds, by arith.cmpi's numbers: eq ne slt sle sgt sge ult ule ugt uge.
 std::optional<bool> decided(std::int64_t predicate, const Range& a, const Range& b);
-// The part of `a` for which "a PREDICATE b" holds, or does not; nothing where there is none.
+// Narrows `a` to the values for which "a PREDICATE b" holds, or does not; nothing if there are
+// none.
 std::optional<Range> narrowed(Range a, std::int64_t predicate, bool holds, const Range& b);
 
 }  // namespace hone::iree

@@ -19,7 +19,7 @@ constexpr std::string_view kSubspan = "hal.interface.binding.subspan";
 constexpr std::string_view kConstantLoad = "hal.interface.constant.load";
 constexpr std::string_view kAssume = "util.assume.int";
 
-// What a guard behind one view and one before the next take.
+// Room for the guard behind one view and the guard before the next.
 constexpr std::int64_t kRoom = 2 * problem::kGuardBytes;
 // IREE's own alignment of every view.
 constexpr std::int64_t kAlignment = 64;
@@ -63,7 +63,7 @@ std::set<std::size_t> value_words(const Ir& ir, MlirOperation function) {
   return values;
 }
 
-// What the compiler assumes of an offset that the launch gives.
+// The compiler's assumptions about an offset that the launch gives.
 struct Address {
   std::vector<std::size_t> words;  // of the constants, the lower 32 bits first
   std::int64_t low = 0;
@@ -102,7 +102,7 @@ void narrow(const Ir& ir, MlirAttribute assumptions, Address& address) {
   address.divisor = std::max<std::int64_t>(1, divisor);
 }
 
-// Nothing for an offset that is no address of a launch.
+// Returns nothing for an offset that is not an address given by the launch.
 std::optional<Address> address_of(const Ir& ir, MlirValue offset) {
   Address address;
   std::vector<MlirValue> rest{offset};
@@ -135,7 +135,7 @@ std::optional<Address> address_of(const Ir& ir, MlirValue offset) {
   return address;
 }
 
-// One hal.interface.binding.subspan.
+// A hal.interface.binding.subspan operation.
 struct Subspan {
   MlirOperation operation;
   int ordinal = 0;
@@ -182,8 +182,8 @@ class Kernel {
     });
   }
 
-  // The constants of a launch, where what is unknown are addresses: such a view begins behind all
-  // others of its binding.
+  // Completes the constants of a launch whose unknown ones are addresses: such a view begins behind
+  // all others of its binding.
   Constants placed(const LaunchValues& launch) const {
     Constants constants = launch.constants;
     std::vector<std::size_t> placed;
@@ -222,7 +222,7 @@ class Kernel {
     return pieces;
   }
 
-  // Which pairs of views overlap.
+  // Returns for each pair of views whether they overlap.
   static std::vector<bool> overlaps(const std::vector<Piece>& pieces) {
     std::vector<bool> pairs;
     for (std::size_t i = 0; i < pieces.size(); ++i)
@@ -230,8 +230,8 @@ class Kernel {
     return pairs;
   }
 
-  // Chooses, among the launches and their spread forms, the one that leaves most room for guards;
-  // if several do, the one whose views lie closest together.
+  // Chooses the launch or spread launch that leaves most room for guards. Among equals, the one
+  // whose views lie closest together wins.
   Constants choose(const LaunchSet& set) const {
     Constants best;
     std::optional<std::pair<int, std::int64_t>> least;
@@ -263,8 +263,8 @@ class Kernel {
     return cost;
   }
 
-  // The launch with its addresses as close as room for guards allows; as it is where that is not
-  // within what the compiler assumes, or lets other views overlap.
+  // Moves the launch's addresses as close together as room for guards allows. Returns the launch
+  // unchanged if that breaks the compiler's assumptions or makes other views overlap.
   Constants spread(const Constants& launch) const {
     Constants constants = launch;
     const std::vector<Piece> before = pieces(launch);
@@ -397,7 +397,7 @@ Views::Views(const Ir& ir, MlirOperation function, const LaunchSet& set) {
     View view{pieces[i].ordinal, pieces[i].offset, pieces[i].bytes,
               sizes.type(value), {operation},      ir.type_text(value)};
     if (!view.type) view.type = parse_type(view.text);
-    // What is united may reach others that it did not overlap before.
+    // A united view may overlap views that its parts did not: start over.
     for (std::size_t j = 0; j < all_.size();)
       if (belong_together(all_[j], view)) {
         unite(all_[j], std::move(view));

@@ -1,8 +1,8 @@
-// The views that a kernel has of its buffers (hal.interface.binding.subspan), and where hone lets
-// them begin.
+// The views that a kernel has of its buffers (hal.interface.binding.subspan), and hone's choice of
+// their begins.
 //
-// IREE packs a program's weights into one buffer and its intermediate results into another; a
-// kernel that is launched for several layers is told by constants where its pieces begin. Those
+// IREE packs a program's weights into one buffer and its intermediate results into another. A
+// kernel that is launched for several layers reads from constants where its pieces begin. Those
 // constants are addresses: hone chooses its own.
 #pragma once
 
@@ -15,17 +15,17 @@
 
 namespace hone::iree {
 
-// Launches of a kernel that differ in nothing but where its views begin, and of which two views
-// overlap in all or in none.
+// Launches of a kernel that differ only in where its views begin. Two views overlap in all of these
+// launches or in none.
 struct LaunchSet {
   std::vector<std::int64_t> workload;
   std::vector<std::vector<std::uint32_t>> constants;  // of each different launch
   CountByFunction in_functions;                       // launches
   bool known = true;  // false: it is launched with values that only running it tells
 };
-// One set without constants where the launches are not known. Where only a view's begin is not, the
-// view begins behind the others. `function`: the kernel's, at
-// executable-sources or executable-configurations.
+// Groups launches into sets; one set without constants if the launches are not known. A view whose
+// begin alone is unknown begins behind the others. `function`: the kernel's, at executable-sources
+// or executable-configurations.
 std::vector<LaunchSet> launch_sets(const Ir& ir, MlirOperation function, const Launches& launches);
 
 struct View {
@@ -38,24 +38,24 @@ struct View {
   std::string text;  // the compiler's type
 };
 
-// The views of a kernel in one launch set. Usable by one thread, and as long as the module is not
-// changed.
+// The views of a kernel in one launch set. Use from one thread, and only while the module does not
+// change.
 class Views {
  public:
-  // Addresses are chosen within what the compiler assumes of them (util.assume.int: range and
-  // divisor; what says nothing is taken to be a multiple of 64), so that there is room for a guard
-  // between two views of a binding (problem::kGuardBytes) where that can be had, and else as one
-  // of the launches has them. Views that are one another's in every launch are one view, and so
-  // are those that overlap in part.
+  // Chooses addresses within the compiler's assumptions (util.assume.int: range and divisor;
+  // multiples of 64 if it states none). They leave room for a guard between two views of a binding
+  // (problem::kGuardBytes) if possible; otherwise they are those of one of the launches. Views that
+  // are identical in every launch are one view, and so are views that overlap in part.
   Views(const Ir& ir, MlirOperation function, const LaunchSet& set);
 
   const std::vector<View>& all() const { return all_; }  // by ordinal
-  // The place in all() of what an operation hal.interface.binding.subspan gives; -1: of none.
+  // The index in all() of the view of a hal.interface.binding.subspan operation; -1 if there is
+  // none.
   int of(MlirOperation subspan) const;
 
-  // The constants to launch with: the values of the set, and the chosen addresses.
+  // The launch constants: the values of the set, and the chosen addresses.
   const std::vector<std::uint32_t>& constants() const { return constants_; }
-  // As constants(), but with zeros for addresses: what the kernel's result depends on.
+  // The constants with zeros for addresses: the kernel's result depends on these only.
   const std::vector<std::uint32_t>& values() const { return values_; }
 
  private:

@@ -40,7 +40,7 @@ Result<std::string> link_specs(const Library& library, const std::string& path,
                                std::string_view first, std::string_view second) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
   HONE_ASSIGN(const Parts own, parts_of(std::string(first), "first", "hone's spec"));
-  // As the compiler prints it: bytecode is text then, and every alias stands at the head.
+  // Print through the compiler: bytecode becomes text, with every alias at the head.
   HONE_ASSIGN(const std::string text, printed(session, path, second));
   HONE_ASSIGN(const Parts other, parts_of(text, "second", path));
   const std::string both = other.head +

@@ -49,8 +49,8 @@ bool is_attention(const problem::Operation& root) {
   return root.kind == problem::OperationKind::kAttention;
 }
 
-// Which operands tell roots apart: of attention the query, key and value, since the compiler has
-// two forms of it that share no more.
+// Number of operands that tell roots apart. For attention it is query, key and value, since the
+// compiler's two forms of it share no others.
 std::size_t telling_operands(const problem::Operation& root) {
   return is_attention(root) ? std::min<std::size_t>(3, root.operands.size()) : root.operands.size();
 }
@@ -60,7 +60,7 @@ std::string names_text(const problem::Operation& root) {
   return "\"iree_linalg_ext.attention\", \"iree_linalg_ext.online_attention\"";
 }
 
-// What `transform.match.structured` takes.
+// Whether `transform.match.structured` accepts the operation.
 bool is_structured(const problem::Operation& root) {
   return root.name.starts_with("linalg.") && root.kind != problem::OperationKind::kOther;
 }

@@ -1,5 +1,5 @@
-// Which operations an entry of a tuning spec is for: the part of the spec that recognises a root
-// operation (transform dialect, IREE 3.13).
+// The part of a tuning spec that recognises the root operation of an entry (transform dialect, IREE
+// 3.13).
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace hone::iree {
 
-// The operation that matchers see in place of `root`: of a softmax its sum, since IREE takes it
-// apart before it applies specs (the sum of exponentials reads the input and the maxima); else
-// itself.
+// The operation that matchers see in place of `root`. For a softmax it is the sum of exponentials,
+// which reads the input and the maxima, because IREE splits a softmax before it applies specs. Any
+// other root is returned as it is.
 problem::Operation when_specs_apply(const problem::Operation& root);
 
-// What the matcher of a dispatch's root looks for: where the operations around it are configured
-// too, that which is there when specs are applied.
+// The operation that the matcher of a dispatch's root looks for: when_specs_apply(root) if the
+// entry configures `surrounding` operations too, else `root`.
 problem::Operation matched_root(const problem::Operation& root,
                                 const std::vector<problem::SurroundingOperation>& surrounding);
 
@@ -31,20 +31,20 @@ Status can_match(const problem::Operation& root);
 // not) of its loops and the types of its operands. `root` is one that can_match() accepts.
 std::string matcher_text(const problem::Operation& root);
 
-// IREE's pass that gives a convolution of one image the batch loop back that the program's folding
-// of unit loops took. The compiler runs it after it has applied specs, makes a new operation, and
-// so drops what a spec put on the old one without a word.
+// IREE's pass that restores the batch loop of a convolution of one image, which the program's
+// folding of unit loops removed. The compiler runs it after it has applied specs. The pass makes a
+// new operation and silently drops the spec's configuration of the old one.
 inline constexpr std::string_view kBatchRestoringPass =
     "iree-codegen-insert-batch-dim-for-batchless-conv";
-// Whether `root` is such a convolution in its restored form: its first loop is parallel and of one
+// Whether `root` is such a convolution in its restored form: its first loop is parallel and has one
 // iteration. A spec matches it only after batch_restoring_text().
 bool has_restored_batch(const problem::Operation& root);
 // The statement of a spec that runs the pass on the function `from`, giving `to` (both any_op).
 std::string batch_restoring_text(std::string_view from, std::string_view to);
 
-// Whether one matcher lets both through: it sees the root operation, not what is fused around it,
-// and of what is no contraction neither indexing maps nor the body. Two such entries cannot both be
-// in one spec.
+// Whether one matcher accepts both operations. A matcher sees the root operation and not the
+// operations fused around it. For roots other than contractions it sees neither indexing maps nor
+// the body. Two such entries cannot be in one spec.
 bool same_spec_class(const problem::Operation& a, const problem::Operation& b);
 
 }  // namespace hone::iree

@@ -39,7 +39,7 @@ void read_configuration(const Ir& ir, MlirOperation sequence, SpecFileEntry& ent
   });
 }
 
-// An action for what the matcher yields, which marks the function around the first of it.
+// An action on the values that the matcher yields. It marks the function around the first one.
 std::string marking_action(const Ir& ir, MlirOperation matcher, std::size_t index) {
   const std::vector<MlirOperation> yields = ir.children(matcher, "transform.yield");
   std::vector<std::string> arguments;

@@ -1,4 +1,4 @@
-// Tuning specs as files: which entries one has, and a way to see what each of them matches.
+// Reads tuning specs from files: their entries, and a marking spec that shows the matches of each.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace hone::iree {
 
-// One pair of the spec's transform.foreach_match: who matches, and what it is given.
+// A pair of the spec's transform.foreach_match: a matcher and the configuration of its matches.
 struct SpecFileEntry {
   std::string matcher;  // symbol of its named sequence
   int line = 0;         // of the file, where that begins; 0 in bytecode
-  // The compilation_info that matcher or action hold, as the compiler prints its parts; empty where
-  // they hold none.
+  // The compilation_info in the matcher or the action, as the compiler prints its parts; empty if
+  // there is none.
   std::string lowering_config;
   std::string translation_info;
 };
 
 struct SpecFile {
   std::vector<SpecFileEntry> entries;  // in order; of those that match, the first is applied
-  // A spec that configures nothing: entry i of it marks the function of each operation that entry i
-  // of the file matches by the attribute kMarkPrefix + i, whatever the others match. The compiler's
-  // own remarks about applied strategies are no proof of either.
+  // A spec that configures nothing. Its entry i marks the function of each operation that entry i
+  // of the file matches, whatever the others match. The mark is the attribute kMarkPrefix + i. The
+  // compiler's own remarks about applied strategies prove neither.
   std::string marking;
 };
 

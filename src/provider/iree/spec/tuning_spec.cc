@@ -28,7 +28,7 @@ std::string producer_text(std::string_view handle, const problem::SurroundingOpe
       handle, handle_of(operation.from, root), operation.operand);
 }
 
-// What feeds the root tells it from roots of the same types.
+// The producers of the root's operands tell the root from others of the same types.
 std::string surrounding_matchers(const SpecEntry& entry) {
   std::string text;
   for (std::size_t i = 0; i < entry.surrounding.size(); ++i) {
@@ -90,7 +90,7 @@ std::string sibling_annotation(const SpecEntry& entry, std::string_view handle) 
          annotation("sibling", entry.sibling_config) + "    }\n";
 }
 
-// A reader is found among all of them by what it is.
+// Finds one reader among all readers by its name and iterator types.
 std::string reader_text(std::string_view handle, const problem::SurroundingOperation& operation) {
   std::vector<std::string> iterators;
   for (const problem::Loop& loop : operation.loops)
@@ -272,7 +272,8 @@ Result<std::string> tuning_spec_text(const std::vector<SpecEntry>& entries,
   std::string text = comment_lines(header);
   const bool restores = std::ranges::any_of(
       entries, [](const SpecEntry& entry) { return has_restored_batch(entry.root); });
-  // What the second attribute promises, one foreach_match and nothing else, would be broken.
+  // The second attribute promises one foreach_match and nothing else. A spec that restores the
+  // batch loop breaks this promise.
   text += fmt::format("module attributes {{\n  transform.with_named_sequence{}\n}} {{\n",
                       restores ? "" : ", iree_codegen.tuning_spec_with_default_entrypoint");
   std::vector<std::string> pairs;

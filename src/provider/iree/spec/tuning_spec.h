@@ -22,30 +22,30 @@ struct SpecEntry {
   std::string consumer_config;   // of the linalg.generics that read the root's result; may be empty
   std::string name;              // shown in the spec: "main_dispatch_0_matmul_512x512x512_f32"
   std::string decomposition_config = {};  // of the root's parts (attention); may be empty
-  // The lowering_config of the elementwise linalg.generics with as many loops as the root that read
-  // its result; may be empty.
+  // The lowering_config of the elementwise linalg.generics that read the root's result and have as
+  // many loops as the root; may be empty.
   std::string sibling_config = {};
-  // The operations around the root, and each one's lowering_config ("" for none).
+  // Operations around the root, and the lowering_config of each ("" for none).
   std::vector<problem::SurroundingOperation> surrounding = {};
   std::vector<std::string> surrounding_configs = {};
   // Attributes::interchange.
   std::vector<int> interchange = {};
-  // Functions that the root must be in, by their symbols, which are the dispatches' names; empty:
-  // any. A matcher sees an operation and not what reads its result, and IREE numbers dispatches by
-  // their place in the program: such an entry is for this program with these flags.
+  // Symbols of the functions that may contain the root, which are the dispatches' names; empty:
+  // any. A matcher sees an operation and not the readers of its result. IREE numbers dispatches by
+  // their place in the program, so such an entry is for this program with these flags.
   std::vector<std::string> functions = {};
 };
 
 // The text of the spec: one matcher and one action per entry, in the order given. `header` becomes
 // the comment at the top, line by line.
 //
-// How a root is matched says matcher.h; one whose entry has an init_config is matched only
-// when its output operand is defined by a linalg.fill. When the program is compiled with
-// --iree-opt-data-tiling and the root's operands carry encodings, the entry does nothing: the
-// compiler applies specs before it lays the data out anew, and a configuration for the old layout
-// fails to compile ("failed to build pass pipeline").
-// Input errors: an entry that no matcher can be written for; no configuration; two
-// entries of one spec class (both are named); no entry at all.
+// matcher.h describes how a root is matched. A root whose entry has an init_config matches only if
+// a linalg.fill defines its output operand. An entry does nothing if the program is compiled with
+// --iree-opt-data-tiling and the root's operands carry encodings. The compiler applies specs before
+// it changes the layout, and a configuration for the old layout fails to compile ("failed to build
+// pass pipeline").
+// Input errors: an entry that no matcher can be written for; no configuration; two entries of one
+// spec class (both are named); no entry at all.
 Result<std::string> tuning_spec_text(const std::vector<SpecEntry>& entries,
                                      std::string_view header = {});
 

@@ -17,7 +17,7 @@ def size_names(path):
     names = {}
     for argument, each in enumerate(inputs):
         for extent, dim in enumerate(each.type.tensor_type.shape.dim):
-            # Some exporters call what has no name "?".
+            # Some exporters name unnamed sizes "?".
             if any(letter.isalnum() for letter in dim.dim_param):
                 names.setdefault(dim.dim_param, []).append(f"input{argument}.{extent}")
     return names

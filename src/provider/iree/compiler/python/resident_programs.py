@@ -11,9 +11,9 @@ import socket
 import sys
 import time
 
-# As iree-benchmark-module is told: what the first calls find cold is not timed.
+# Warm-up as in iree-benchmark-module: cold first calls are not timed.
 WARM_UP_SECONDS = 0.02
-# Of pages and of what the heap holds, both.
+# Largest random gap, both in pages and in the contents of the heap.
 MOST_GAP_BYTES = 1 << 20
 
 
@@ -50,7 +50,8 @@ class Programs:
 
     def time(self, request):
         """Seconds per call, the mean over calls that together take about as long as is asked for."""
-        # One process gives back what it took, and each module would come to lie where the last one lay.
+        # A random gap moves each module: the process reuses freed memory, so modules would all lie
+        # in the same place.
         gap = bytearray(random.randrange(MOST_GAP_BYTES))
         hal = self.iree.create_hal_module(self.instance, self.device)
         module = self.iree.VmModule.mmap(self.instance, request["module"])
