@@ -20,12 +20,12 @@ struct Spent {
 
 struct GpuReport {
   // Row per dispatch of the program:
-  // - counts of candidates: tried, compiled, right, wrong, and compiled but not run when time was up
+  // - counts of candidates: tried, compiled, right, wrong; compiled but not run when time was up
   // - best and worst time
   // - each library's own choice and its best, with their ratio to the tuned kernel
   // - share of the roofline (measured_dispatch.h)
   // - wall time, and the share of it that the device was idle
-  // - device state while the finalists ran: lowest clock, highest power, why the clock was held down
+  // - device state while the finalists ran: lowest clock, most power, why the clock was held down
   Table table{{}};
   // Lines with the source of the roofline's figures, and with dispatches that were measured below
   // the highest clock.

@@ -83,8 +83,8 @@ std::string outputs_text(const tune::VerifiedBuild& candidate) {
   return text.empty() ? text : "its outputs:\n" + text;
 }
 
-// Returns "    1.34 ± 0.13 times faster than with data tiling alone" for each size; empty without a
-// claim.
+// Returns "    1.34 ± 0.13 times faster than with data tiling alone" for each size; empty without
+// a claim.
 std::string times_faster(const std::optional<tune::Claim>& claim, std::string_view than,
                          const std::vector<std::string>& sizes) {
   std::string text;
