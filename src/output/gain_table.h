@@ -9,9 +9,9 @@
 
 namespace hone::output {
 
-// Returns a waterfall of a call's time: the flags' gain, each kernel with a spec entry and its
-// provider, the other kernels, the time between kernels, and the whole. Long lists keep the first
-// kernels by predicted gain.
+// Returns a waterfall of a call's time. Its rows are the flags' gain, each kernel with a spec entry
+// and its provider, the other kernels, the time between kernels, and the whole. Long lists keep the
+// first kernels by predicted gain.
 Table gain_table(const tune::ProgramGain& gain);
 
 // Returns "94 % of what its kernels promise arrives in the program (9.4 of 10 ms).". If a tenth or

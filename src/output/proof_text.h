@@ -17,10 +17,10 @@ std::vector<std::string> names_of_sizes(const tune::TuningResult& result);
 // proved.
 std::string proof_text(const tune::TuningResult& result);
 
-// Returns a tuning's closing lines, in the form of hyperfine: the recommended build's speedup over
-// its flags alone and over the compiler's defaults, if proved, "2.96 ± 0.10 times faster". There
-// is a line for each set of sizes. The number behind "±" is half the width of the 95 % interval.
-// `flags_file`: how to build it. Whole lines; empty if nothing was proved either way.
+// Returns a tuning's closing lines, in the form of hyperfine: "2.96 ± 0.10 times faster". They
+// state the proved speedups of the recommended build over its flags alone and over the compiler's
+// defaults, a line for each set of sizes. The number behind "±" is half the width of the 95 %
+// interval. `flags_file`: how to build it. Whole lines; empty if nothing was proved either way.
 std::string closing_summary(const tune::TuningResult& result, const std::string& flags_file);
 
 // Returns a line with the dispatches that are wrong by the compiler's own choice, and the command

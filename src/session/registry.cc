@@ -64,14 +64,14 @@ Result<std::unique_ptr<provider::ListProvider>> listed_gemms(const SessionOption
   return triton::ListedGemms::open(options.gemms, options.tuning.input);
 }
 
-// In the order in which they are shown.
+// Providers in the order in which they are shown.
 constexpr Provider kProviders[] = {
     {"iree", "the compiler's own, for a program", iree::open_compile_worker},
     {"triton", "Triton's, for GEMMs or beside IREE's", nullptr, listed_gemms},
     {"external", "those of --external, beside IREE's", external::open_compile_worker},
 };
 
-// In the order in which they are shown.
+// Kinds of devices in the order in which they are shown.
 constexpr device::DeviceKind (*kDeviceKinds[])() = {
     device::cpu::kind,
     device::cuda::kind,

@@ -68,8 +68,8 @@ void leave_cores_to_runners(SessionOptions& options);
 // Applies --cache, --reuse and --trust.
 void take_reuse(SessionOptions& options);
 
-// Makes the folder of --out before anything else: a store may lie in it, and a folder that cannot
-// be made is reported at once, as an environment error.
+// Makes the folder of --out before anything else, since a store may lie in it. A folder that cannot
+// be made is an environment error, reported at once.
 Status make_out(const SessionOptions& options);
 
 // Returns the run's row in the store.
