@@ -25,7 +25,7 @@ std::vector<std::string> names_of_options(const CLI::App& command) {
   return names;
 }
 
-// CLI11 would only say that an argument was not expected.
+// Refuses extra arguments, with the nearest name; CLI11 would only say that they were not expected.
 Status refuse_extras(const CLI::App& app, const std::string& path = "hone") {
   for (const CLI::App* command : app.get_subcommands()) {
     const std::string words = path + " " + command->get_name();
@@ -64,7 +64,8 @@ Status refuse_unknown_command(const CLI::App& app) {
                      did_you_mean(extras.front(), names), fmt::join(names, ", "));
 }
 
-// A broken file must not keep people from what mends it, nor hone from its own workers.
+// Returns whether the command reads the configuration files. Commands that help to repair one, and
+// hone's own workers, must work with a broken file.
 bool reads_config(const CommandNode& command) {
   return !command.path.empty() && command.path != "config" && command.path != "completion" &&
          command.path != "man" && !command.path.starts_with("worker");
@@ -180,11 +181,10 @@ int exit_code_of(ErrorKind kind) {
 }
 
 int run(int argc, char** argv) {
-  // Exceptions of libraries are caught where the library is called; what is left (no memory) ends
-  // here.
+  // Exceptions of libraries are caught where the library is called; the rest (no memory) ends here.
   try {
     const int code = parse_and_run(argc, argv);
-    // A result that is cut short must not look whole.
+    // Fail if the output is cut short: it must not look complete.
     if (std::fflush(stdout) == 0) return code;
     return report({ErrorKind::kEnvironment,
                    fmt::format("cannot write to standard output: {}", std::strerror(errno))});

@@ -13,11 +13,11 @@ namespace hone::cli {
 // 2 wrong use or input, 3 environment, 130 interrupted.
 int run(int argc, char** argv);
 
-// Parses what stands behind "hone" on a command line. False when help or the version was asked for,
-// which has been printed then. Input errors name the nearest option or command.
+// Parses the words behind "hone" on a command line. Returns false after printing help or the
+// version, if they were asked for. Input errors name the nearest option or command.
 Result<bool> parse_words(CLI::App& app, std::vector<std::string> words);
 
-// The file that --config-file names in what `app` has parsed; empty without it.
+// Returns the file that --config-file names in the command line parsed by `app`; empty without it.
 std::string config_file_of(CLI::App& app);
 
 int exit_code_of(ErrorKind kind);

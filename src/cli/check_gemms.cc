@@ -1,5 +1,5 @@
-// hone tune --compare-wo-tuning FILE and --benchmark: is what a result file says right, and how
-// fast?
+// hone tune --compare-wo-tuning FILE and --benchmark: verifies and measures the configurations of a
+// result file.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>

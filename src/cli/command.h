@@ -1,4 +1,4 @@
-// One subcommand: its options, and what it does.
+// Declarations of the subcommands, each with its options and action.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,10 +12,11 @@ namespace hone::cli {
 
 using namespace session;  // the command line speaks of what it opens
 
-// What a command returns: 0, or 1 when it finished with failures the user should see.
+// Exit code of a command: 0, or 1 if it finished with failures the user should see.
 using CommandResult = Result<int>;
 
-// Each adds its subcommand to `app` and sets `run` when that subcommand is chosen.
+// Action of the chosen subcommand. Each function adds its subcommand to `app`, and sets `run` when
+// that subcommand is chosen.
 using Run = std::function<CommandResult()>;
 void add_tune_command(CLI::App& app, Run& run);
 void add_flags_command(CLI::App& app, Run& run);
@@ -37,7 +38,7 @@ void add_completion_command(CLI::App& app, Run& run);
 void add_man_command(CLI::App& app, Run& run);
 void add_worker_command(CLI::App& app, Run& run);  // hidden: what hone starts itself as
 
-// All of them, on an `app` without any.
+// Adds all of them to an `app` without any.
 void add_commands(CLI::App& app, Run& run);
 
 }  // namespace hone::cli

@@ -189,7 +189,7 @@ std::string two_columns(const std::string& left, const std::string& right) {
   return line + wrapped(right, kTextColumn, kTextColumn) + "\n";
 }
 
-// To be pasted into a shell.
+// Wraps a command so that it can be pasted into a shell.
 std::string wrapped_command(std::string_view line) {
   return CLI::detail::find_and_replace(wrapped(line, 4, 2, 78), "\n", " \\\n");
 }

@@ -1,4 +1,5 @@
-// What help and the manual page say beyond the options: groups of commands, examples, environment.
+// Help beyond the options, for --help and the manual page: groups of commands, examples,
+// environment.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,7 +15,7 @@ struct Example {
   std::string_view explanation;  // one line
 };
 
-// Those of one command, in the order of help.
+// Returns the examples of a command, in the order of help.
 std::span<const Example> examples_of(std::string_view command);
 
 struct EnvironmentVariable {
@@ -23,14 +24,14 @@ struct EnvironmentVariable {
   std::string_view meaning;
 };
 
-// Those that people set; hone's own between its processes are left out.
+// Returns the variables that users set, without those that hone uses between its processes.
 std::span<const EnvironmentVariable> environment_variables();
 
 // Gives the commands of `root` their groups, and options that take files the placeholder FILE or
-// DIR; to be called when all are defined.
+// DIR. Call it when all commands are defined.
 void describe_commands(CLI::App& root);
 
-// "hone tune --help" for people: wrapped to 80 columns, examples at the end.
+// Formatter of "hone tune --help": wraps to 80 columns, with examples at the end.
 class HelpFormatter final : public CLI::Formatter {
  public:
   HelpFormatter();
@@ -40,8 +41,8 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_footer(const CLI::App* command) const override;
 };
 
-// `text` in lines of at most `width` columns. Every line but the first begins with `indent` blanks;
-// `used` columns of the first are taken already. Words longer than a line stay whole.
+// Wraps `text` to lines of at most `width` columns. Every line but the first begins with `indent`
+// blanks; `used` columns of the first are taken already. Words longer than a line stay whole.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t used,
                     std::size_t width = 80);
 

@@ -43,7 +43,7 @@ bool is_flag(const CLI::Option& option) {
 }
 
 std::vector<std::string> values_of(const CLI::Option& option) {
-  // CLI::IsMember says its set in its description only: "TEXT:{warm,cold}".
+  // CLI::IsMember shows its set in the type name only: "TEXT:{warm,cold}".
   const std::string type = option.get_type_name();
   const auto from = type.find('{'), to = type.rfind('}');
   if (is_flag(option) || from == std::string::npos || to == std::string::npos || to < from)

@@ -10,18 +10,18 @@
 namespace hone::cli {
 namespace {
 
-// CLI11 takes what is returned for the reason why the value is refused.
+// Checks --target. Returns the reason why CLI11 is to refuse the value; empty: none.
 std::string check_target(const std::string& name) {
   std::vector<std::string> gpus;
   for (const problem::GpuTarget& target : problem::known_gpu_targets()) gpus.push_back(target.arch);
-  // A slip in a GPU's name must not go to LLVM as a CPU's.
+  // A typo in a GPU's name must not reach LLVM as a CPU's name.
   const bool slip = name != "host" && name.size() > 3 && !nearest_names(name, gpus).empty();
   if (!problem::names_gpu(name) && !slip) return {};
   const auto target = problem::gpu_target(name);
   return target ? std::string() : target.error().message;
 }
 
-// CLI11 takes what is returned for the reason why the value is refused.
+// Checks NAME=VALUE. Returns the reason why CLI11 is to refuse the value; empty: none.
 std::string check_variable(const std::string& text) {
   const auto name = text.substr(0, text.find('='));
   const bool is_name = !name.empty() && name.find_first_not_of(
@@ -32,7 +32,7 @@ std::string check_variable(const std::string& text) {
   return fmt::format("'{}' is not NAME=VALUE, as HSA_OVERRIDE_GFX_VERSION=9.4.0 is", text);
 }
 
-// While options are read, before a thread or a process is started or a driver opened.
+// Sets the variable while options are read: before a thread or a process starts or a driver opens.
 void set_variable(const std::string& text) {
   const auto equals = text.find('=');
   ::setenv(text.substr(0, equals).c_str(), text.substr(equals + 1).c_str(), /*replace=*/1);
@@ -50,7 +50,7 @@ Status read_flags(ToolchainOptions& options) {
     return input_error("{} is for {}, and --target says {}", options.flags_file, file.target,
                        options.target);
   if (!file.target.empty()) options.target = file.target;
-  // Flags of the command line come last: the compiler takes the last of two.
+  // Put flags of the command line last: the compiler takes the last of two.
   options.flags.insert(options.flags.begin(), file.flags.begin(), file.flags.end());
   for (const std::string& note : file.notes) say("{}\n", note);
   options.flags_file.clear();

@@ -1,4 +1,4 @@
-// Options that several commands have: of the toolchain, the place to measure on, and the call of a
+// Options that several commands share: the toolchain, the device to measure on, and the call of a
 // whole program.
 #pragma once
 
@@ -14,18 +14,18 @@
 namespace hone::cli {
 
 void add_toolchain_options(CLI::App& command, ToolchainOptions& options);
-// Takes up what the file of flags says, once: flags, and the target where the command line names
-// none; prints what is renamed or left out. Before anything else is asked of the options.
-// Input errors: those of iree::read_flags_file, a target that hone does not know or that is not the
-// one of the command line.
+// Applies the file of flags once: its flags, and its target if the command line names none. Prints
+// renamed and dropped flags. Call it before any other use of the options. Input errors: those of
+// iree::read_flags_file, a target that hone does not know or that differs from the command line's.
 Status read_flags(ToolchainOptions& options);
 
 void add_device_option(CLI::App& command, std::string& device);
 void add_core_options(CLI::App& command, CoreOptions& options);
-// `which`: the function that is called where none is named, in words ("the first").
+// Adds the options. `which`: the function that is called by default, for the help text ("the
+// first").
 void add_runtime_options(CLI::App& command, RuntimeOptions& options, const std::string& which);
 
-// --external.
+// Adds --external.
 void add_external_option(CLI::App& command, std::vector<std::string>& manifests);
 
 }  // namespace hone::cli

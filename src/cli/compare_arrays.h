@@ -1,4 +1,4 @@
-// hone compare expected.npy got.npy: how far do two arrays lie apart?
+// hone compare expected.npy got.npy: the difference between two arrays.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ struct ArrayComparison {
   bool json = false;
 };
 
-// Prints it; 1 when an element is off by more than the tolerance allows. Input errors: a file that
-// is no .npy file, arrays of different types.
+// Prints the comparison; returns 1 if an element is off by more than the tolerance allows. Input
+// errors: a file that is no .npy file, arrays of different types.
 Result<int> compare_arrays(const ArrayComparison& comparison);
 
 }  // namespace hone::cli

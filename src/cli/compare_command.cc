@@ -52,7 +52,7 @@ constexpr std::string_view kUses =
 
 constexpr std::string_view kSqliteHead = "SQLite format 3";
 
-// What one operand is, by its content where it tells.
+// Returns the kind of an operand, by its content or its file name.
 Result<Kind> kind_of(const std::string& operand) {
   if (operand == "none") return Kind::kSpecs;
   std::ifstream file(operand, std::ios::binary);
@@ -135,7 +135,7 @@ Status complete(CompareCommand& options) {
   return {};
 }
 
-// The program as the compiler takes it, and what it needs to run as a whole.
+// Reads the program, and sets what it needs to run as a whole.
 Status use_program(CompareCommand& options, const Toolchain& toolchain, Kind kind) {
   const std::string given = options.program;
   HONE_ASSIGN(const InputProgram input, read_program(given, toolchain));
@@ -169,7 +169,7 @@ CommandResult run_compare(CompareCommand options) {
   HONE_TRY(complete(options));
   const device::Place& place = options.compare.place;
   HONE_ASSIGN(const std::vector<device::LockFile> held, lease({&place, 1}));
-  // Modules and stores hold compiled code: no compiler need be started, unless a store's is
+  // Modules and stores hold compiled code, so no compiler is started, unless a store's code is
   // somebody else's.
   bool compiles = kind == Kind::kSpecs || kind == Kind::kConfigurations;
   if (kind == Kind::kStores) compiles = !options.trust && !code.is_own;

@@ -19,7 +19,7 @@ namespace {
 
 using Record = std::vector<std::string>;
 
-// RFC 4180: fields in quotes may hold commas, line ends and doubled quotes.
+// Parses CSV (RFC 4180): fields in quotes may hold commas, line ends and doubled quotes.
 std::vector<Record> records_of(std::string_view csv) {
   std::vector<Record> records;
   Record record{""};

@@ -1,4 +1,4 @@
-// hone compare old.csv new.csv: what changed between two reports of hone profile, or of the old
+// hone compare old.csv new.csv: the changes between two reports of hone profile, or of the old
 // dispatch profiler.
 #pragma once
 
@@ -15,8 +15,8 @@ struct ProfileComparison {
 };
 
 // Prints the dispatches whose time or verification changed, and those that only one report has.
-// Rows are told apart by provider, operation and configuration. It only reports: the times are of
-// two runs that nobody interleaved, and so the exit code is 0. Input errors: a file that is no such
+// Rows are matched by provider, operation and configuration. The exit code is 0 whatever changed:
+// the times are from two runs that were not interleaved. Input errors: a file that is no such
 // report.
 Result<int> compare_profiles(const ProfileComparison& comparison);
 

@@ -20,7 +20,7 @@ struct CompileOptions {
   bool force = false;
 };
 
-// Which of the flags' targets.
+// Sets the target that the flags choose.
 Status choose_target(CompileOptions& options) {
   HONE_ASSIGN(const profiler::GenerationTarget target, generation_target_of(options.tree));
   options.toolchain.target = target.arch.empty() ? "host" : target.arch;

@@ -1,5 +1,5 @@
-// hone completion: scripts that make a shell complete hone's command line. They are generated from
-// the commands and hold everything: completing starts no hone.
+// hone completion: generates scripts that complete hone's command line in a shell. They hold
+// everything, so that completing does not start hone.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,7 +13,7 @@
 namespace hone::cli {
 namespace {
 
-// Words that may follow an option, or stand for a positional one.
+// Kinds of words that may follow an option, or be a positional one.
 enum class ValueKind { kNothing, kFile, kFolder, kList, kText };
 
 ValueKind kind_of(const CLI::Option& option) {
@@ -45,7 +45,7 @@ bool takes_files(CLI::App& command) {
   });
 }
 
-// In single quotes, which every one of the shells takes; inside, a quote needs care.
+// Puts text in single quotes, which all the shells take, and escapes quotes inside.
 std::string in_quotes(const std::string& text) {
   return "'" + CLI::detail::find_and_replace(text, "'", "'\\''") + "'";
 }
@@ -102,8 +102,8 @@ std::string zsh_values(const CLI::Option& option) {
   return "";
 }
 
-// For bash 4 or later: commands, options, the values of an option that has a list of them, files
-// where one is expected; nothing for other values.
+// Returns the script for bash 4 or later. It completes commands, options, the values of an option
+// with a list of them, and files where one is expected; nothing for other values.
 std::string bash_completion(CLI::App& root) {
   std::string script =
       "# bash completion for hone, written by: hone completion bash\n\n"
@@ -156,7 +156,8 @@ std::string bash_completion(CLI::App& root) {
   return script + "  esac\n}\n\ncomplete -F _hone hone\n";
 }
 
-// With descriptions. `#compdef hone`: a file _hone in a folder of $fpath.
+// Returns the script for zsh, with descriptions. `#compdef hone`: a file _hone in a folder of
+// $fpath.
 std::string zsh_completion(CLI::App& root) {
   std::string script =
       "#compdef hone\n# zsh completion for hone, written by: hone completion zsh\n\n"
@@ -207,7 +208,7 @@ std::string fish_completion(CLI::App& root) {
       "# fish completion for hone, written by: hone completion fish\n\ncomplete -c hone -f\n";
   for (const CommandNode& node : command_tree(root)) {
     const auto subcommands = subcommands_of(*node.app);
-    // The command was chosen, and none below it yet.
+    // Complete if the command was chosen and none below it yet.
     std::string condition = "__fish_use_subcommand";
     if (!node.path.empty()) {
       condition =

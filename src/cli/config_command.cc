@@ -1,4 +1,4 @@
-// hone config: what every option is set to, and by whom.
+// hone config: the value of every option, and its source.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -46,7 +46,7 @@ output::Table table_of(const std::vector<CommandNode>& commands,
   return table;
 }
 
-// `words` are a command, or a whole command line.
+// Prints the settings for `words`: a command, or a whole command line.
 CommandResult show_config(const std::string& file, const std::vector<std::string>& words,
                           bool json) {
   CLI::App app, scratch;

@@ -74,7 +74,7 @@ class Reader {
   const std::string& path_;
 };
 
-// Returns the folders in which hone.yaml may lie: none that other users may write to.
+// Returns the folders in which hone.yaml may lie; other users may write to none of them.
 std::vector<fs::path> project_folders() {
   std::error_code code;
   const fs::path here = fs::current_path(code);

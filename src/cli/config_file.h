@@ -9,7 +9,7 @@
 
 namespace hone::cli {
 
-// One key of a file, not yet compared with what options there are.
+// Key of a configuration file, not yet checked against the existing options.
 struct Setting {
   std::string command;  // "tune", "spec check"; kAllCommands for every one that has the option
   std::string key;      // an option's long name: "budget"
@@ -20,19 +20,20 @@ struct Setting {
 };
 inline constexpr std::string_view kAllCommands = "all";
 
-// The settings in a file's text, those of single commands before those of all. Input errors with
+// Parses a file's text; settings of single commands come before those of all. Input errors give
 // `path` and the line: no YAML, no mapping of commands to options, a key twice, one without a
 // value.
 Result<std::vector<Setting>> parse_settings(const std::string& path, const std::string& text);
 
-// What `given` or else $HONE_CONFIG names; an empty HONE_CONFIG means no file at all. Without
-// either: hone.yaml in the working folder or one above it, up to the root of its repository (.git)
-// or the home folder (outside of both in the working folder only, so that nobody else's file
-// counts), and $XDG_CONFIG_HOME/hone/config.yaml (default ~/.config). Most wanted first.
+// Returns the configuration files in order of precedence. `given`, or else $HONE_CONFIG, names the
+// only file; an empty HONE_CONFIG means none. Without either there are two files:
+// - hone.yaml in the working folder or one above it, up to the root of its repository (.git) or the
+//   home folder. Outside of both only the working folder counts, so that nobody else's file does.
+// - $XDG_CONFIG_HOME/hone/config.yaml (default ~/.config).
 std::vector<std::string> config_files(const std::string& given);
 
-// The settings of those files; of two for one option the first counts. Errors as parse_settings,
-// and an input error for a file that was named and cannot be read.
+// Reads the settings of those files; the first one for an option counts. Errors: those of
+// parse_settings; an input error for a named file that cannot be read.
 Result<std::vector<Setting>> read_settings(const std::string& given);
 
 }  // namespace hone::cli

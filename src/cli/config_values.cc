@@ -8,7 +8,7 @@
 namespace hone::cli {
 namespace {
 
-// By which keys a file may name the option; none where a default would make no sense.
+// Returns the keys by which a file may name the option; none if a default would make no sense.
 std::vector<std::string> keys_of(const CLI::Option& option) {
   if (!option.get_configurable() || option.get_required() || option.get_group().empty()) return {};
   std::vector<std::string> keys = option.get_lnames();
@@ -63,7 +63,7 @@ bool is_set_by_environment(const CLI::Option& option) {
   return value != nullptr && *value != '\0';
 }
 
-// Whether `text` names the option as a word: "--out" is not in "--output".
+// Returns whether `text` names the option as a word: "--out" is not in "--output".
 bool names(const std::string& text, const std::string& option) {
   const auto at = text.find(option);
   if (at == std::string::npos) return false;

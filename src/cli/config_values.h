@@ -1,5 +1,5 @@
-// What options are set to, and by whom: a flag on the command line counts before the environment,
-// that before the configuration files, those before the defaults.
+// Values of options and their sources. The command line takes precedence over the environment, that
+// over configuration files, and those over the defaults.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,24 +12,23 @@
 
 namespace hone::cli {
 
-// The environment variable that stands for `option` where it is set; empty where there is none.
+// Returns the environment variable that can set `option`; empty if there is none.
 std::string variable_of(const CLI::Option& option);
 
-// Compares all settings with the commands of `root`, whose options they change: an application for
-// nothing else. Input errors with the place of the setting: no such command or option (with the
-// nearest name), one that has no default, a value that the option refuses.
+// Checks all settings against the commands of `root`, whose options it changes: pass an application
+// that serves nothing else. Input errors give the place of the setting: no such command or option
+// (with the nearest name), an option without a default, a value that the option refuses.
 Status check_settings(CLI::App& root, const std::vector<Setting>& settings);
 
-// The setting that counts for an option of `command`; null where there is none, and where the
-// environment has the option set.
+// Returns the setting that counts for an option of `command`; null if there is none, or if the
+// environment sets the option.
 const Setting* setting_of(const std::string& command, const CLI::Option& option,
                           const std::vector<Setting>& settings);
 
-// Gives the options of `command` that were not given as flags what the settings (which were
-// checked) say.
+// Applies checked settings to the options of `command` that were not given as flags.
 Status apply_settings(const CommandNode& command, const std::vector<Setting>& settings);
 
-// `error` with the places of those options that it names and that a file has set.
+// Appends to `error` the places of those options that it names and a file has set.
 Error with_places(Error error, const CommandNode& command, const std::vector<Setting>& settings);
 
 }  // namespace hone::cli

@@ -1,4 +1,4 @@
-// hone devices: what hone can run on and compile with, and what is missing.
+// hone devices: devices and compilers that hone can use, and those that are missing.
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"

@@ -1,4 +1,4 @@
-// hone dispatches: what the compiler splits a program into.
+// hone dispatches: the dispatches that the compiler splits a program into.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -35,8 +35,7 @@ struct DispatchesOptions {
   bool json = false;
 };
 
-// Reasons are sentences, and many dispatches have the same: the table numbers them, and they stand
-// below it.
+// Numbered reasons, listed below the table: they are sentences, and many dispatches share one.
 class Reasons {
  public:
   std::string mark(const std::string& reason) {
@@ -56,8 +55,7 @@ class Reasons {
   std::vector<std::string> reasons_;
 };
 
-// Whether it is known what a kernel in the place of the compiler's is to compute, and as JSON what
-// that is.
+// Returns whether hone knows what a replacing kernel must compute, and as JSON the statement of it.
 output::Cell statement_cell(const problem::Dispatch& dispatch, Reasons& reasons) {
   const nlohmann::json stated = nlohmann::json::parse(dispatch.statement, nullptr, false);
   if (!stated.is_object()) return {nullptr, "-"};
@@ -65,7 +63,8 @@ output::Cell statement_cell(const problem::Dispatch& dispatch, Reasons& reasons)
   return {stated, reasons.mark(stated.value("why_not", std::string()))};
 }
 
-// "elementwise x3, transpose": what a layer norm's dispatch has fused fills a screen otherwise.
+// Counts equal operations: "elementwise x3, transpose". The fused operations of a layer norm would
+// fill the screen otherwise.
 std::string counted(const std::vector<std::string>& operations) {
   std::vector<std::string> once;
   for (const std::string& each : operations)
@@ -76,8 +75,7 @@ std::string counted(const std::vector<std::string>& operations) {
   return once.empty() ? "-" : fmt::format("{}", fmt::join(once, ", "));
 }
 
-// An attribute without the name that all have, and no longer than a column is; the whole of it is
-// in --json.
+// Shortens an attribute to a column's width, without the name that all share; --json has all of it.
 std::string shortened(const std::string& attribute) {
   constexpr std::size_t kMost = 60;
   if (attribute.empty()) return "-";
@@ -91,7 +89,7 @@ std::string shortened(const std::string& attribute) {
 
 using Providers = std::vector<std::unique_ptr<provider::Provider>>;
 
-// Without the text's hash, which is of no use to whoever reads the table.
+// Returns the provider's name without the hash of its text, which does not help a reader.
 std::string kernel_title(const provider::Provider& kernel) {
   return std::string(kernel.name().substr(0, kernel.name().find('@')));
 }
@@ -101,10 +99,10 @@ double flops_of_call(const problem::Dispatch& dispatch) {
   return static_cast<double>(dispatch.launches_per_call) * problem::flop_count(dispatch.root);
 }
 
-// A longer list is for people sorted by what its dispatches take of the program's operations.
+// Longest list in the program's order; longer ones are sorted by share of operations for people.
 constexpr std::size_t kMostInOrder = 20;
 
-// Positions in the program, in the order in which they are listed.
+// Returns positions in the program, in the order in which they are listed.
 std::vector<std::size_t> order_of(const problem::Program& program, bool for_people) {
   std::vector<std::size_t> order(program.dispatches.size());
   std::iota(order.begin(), order.end(), 0);
@@ -114,8 +112,8 @@ std::vector<std::size_t> order_of(const problem::Program& program, bool for_peop
   return order;
 }
 
-// `replacing`: whose kernels may take the place of the compiler's, a column each; where there are
-// any, their answers say more than that a dispatch states what it computes.
+// Returns the table. `replacing`: providers of kernels that may replace the compiler's, a column
+// each. Their answers replace the column on whether a dispatch states what it computes.
 output::Table table_of(const problem::Program& program, const Providers& replacing, bool for_people,
                        Reasons& reasons) {
   const bool sorted = for_people && program.dispatches.size() > kMostInOrder;
@@ -166,7 +164,7 @@ output::Table table_of(const problem::Program& program, const Providers& replaci
   return table;
 }
 
-// The program goes to the screen unless -o says otherwise.
+// Writes the program to the screen, unless -o names a file.
 CommandResult write_root(const DispatchesOptions& options, const problem::Program& program,
                          trial::CompileService& compiler) {
   HONE_ASSIGN(const problem::Dispatch* const dispatch,

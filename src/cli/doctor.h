@@ -29,34 +29,34 @@ struct Finding {
 // "ok", "note", "warning", "missing".
 std::string name_of(Health health);
 
-// -- what of this machine disturbs measuring, and where results go
+// -- conditions of this machine that disturb measuring, and the places of results
 
-// Cores that a control group allows, from the text of its cpu.max ("50000 100000": half a core of
-// time in each period); nothing for "max" and for anything else.
+// Returns the cores that a control group allows, from the text of its cpu.max ("50000 100000": half
+// a core of time in each period). Nullopt for "max" and for anything else.
 std::optional<double> allowed_cores(std::string_view cpu_max);
 
-// Cores and affinity, frequency governor, turbo, simultaneous threads, control groups, memory, what
-// else runs (looked at for 0.3 s).
+// Checks cores and affinity, frequency governor, turbo, simultaneous threads, control groups,
+// memory, and other load (observed for 0.3 s).
 std::vector<Finding> check_machine_for_measuring();
-// The findings about background load, stolen time and governors in two samples' difference.
+// Returns the findings about background load, stolen time and governors in two samples' difference.
 std::vector<Finding> findings_of(const device::MachineState& state);
-// Space in the store's folder and in the one for temporary files, and whether the store lies on a
-// file system of the network.
+// Checks the space in the store's folder and in the one for temporary files, and whether the store
+// lies on a network file system.
 std::vector<Finding> check_storage(const std::filesystem::path& store);
 
-// -- what is installed
+// -- installed software
 
 struct DoctorPlaces {
   std::string iree, triton;  // as --iree and --triton name them; empty: looked for
   std::string store = "hone.db";
 };
 
-// IREE's compiler (which is opened) and runtime tools, Triton, OpenBLAS.
+// Checks IREE's compiler (by opening it) and runtime tools, Triton, OpenBLAS.
 std::vector<Finding> check_compilers(const DoctorPlaces& places);
-// NVIDIA's driver and what of its toolkit hone uses where it is there. Without a GPU of NVIDIA's
-// one note.
+// Checks NVIDIA's driver and the parts of its toolkit that hone uses if they are there. Without an
+// NVIDIA GPU there is a single note.
 std::vector<Finding> check_gpus();
-// Variables that name what is not there, and names near those that hone knows.
+// Checks variables: those that name something missing, and names near those that hone knows.
 std::vector<Finding> check_environment();
 
 }  // namespace hone::cli

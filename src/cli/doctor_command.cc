@@ -1,4 +1,4 @@
-// hone doctor: what is missing or mis-set for tuning on this machine, and what mends it.
+// hone doctor: problems of this machine that hinder tuning, and their fixes.
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -14,7 +14,7 @@ namespace {
 constexpr int kEnvironmentExit = 3;
 
 std::vector<Finding> find(const DoctorPlaces& places) {
-  // The machine first, since opening a compiler would count as load; the environment before
+  // Check the machine first: opening a compiler would count as load. Check the environment before
   // OpenBLAS, for which hone sets a variable.
   std::vector<Finding> machine = check_machine_for_measuring();
   std::vector<Finding> environment = check_environment();

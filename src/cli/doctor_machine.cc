@@ -23,19 +23,21 @@ using device::cpu::system_text;
 using device::cpu::value_of;
 
 constexpr double kGigabyte = 1e9;
-// One compile process may use so much (--compile-memory's default).
+// Memory limit of a compile process (--compile-memory's default).
 constexpr double kCompileGigabytes = 4;
-// A store of a thousand candidates is some hundred megabytes, its temporary files less.
+// Least free space: a store of a thousand candidates is some hundred megabytes, its temporary files
+// less.
 constexpr double kLeastDiskGigabytes = 1;
-// Measuring tells 1 % apart (docs/measuring.md); what takes more of the cores shows in the times.
+// Largest share of the cores that other load may take. Measuring resolves 1 % (docs/measuring.md),
+// so more load shows in the times.
 constexpr double kQuietShare = 0.02;
 
 Finding machine(std::string subject, Health health, std::string found, std::string fix = {}) {
   return {"machine", std::move(subject), health, std::move(found), std::move(fix)};
 }
 
-// The text of `file` in this process's control group or the nearest one above it that has it
-// (cgroups(7), version 2).
+// Returns the text of `file` in this process's control group or the nearest one above it that has
+// it (cgroups(7), version 2).
 std::optional<std::string> control_group_text(const char* file) {
   const fs::path top = "/sys/fs/cgroup";
   std::string inside = value_of(system_text("/proc/self/cgroup").value_or(""), "0");
@@ -95,7 +97,7 @@ void check_clocks(std::vector<Finding>& findings) {
                                      : "echo 1 | sudo tee "
                                        "/sys/devices/system/cpu/intel_pstate/no_turbo"));
   if (system_number("/sys/devices/system/cpu/smt/active").value_or(0) == 1) {
-    // One thread of each core, as the kernel lists them.
+    // Collect a single thread of each core, as the kernel lists them.
     std::set<std::string> seen;
     std::vector<int> first;
     for (const int core : device::cpu::available_cores())

@@ -28,12 +28,12 @@ namespace fs = std::filesystem;
 // Releases that CI runs with (scripts/versions).
 constexpr std::string_view kTestedIree = "3.13.";
 
-// By which hone knows the processes it starts.
+// Variables by which hone knows the processes it starts.
 constexpr std::string_view kOwnVariables[] = {"HONE_PROCESS", "HONE_WORKER_FOLDER"};
 
 Finding from_error(std::string group, std::string subject, Health health, const Error& error,
                    std::string fix) {
-  // What the message says to do stands in `fix`, in the words for this command.
+  // Drop the message's advice: `fix` has it in the words for this command.
   return {std::move(group), std::move(subject), health,
           error.message.substr(0, error.message.rfind("; ")), std::move(fix)};
 }
@@ -101,7 +101,7 @@ void check_openblas(std::vector<Finding>& findings) {
   findings.push_back(std::move(finding));
 }
 
-// OpenBLAS alone does for the comparison.
+// Checks oneDNN. A missing one is only a note: OpenBLAS suffices for the comparison.
 void check_onednn(std::vector<Finding>& findings) {
   const std::vector<int> cores = device::cpu::available_cores();
   const auto library = library::open_onednn(std::span(cores).first(1));

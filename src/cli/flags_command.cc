@@ -1,4 +1,4 @@
-// hone flags: which of the compiler's flags make this program fastest, before any kernel is tuned.
+// hone flags: searches the compiler flags that make a program fastest, before any kernel is tuned.
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -30,7 +30,7 @@ std::string outcome_of(const tune::FlagTrial& trial) {
   return trial.known ? "of an earlier run" : "";
 }
 
-// The fastest first; what has no time, last.
+// Lists the fastest first, and flags without a time last.
 output::Table table_of(const tune::FoundFlags& found) {
   output::Table table({{"variant", "flags of"},
                        {"speedup", "speed-up", Align::kRight},
@@ -98,7 +98,7 @@ CommandResult search_flags(SessionOptions options) {
               problem::given_size_sets(options.toolchain.sizes));
   if (sizes.size() > 1) return input_error("--dim with several sizes: flags are searched at one");
   options.toolchain.sizes.clear();
-  // Its compile_flags.txt names the spec beside it.
+  // The compile_flags.txt of a tuning names the spec beside it.
   if (std::filesystem::exists(options.tuning.out / "tuning_spec.mlir"))
     return input_error(
         "'{}' holds the spec and the flags of a tuning, which flags alone would replace: name "

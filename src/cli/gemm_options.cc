@@ -5,7 +5,7 @@ namespace {
 
 constexpr const char* kGemmGroup = "GEMMs (--provider triton)";
 
-// --benchmark is both tools'.
+// Returns whether the option names a program: --benchmark belongs to both old tools.
 bool names_program(const CLI::Option& option) {
   return !option.results().empty() && option.results().front().ends_with(".mlir");
 }
@@ -47,7 +47,7 @@ void add_gemm_list_options(CLI::App& command, triton::GemmOptions& options) {
   add("--triton", options.triton,
       "a Python interpreter or virtual environment with Triton "
       "(default: $HONE_TRITON, where hone is installed, .venv, python3 on PATH)")
-      // Programs take these options too: Triton's kernels may replace theirs.
+      // Programs take this option too: Triton's kernels may replace theirs.
       ->group("Options");
 }
 

@@ -1,4 +1,4 @@
-// GEMMs on the command line, as ROCm's tune_gemm.py takes them.
+// GEMM options of the command line, as in ROCm's tune_gemm.py.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,13 +8,13 @@
 
 namespace hone::cli {
 
-// All of them; and without the file of results, for commands that find none.
+// Adds all options; the second function leaves out the file of results, for commands that find
+// none.
 void add_gemm_options(CLI::App& command, triton::GemmOptions& options);
 void add_gemm_list_options(CLI::App& command, triton::GemmOptions& options);
 
-// An input error where an option of GEMMs is given, which would mean nothing for a program. What
-// the command line says only, to be asked before a configuration file, which may say what all GEMMs
-// have.
+// Returns an input error if the command line has an option of GEMMs, which would mean nothing for a
+// program. Call it before a configuration file is read: that may hold options for all GEMMs.
 Status refuse_gemm_options(const CLI::App& command);
 
 }  // namespace hone::cli

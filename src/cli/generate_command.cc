@@ -1,4 +1,4 @@
-// hone generate: the source files of the dispatch profiler's operations.
+// hone generate: writes the source files of the dispatch profiler's operations.
 #include <memory>
 
 #include "cli/command.h"

@@ -21,7 +21,7 @@ struct ExtentFlag {
   const char* description;
 };
 
-// The descriptions say in which order of magnitude people think of them; all take lists and ranges.
+// Flags of the extents; all take lists and ranges.
 constexpr ExtentFlag kExtentFlags[] = {
     {"--problem-m,-m", "m", "rows of the result: 768, 64,128 or 64:1024:128 (the end excluded)"},
     {"--problem-n,-n", "n", "columns of the result"},
@@ -46,8 +46,8 @@ struct RefusedFlag {
   std::string_view reason;
 };
 
-// The old generator took the compile group too, where these did nothing; other old flags decided
-// about code that is no longer there.
+// Refused flags. The old generator accepted the compile group too, without effect. Other old flags
+// concerned code that no longer exists.
 constexpr RefusedFlag kRefusedFlags[] = {
     {"--build-dir", "it was where IREE is built; hone takes an installed one, which --iree names"},
     {"--use-wmma", "today's compiler has no wmma instructions for CUDA, only mma.sync"},
@@ -57,7 +57,7 @@ constexpr RefusedFlag kRefusedFlags[] = {
      "hone prints no IR; give it to iree-compile, with the command that hone compile writes down"},
 };
 
-// Which flag sets the extent, for messages.
+// Returns the flag that sets the extent, for messages.
 std::string flag_of(std::string_view extent) {
   const auto* const found =
       std::ranges::find(kExtentFlags, extent, [](const ExtentFlag& each) { return each.name; });
@@ -85,8 +85,8 @@ bool names_shapes(const profiler::Sweep& sweep) {
   return !sweep.kinds.empty() || !sweep.extents.empty();
 }
 
-// Returns the operations of the workload, then those of the flags; those of the flags alone without
-// a workload.
+// Returns the operations of the workload, then those of the flags; without a workload those of the
+// flags alone.
 Result<std::vector<profiler::Operation>> operations_of(const GenerateOptions& options) {
   HONE_ASSIGN(const profiler::Sweep sweep, sweep_of(options));
   if (options.workload.empty()) return profiler::chosen_operations(sweep);
@@ -102,7 +102,7 @@ Result<std::vector<profiler::Operation>> operations_of(const GenerateOptions& op
   return operations;
 }
 
-// What --configs names.
+// Lists of configurations that --configs names.
 struct ConfigurationLists {
   bool tiles = false, compilers_own = false;
   std::size_t from_space = 0;

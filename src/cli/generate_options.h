@@ -1,4 +1,4 @@
-// What hone generate makes, as a command line says it.
+// Options of hone generate.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -32,42 +32,44 @@ struct GenerateOptions {
   bool verbose = false;
   bool dry_run = false;
   bool mma_sync = true;  // the old flag: there is nothing else
-  // Flags of the old tool without a meaning today: refused with the reason.
+  // Flags of the old tool without a meaning today; each is refused with the reason.
   std::map<std::string, std::string, std::less<>> refused;
 };
 
-// --generated-dir, --operation-kind, --dispatches, --mlir-dialect: which dispatches of a tree.
+// Adds --generated-dir, --operation-kind, --dispatches and --mlir-dialect, which select dispatches
+// of a tree.
 void add_selection_options(CLI::App& command, GenerateOptions& options);
-// --device, --cuda-arch, --rocm-arch: what files are generated and compiled for; --verbose,
-// --dry-run.
+// Adds --device, --cuda-arch and --rocm-arch, the target of generated files; --verbose, --dry-run.
 void add_target_options(CLI::App& command, GenerateOptions& options);
-// Shapes, types, layouts and configurations.
+// Adds options of shapes, types, layouts and configurations.
 void add_shape_options(CLI::App& command, GenerateOptions& options);
-// The old tool's flags that mean nothing today, but for those that the command has: check_refused()
-// refuses each with its reason.
+// Adds the old tool's flags that mean nothing today, except those that the command has.
+// check_refused() refuses each with its reason.
 void add_refused_options(CLI::App& command, GenerateOptions& options);
 Status check_refused(const GenerateOptions& options, std::string_view command);
 
-// The words of all values, which have commas between.
+// Splits all values at commas.
 std::vector<std::string> words_between_commas(const std::vector<std::string>& values);
 
-// What the options mean. Input errors name the option, or the workload's file and line.
+// Returns the plan that the options describe. Input errors name the option, or the workload's file
+// and line.
 Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options);
 
-// The kinds of --operation-kind; none for "all".
+// Returns the kinds of --operation-kind; none for "all".
 Result<std::vector<profiler::OperationKind>> operation_kinds_of(const GenerateOptions& options);
-// Input errors for a dialect or device that hone does not generate for.
+// Checks dialect and device; input errors for those that hone does not generate for.
 Status check_dialect(const GenerateOptions& options);
 Result<profiler::GenerationTarget> generation_target_of(const GenerateOptions& options);
 
-// The dispatches of the tree that the options mean; says on standard error what lies there besides.
+// Returns the dispatches of the tree that the options select. Prints to stderr what else lies
+// there.
 Result<profiler::Selection> selection_of(const GenerateOptions& options);
-// Their names, what --dry-run says: a line each, or {"dispatches": [names]}.
+// Prints their names for --dry-run: a line each, or {"dispatches": [names]}.
 void print_selection(const profiler::Selection& selection, bool as_json = false);
 
-// Writes the plan's files and prints the old tool's lines for what is written, with --dry-run for
-// everything and without writing; a summary and what is left out go to standard error, with `json`
-// the lines too.
+// Writes the plan's files and prints the old tool's line for each written one. With --dry-run it
+// prints the lines of all files and writes none. The summary and skipped dispatches go to stderr;
+// with `json` the lines do too.
 Status write_plan(const GenerateOptions& options, const profiler::GenerationPlan& plan, bool json);
 
 }  // namespace hone::cli

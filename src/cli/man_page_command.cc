@@ -1,4 +1,4 @@
-// hone man: the manual page, generated from the commands.
+// hone man: prints the manual page, generated from the commands.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +10,7 @@
 namespace hone::cli {
 namespace {
 
-// Text that roff prints as it is.
+// Escapes text so that roff prints it unchanged.
 std::string literal(std::string_view text) {
   std::string roff;
   for (const char c : text) {
@@ -29,12 +29,12 @@ std::string literal(std::string_view text) {
     else
       roff += c;
   }
-  // A line that begins with one is a request.
+  // A line that begins with '.' is a request.
   if (roff.starts_with('.')) roff.insert(0, "\\&");
   return roff;
 }
 
-// Lines of their own, for text that is laid out already.
+// Escapes text line by line, for text that is laid out already.
 std::string lines(const std::string& text) {
   std::string roff;
   for (const std::string& line : CLI::detail::split(text, '\n')) roff += literal(line) + "\n";
@@ -79,8 +79,8 @@ std::string command_entry(const CommandNode& node) {
   return roff;
 }
 
-// roff of the man macros (man(7)): every command with its options and examples, the environment,
-// files and exit codes. ASCII.
+// Renders the manual page with roff's man macros (man(7)): every command with its options and
+// examples, the environment, files and exit codes. ASCII.
 std::string man_page(CLI::App& root) {
   std::string roff = fmt::format(
       ".\\\" Written by: hone man\n"

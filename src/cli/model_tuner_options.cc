@@ -33,7 +33,7 @@ Status refuse(const ModelTunerOptions& options) {
 }
 
 Status stop_after(const std::string& phase, TuneOptions& options) {
-  // No CLI::IsMember: it prints its whole set into one line of --help.
+  // Avoid CLI::IsMember: it prints its whole set into one line of --help.
   if (phase.empty() || phase == "benchmark-models") return {};
   if (phase == "benchmark-dispatches") {
     options.no_program = true;
@@ -59,7 +59,7 @@ Status stop_after(const std::string& phase, TuneOptions& options) {
       phase);
 }
 
-// "@a_dispatch_3 {" or, where it is no plain symbol, "@\"a b\" {".
+// Reads the executable's name from "@a_dispatch_3 {" or, if it is no plain symbol, "@\"a b\" {".
 Result<std::string> executable_in(const std::string& path) {
   HONE_ASSIGN(const std::string text, read_file(path));
   static const std::regex kExecutable(
@@ -109,7 +109,7 @@ Result<std::vector<std::string>> apply_model_tuner_options(TuneOptions& options)
         old.model_candidates));
   if (!old.benchmark_file.empty()) {
     HONE_ASSIGN(const std::string executable, executable_in(old.benchmark_file));
-    // The dispatch's name is its executable's with what it does behind it.
+    // A dispatch's name is its executable's, followed by its operation.
     options.tuning.dispatches.push_back(executable + "_*");
   }
   return notes;

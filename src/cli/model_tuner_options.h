@@ -1,5 +1,5 @@
-// Flags that hone tune has because the SDXL scripts of 2024 (autotune.py) and SHARK's tuner have
-// them, with their meaning there; those that hone does not do are refused with the reason
+// Flags of hone tune from the SDXL scripts of 2024 (autotune.py) and SHARK's tuner, with their
+// meaning there. Flags without an equivalent in hone are refused with the reason
 // (docs/migration.md).
 #pragma once
 
@@ -13,7 +13,7 @@ namespace hone::cli {
 struct TuneOptions;
 
 struct ModelTunerOptions {
-  // A *_benchmark.mlir of the program: its dispatch is what is tuned.
+  // File *_benchmark.mlir of the program, whose dispatch is tuned.
   std::string benchmark_file;
   std::string output_spec;  // where the spec is written too
   int model_candidates = 0;
@@ -25,9 +25,8 @@ struct ModelTunerOptions {
 
 void add_model_tuner_options(CLI::App& command, ModelTunerOptions& options);
 
-// Turns what was said into hone's own options. An input error for what is refused, and for a
-// benchmark file that holds no dispatch. What is accepted and needs nothing to be done is a line of
-// the result, for the user.
+// Translates the flags into hone's own options. Returns a note for each accepted flag that needs no
+// action. Input errors: refused flags, and a benchmark file that holds no dispatch.
 Result<std::vector<std::string>> apply_model_tuner_options(TuneOptions& options);
 
 }  // namespace hone::cli

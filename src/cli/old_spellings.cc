@@ -7,8 +7,8 @@
 namespace hone::cli {
 namespace {
 
-// tune_gemm's, the SDXL scripts' and SHARK's tuner's, and hone's. Flags that are written alike (-m,
-// --jobs, --compare) are not here.
+// Flags of tune_gemm, the SDXL scripts and SHARK's tuner, with hone's spellings. Flags with equal
+// spellings (-m, --jobs, --compare) are not listed.
 constexpr std::pair<std::string_view, std::string_view> kSpellings[] = {
     {"-col_a", "--col-a"},
     {"-col_b", "--col-b"},

@@ -43,8 +43,8 @@ Status check_options(const ProfileCommandOptions& options) {
   return {};
 }
 
-// The old flag's kinds as hone's devices, and the target; where neither is given the machine's
-// first GPU, or without one its cores.
+// Maps the old flag's device kinds to hone's. The default is the machine's first GPU, else its
+// cores.
 Status choose_device(ProfileCommandOptions& options) {
   std::string& device = options.session.device;
   if (device == "llvm-cpu" || device == "local-task") device = "cpu";
@@ -110,7 +110,7 @@ CommandResult run_profile(const ProfileCommandOptions& options,
   return failed ? 1 : 0;
 }
 
-// What is generated now, or what lies there.
+// Returns the dispatches generated now with --generate, else those of the tree.
 Result<profiler::Selection> generated_or_there(const ProfileCommandOptions& options) {
   if (!options.generate) return selection_of(options.tree);
   HONE_ASSIGN(const profiler::GenerationPlan plan, plan_of(options.tree));

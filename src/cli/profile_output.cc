@@ -25,12 +25,13 @@ std::string heading_of(std::string_view csv) {
   return heading;
 }
 
-// The columns do not depend on the rows.
+// Returns the heading of the columns, which do not depend on the rows.
 std::string heading_with(const profiler::Tags& tags) {
   return heading_of(profiler::profile_table({}, tags, {}).to_csv());
 }
 
-// The lines that repeat a row without hone: the file's compile, then its function's benchmark.
+// Returns shell lines that repeat the rows without hone: a file's compile, then its functions'
+// benchmarks.
 std::string commands_of(std::span<const profiler::ProfileRow> rows, const ProgramSession& session) {
   const tune::Options& tuning = session.context.options;
   const std::filesystem::path& generated_dir = tuning.out;

@@ -1,4 +1,4 @@
-// What hone profile writes beside its screen.
+// Files that hone profile writes beside its screen.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -24,16 +24,16 @@ struct ProfileOutputOptions {
 
 void add_profile_output_options(CLI::App& command, ProfileOutputOptions& options);
 
-// Before anything is measured: input errors for tags that are none, for another kind of file than
-// .csv and .json, for --append without a CSV file or to one with other columns.
+// Checks the options before anything is measured. Input errors: malformed tags, a file that is
+// neither .csv nor .json, --append without a CSV file or to one with other columns.
 Status check_output(const ProfileOutputOptions& options);
 
-// Writes the files, each whole or not at all, and names the report on stdout as the old tool did,
-// or prints the table there as JSON.
+// Writes the files, each whole or not at all. Names the report on stdout as the old tool did, or
+// prints the table there as JSON.
 Status write_profile(const ProfileOutputOptions& options,
                      std::span<const profiler::ProfileRow> rows, const ProgramSession& session);
 
-// One line on stderr: how many were right, what the time went into.
+// Prints a line to stderr: the number of correct dispatches, and the share of time of each phase.
 void print_profile_summary(std::span<const profiler::ProfileRow> rows,
                            const profiler::ProfileSpent& spent, double seconds);
 

@@ -20,7 +20,7 @@ namespace {
 using output::Align;
 using output::Cell;
 
-// Against the sum of all that was measured.
+// Returns the share of the sum over all measured dispatches.
 Cell share_cell(double seconds, double sum) {
   if (!(sum > 0)) return {nullptr, "-"};
   return {seconds / sum, fmt::format("{:.1f} %", 100 * seconds / sum)};
@@ -83,13 +83,13 @@ output::Table table_of(const tune::ProgramProfile& profile, bool alone) {
   return table;
 }
 
-// " (92 %)" of the whole.
+// Returns " (92 %)", the share of the whole.
 std::string part_of(std::optional<double> sum, std::optional<double> whole) {
   return sum && whole ? fmt::format(" ({:.0f} %)", 100 * *sum / *whole) : "";
 }
 
-// What the sums do not account for: times in place tell what is between launches from what launches
-// find otherwise alone.
+// Explains the difference between the sums and the whole. Times in place tell time between launches
+// from the effect of caches and neighbours on a launch.
 std::string words_of_rest(std::optional<double> whole, std::optional<double> in_place,
                           std::optional<double> alone) {
   constexpr double kAgrees = 0.1;
@@ -111,8 +111,8 @@ std::string words_of_rest(std::optional<double> whole, std::optional<double> in_
   return text;
 }
 
-// "the whole program under the compiler's own runtime: 1.31 ms; its launches in place: 1.28 ms
-// (98 %), alone: 1.1 ms (84 %): ...".
+// Returns "the whole program under the compiler's own runtime: 1.31 ms; its launches in place: 1.28
+// ms (98 %), alone: 1.1 ms (84 %): ...".
 std::string words_of_sum(const tune::ProgramProfile& profile) {
   const std::optional<double> whole = profile.program_seconds, in_place = profile.sum_in_place(),
                               alone = profile.sum_alone();
@@ -125,7 +125,7 @@ std::string words_of_sum(const tune::ProgramProfile& profile) {
     text +=
         "; its launches in place: " + output::time_cell(*in_place).text + part_of(in_place, whole);
   if (alone) text += "; alone: " + output::time_cell(*alone).text + part_of(alone, whole);
-  // What runs at load only is no part of a call.
+  // Ignore dispatches that run at load only: they are no part of a call.
   const auto unmeasured =
       std::ranges::count_if(profile.dispatches, [](const tune::DispatchProfile& each) {
         return !each.seconds && each.why_not != tune::kRunsAtLoadOnly;
@@ -151,12 +151,13 @@ CommandResult profile_dispatches(SessionOptions options, bool quick) {
     tune::Context& context = session.context;
     tune::ProgramTuning program(context, sizes.front(), "");
     HONE_ASSIGN(std::string bytes, read_file(session.options.tuning.input));
-    // One front half is for both; what follows it takes longer than splitting.
+    // Start compiling the program to profile: it shares the frontend with the split, and its
+    // backend takes longer than splitting.
     context.compiler.compile_ahead(tune::program_to_profile(context.options, bytes));
     using References = tune::ProgramTuning::References;
     const Status loaded = program.load(std::make_shared<const std::string>(std::move(bytes)),
                                        quick ? References::kNone : References::kLoaded);
-    // Nothing may be tunable in what takes time all the same.
+    // A program without tunable dispatches still takes time and is profiled.
     const bool has_dispatches = !program.result().program.dispatches.empty();
     if (!loaded && !(loaded.error().kind == ErrorKind::kFailure && has_dispatches))
       return tl::unexpected(loaded.error());

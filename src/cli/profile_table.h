@@ -1,4 +1,4 @@
-// hone dispatches --profile: where a program's time goes.
+// hone dispatches --profile: the time of a program by dispatch.
 #pragma once
 
 #include "cli/command.h"
@@ -6,9 +6,9 @@
 
 namespace hone::cli {
 
-// Times the whole program and what each distinct dispatch takes in it, where the runtime tells
-// that, and prints the table, those that take most first, and how their sum compares with the
-// whole. Without `quick` each is also verified and measured alone.
+// Times the whole program, and each distinct dispatch in it if the runtime tells that. Prints the
+// table, the longest times first, and their sum against the whole. Without `quick` each dispatch is
+// also verified and measured alone.
 CommandResult profile_dispatches(SessionOptions options, bool quick);
 
 }  // namespace hone::cli

@@ -1,4 +1,4 @@
-// hone report: a store as one HTML file.
+// hone report: renders a store as one HTML file.
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"

@@ -25,7 +25,7 @@ struct ShowOptions {
   bool json = false;
 };
 
-// The GPU that it is compiled for; nothing for a CPU.
+// Returns the GPU that the candidate is compiled for; nullopt for a CPU.
 std::optional<std::string> gpu_of(const store::CandidateDetails& details) {
   const auto target =
       nlohmann::json::parse(details.build.target, nullptr, /*allow_exceptions=*/false);
@@ -33,7 +33,8 @@ std::optional<std::string> gpu_of(const store::CandidateDetails& details) {
   return gpu ? std::optional<std::string>(*gpu) : std::nullopt;
 }
 
-// On a GPU a spec says what the compiler makes of knobs' values: it is asked once more.
+// Returns the payload as the compiler applied it. On a GPU a spec holds the attributes that the
+// compiler makes of knobs' values, so the candidate is compiled once more.
 Result<provider::Payload> as_compiled(const ToolchainOptions& options, bool trust,
                                       const store::CandidateDetails& details,
                                       const problem::Dispatch& dispatch,
@@ -61,8 +62,8 @@ Result<iree::IreeProvider> provider_of(const store::CandidateDetails& details) {
   return iree::IreeProvider({}, target);
 }
 
-// The spec that gives the dispatch this configuration; empty for the compiler's own choice and
-// for what no spec can say.
+// Returns the spec that gives the dispatch this configuration; empty for the compiler's own choice
+// and for configurations that no spec can express.
 Result<std::string> spec_of(const ShowOptions& options, const store::CandidateDetails& details) {
   if (details.candidate.provider != "iree" ||
       details.candidate.configuration == store::kDefaultConfiguration)
@@ -82,14 +83,15 @@ Result<std::string> spec_of(const ShowOptions& options, const store::CandidateDe
   return provider.spec({{dispatch.name, dispatch.root, payload}});
 }
 
-// For a comment: without what ends a line.
+// Replaces control characters, so that the text fits a comment.
 std::string one_line(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   return text;
 }
 
-// A script that a user will run, of what a store says: every word is quoted.
+// Returns a script that reproduces the candidate. It holds texts of the store and a user will run
+// it, so every word is quoted.
 Result<std::string> reproduce_text(const store::CandidateDetails& details, bool has_spec,
                                    bool has_code) {
   HONE_ASSIGN(const problem::Dispatch dispatch, trial::dispatch_from(details.dispatch));
@@ -120,7 +122,7 @@ Result<std::string> reproduce_text(const store::CandidateDetails& details, bool 
       shell_word(details.artifact->format), launch.ordinal, fmt::join(launch.grid, ","));
   for (const std::uint32_t constant : launch.constants)
     text += fmt::format(" --constant={}", constant);
-  // A binding in which several views lie is shown with its bytes.
+  // Pass a binding that holds several views by its bytes.
   for (const problem::KernelBinding& binding : launch.bindings)
     text += fmt::format(" --binding={}xi8=1", binding.bytes);
   if (!launch.bindings.empty()) return text + "\n";
@@ -130,7 +132,7 @@ Result<std::string> reproduce_text(const store::CandidateDetails& details, bool 
   return text + "\n";
 }
 
-// JSON of the store; null where the file has been given something else.
+// Parses JSON of the store; null if somebody else wrote something else there.
 nlohmann::json parsed(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   return json.is_discarded() ? nlohmann::json() : json;
@@ -180,7 +182,7 @@ nlohmann::json json_of(const store::CandidateDetails& details) {
   return json;
 }
 
-// What is to be known of a verification that is not as good as one can be.
+// Returns the weaknesses of a verification: no independent reference, outdated rules.
 std::string judged_by(const store::VerificationRow& verification) {
   std::string words;
   if (verification.reference == store::kOwnFlagsReference)

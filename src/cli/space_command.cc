@@ -32,7 +32,7 @@ struct SpaceOptions {
   bool json = false;
 };
 
-// What is shown: a dispatch with its space.
+// Dispatch to show, with its space.
 struct ShownSpace {
   std::string name, operation;
   space::Space space;
@@ -115,7 +115,8 @@ Status print(const ShownSpace& shown, const SpaceOptions& options) {
   return {};
 }
 
-// What the configuration breaks, for people or as JSON; whether it is legal.
+// Reports the constraints that the configuration breaks, in `json` and on the screen. Returns
+// whether it is legal.
 Result<bool> check(const space::Space& space, const SpaceOptions& options,
                    nlohmann::ordered_json& json) {
   HONE_ASSIGN(const space::Configuration configuration,
@@ -136,7 +137,7 @@ Result<bool> check(const space::Space& space, const SpaceOptions& options,
   return violations.empty();
 }
 
-// What --dispatch says, with the names of those given by number.
+// Returns the patterns of --dispatch, with numbers replaced by the dispatches' names.
 Result<std::vector<std::string>> names_of(const problem::Program& program,
                                           std::vector<std::string> wanted) {
   for (std::string& each : wanted) {
@@ -249,7 +250,7 @@ void add_space_command(CLI::App& app, Run& run) {
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->footer("Exit code 1 when --check finds a broken constraint.");
   command->callback([&run, options, command] {
-    // Only flags are refused: a configuration file may say what all GEMMs have.
+    // Refuse flags only: a configuration file may hold options for all GEMMs.
     run = [options, flags = refuse_gemm_options(*command)]() -> CommandResult {
       HONE_TRY(read_flags(options->toolchain));
       if (triton::names_gemms(options->gemms, options->input)) {

@@ -1,4 +1,4 @@
-// hone spec: what a tuning spec does to a program; what was found, in other forms.
+// hone spec: checks the effect of a tuning spec on a program, and converts results to other forms.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -32,7 +32,8 @@ const problem::Dispatch& dispatch_of(const tune::CheckedSpec& checked, const tun
   return checked.program.dispatches[use.dispatch];
 }
 
-// A row per entry and dispatch that it matches; one without a dispatch where it matches none.
+// Returns a row for each entry and dispatch that it matches; a row without a dispatch if it matches
+// none.
 output::Table table_of(const tune::CheckedSpec& checked) {
   output::Table table({{"entry", "#", output::Align::kRight},
                        {"matcher", "matcher"},
@@ -91,7 +92,7 @@ nlohmann::json json_of(const tune::CheckedSpec& checked) {
   return entries;
 }
 
-// Dispatches that an entry for one of them is for all of.
+// Returns the classes of dispatches: an entry for one dispatch applies to its whole class.
 nlohmann::json classes_of(const tune::CheckedSpec& checked) {
   nlohmann::json classes = nlohmann::json::array();
   for (std::size_t first = 0; first < checked.spec_class.size(); ++first) {
@@ -128,7 +129,7 @@ void print(const SpecOptions& options, const tune::CheckedSpec& checked,
              checked.entries.size(), words);
 }
 
-// A folder of kernels in the place of the compiler's.
+// Checks a folder of kernels that replace the compiler's.
 CommandResult check_kernels(const SpecOptions& options) {
   tune::ReplacedCheckRequest request{
       .program_path = options.program,

@@ -39,7 +39,7 @@ struct ExternalOptions {
 constexpr char kSpecFile[] = "external_spec.mlir";
 constexpr char kFlagsFile[] = "compile_flags.txt";
 
-// What the compiler lists for a job that only this command has.
+// Returns the compiler's list for a job that only this command has.
 template <class T>
 Result<std::vector<T>> listed(const Toolchain& toolchain,
                               const provider::jobs::ProgramJob<std::vector<T>>& job,
@@ -52,7 +52,7 @@ Result<std::vector<T>> listed(const Toolchain& toolchain,
   return *list;
 }
 
-// iree-compile takes one spec of this kind.
+// Refuses a second spec of this kind: iree-compile takes one.
 Status check_flags(const std::vector<std::string>& flags) {
   for (const std::string& flag : flags)
     if (flag.starts_with(iree::kTransformSpecFlag))
@@ -65,11 +65,11 @@ Result<external::ObjectDevice> device_of(const problem::GpuTarget& target) {
   const char* const version = std::getenv("HSA_OVERRIDE_GFX_VERSION");
   HONE_ASSIGN(std::string runs_as,
               problem::target_under_override(target.arch, version == nullptr ? "" : version));
-  // What the compiler is asked for in the place of `arch` is what its own kernels are for.
+  // Use `arch`: the target that the compiler takes instead applies to its own kernels only.
   return external::ObjectDevice{target.arch, std::move(runs_as), target.workgroup_memory_bytes};
 }
 
-// Spec and objects side by side; the flags that apply them.
+// Writes spec and objects side by side. Returns the flags that apply them.
 Result<std::vector<std::string>> write_spec(const std::filesystem::path& folder,
                                             const std::string& spec,
                                             const std::vector<PlacedKernel>& placed,
@@ -208,7 +208,8 @@ CommandResult place(ExternalOptions options) {
   const std::string spec =
       iree::extern_spec_text(extern_dispatches(placed, *target), target->backend);
 
-  // Nothing is left in --out that was not read back from a compiled program.
+  // Try the spec in a temporary folder: --out gets only a spec that was read back from a compiled
+  // program.
   HONE_ASSIGN(const TemporaryFolder trial, TemporaryFolder::create("hone-spec-"));
   HONE_ASSIGN(const std::vector<std::string> trial_flags,
               write_spec(trial.path(), spec, placed, options));

@@ -1,4 +1,4 @@
-// hone spec external: kernels of machine code called in a program, by a transform spec.
+// hone spec external: calls kernels of machine code in a program, by a transform spec.
 #pragma once
 
 #include "cli/command.h"

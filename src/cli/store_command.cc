@@ -1,4 +1,4 @@
-// hone store: what a store holds, and its care.
+// hone store: lists and maintains a store.
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"

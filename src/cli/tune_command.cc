@@ -1,4 +1,4 @@
-// hone tune: the whole way from a program to a proven spec, or from GEMMs to the fastest kernels.
+// hone tune: tunes a program up to a proven spec, or GEMMs to the fastest kernels.
 #include <fmt/ranges.h>
 
 #include <set>
@@ -18,7 +18,7 @@
 namespace hone::cli {
 namespace {
 
-// The option as it has to be given again: with its values, or alone where it is a flag.
+// Returns the option as a user would give it again: with its values, or alone if it is a flag.
 std::string words_of(const CLI::Option& option) {
   const bool is_short = option.get_lnames().empty();
   std::string text =
@@ -32,8 +32,8 @@ std::string words_of(const CLI::Option& option) {
   return text;
 }
 
-// There is nothing to learn from when nothing is measured: configurations are drawn at random or
-// taken one after the other.
+// Refuses strategies that learn: without measurements configurations are drawn at random or taken
+// one after the other.
 Status refuse_strategies_that_learn(const TuneOptions& options) {
   const std::string& strategy = options.tuning.strategy;
   if (!options.compile_only || strategy == "auto" || strategy == "random" ||
@@ -45,7 +45,8 @@ Status refuse_strategies_that_learn(const TuneOptions& options) {
       strategy);
 }
 
-// Vendors' libraries are measured beside the winner, and make no candidates.
+// Name of vendors' libraries for --provider: they are measured beside the winner, and make no
+// candidates.
 constexpr std::string_view kLibrary = "library";
 
 std::set<std::string> provider_names() {
@@ -62,7 +63,7 @@ std::string provider_help() {
          "INPUT, and all that there are";
 }
 
-// Who the user asks for dispatches that the command line lists; null for a program.
+// Returns the provider whose dispatches the command line lists; null for a program.
 const Provider* listing_provider(const TuneOptions& options) {
   if (options.providers.size() == 1) {
     const Provider* const named = find_provider(options.providers.front());
@@ -195,7 +196,7 @@ void add_tune_command(CLI::App& app, Run& run) {
       "What is found: tuning_spec.mlir and compile_flags.txt in --out;\n"
       "iree-compile @out/compile_flags.txt takes them without hone.");
   command->callback([&run, options, command] {
-    // Only flags are refused: a configuration file may say what all GEMMs have.
+    // Refuse flags only: a configuration file may hold options for all GEMMs.
     run = [options, command, flags = refuse_gemm_options(*command)]() -> CommandResult {
       options->command_line = "hone tune";
       if (!options->tuning.input.empty())

@@ -69,7 +69,7 @@ Status choose_file(TuneOptions& options) {
   return {};
 }
 
-// Operands that are read in turn from so many megabytes.
+// Applies --rotating-tensor: operands are read in turn from so many megabytes.
 void rotate(TuneOptions& options) {
   const auto megabytes = options.tune_gemm.rotating_megabytes;
   if (!megabytes) return;

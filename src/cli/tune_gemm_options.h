@@ -1,5 +1,5 @@
-// Flags that hone tune has because ROCm's tune_gemm.py has them, with their meaning there; those
-// that hone does not do are refused with the reason (docs/migration.md).
+// Flags of hone tune from ROCm's tune_gemm.py, with their meaning there. Flags without an
+// equivalent in hone are refused with the reason (docs/migration.md).
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct TuneGemmOptions {
   int gpus = 0;         // the first so many; 0: not said
   std::string gpu_ids;  // "0,2"
   int threads = 0;      // compile processes; 0: not said
-  // Check and measure the configurations that a result file says instead of tuning: of `checked`,
-  // or where that is empty of the file of GEMMs.
+  // Verifies and measures the configurations of a result file instead of tuning: of `checked`, or
+  // if that is empty of the file of GEMMs.
   bool check_only = false;
   std::string checked;
   bool benchmark = false;  // the same
@@ -33,9 +33,8 @@ struct TuneGemmOptions {
 
 void add_tune_gemm_options(CLI::App& command, TuneGemmOptions& options);
 
-// Turns what was said into hone's own options. An input error for what is refused, and for flags
-// that exclude each other. What is accepted and needs nothing to be done is a line of the result,
-// for the user.
+// Translates the flags into hone's own options. Returns a note for each accepted flag that needs no
+// action. Input errors: refused flags, and flags that exclude each other.
 Result<std::vector<std::string>> apply_tune_gemm_options(TuneOptions& options);
 
 }  // namespace hone::cli

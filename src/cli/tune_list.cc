@@ -1,5 +1,5 @@
-// hone tune of listed dispatches (--provider triton: GEMMs): the configurations of the fastest
-// kernels out.
+// hone tune of listed dispatches (--provider triton: GEMMs): writes the configurations of the
+// fastest kernels.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -76,7 +76,7 @@ CommandResult print_result(ListSession& session, const tune::TunedList& tuned) {
   return found ? 0 : 1;
 }
 
-// For a GPU that is not here.
+// Compiles for a GPU that this machine need not have.
 CommandResult compile_list(SessionOptions options, const std::string& provider,
                            provider::ListProvider& listed) {
   const auto target = gpu_of(options.toolchain);
@@ -127,7 +127,7 @@ CommandResult tune_list(TuneOptions options, const std::string& provider,
   tune::Context& context = session->context();
   const SessionOptions& chosen = session->options();
   const std::filesystem::path file = results_file(chosen, session->listed());
-  // After every dispatch, so that whatever ends the run, what is finished is in the file.
+  // Write after every dispatch: whatever ends the run, finished results are in the file.
   const auto write_results = [&](const tune::TunedList& so_far) -> Status {
     HONE_ASSIGN(const std::vector<ListResult> results,
                 list_results(session->store(), context.provider.name(), so_far.tuned,

@@ -1,4 +1,4 @@
-// What hone tune is asked for, as its command line says it.
+// Options of hone tune.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,12 @@ struct TuneOptions : SessionOptions {
   ModelTunerOptions model_tuner;
 };
 
-// The program of `options.tuning.input`, by IREE.
+// Tunes the program of `options.tuning.input` with IREE.
 CommandResult tune_program(TuneOptions options);
-// Dispatches that `listed` lists, by the provider that is registered under this name.
+// Tunes the dispatches that `listed` lists, with the provider registered under this name.
 CommandResult tune_list(TuneOptions options, const std::string& provider,
                         std::unique_ptr<provider::ListProvider> listed);
-// What --compile-only came to, as a report and in words.
+// Writes the report of --compile-only and prints its results. Returns the exit code.
 CommandResult print_compiled(const SessionOptions& options, store::Store& store,
                              const tune::CompiledProgram& compiled);
 // Verifies and measures the configurations that a result file gives for its GEMMs.

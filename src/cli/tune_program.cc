@@ -73,8 +73,8 @@ nlohmann::json document_of(const SessionOptions& options, const tune::FlagSet& t
   return document;
 }
 
-// Those that cannot be tuned, a line for each reason; then what the plan left out: of many the
-// heaviest, since the others take next to no time.
+// Prints the dispatches that cannot be tuned, a line for each reason. Then prints those that the
+// plan skipped: of many the heaviest, since the others take next to no time.
 void print_not_tuned(const std::vector<tune::NotTuned>& all, const std::string& at) {
   constexpr std::size_t kMostListed = 5;
   std::vector<const tune::NotTuned*> by_plan;
@@ -108,7 +108,7 @@ void print_not_tuned(const std::vector<tune::NotTuned>& all, const std::string& 
         by_plan.size() - kMostListed, 100 * others);
 }
 
-// What is not in the tables.
+// Prints results that are not in the tables.
 void print_notes(const SessionOptions& options, const tune::TuningResult& result) {
   for (const tune::ProgramTuningResult& session : result.at_sizes) {
     const std::string at = result.at_sizes.size() > 1
@@ -203,7 +203,7 @@ CommandResult print_result(const SessionOptions& options, store::Store& store,
     for (const std::string& note : gpu.notes) fmt::print("{}\n", note);
   }
   if (!programs.empty()) fmt::print("\n{}", programs.to_text());
-  // Of many kernels those that round most; --json has all.
+  // List the kernels with the largest rounding only; --json has all.
   constexpr std::size_t kListed = 6;
   if (const output::Table accuracy = output::accuracy_table(result, kListed); !accuracy.empty())
     fmt::print("\n{}", accuracy.to_text());
@@ -223,8 +223,8 @@ CommandResult print_result(const SessionOptions& options, store::Store& store,
   return tune::exit_code(result.outcome);
 }
 
-// A spec among the user's flags is one to start from: with it the compiler would not take what
-// candidates are told.
+// Makes a spec among the user's flags the starter spec. As a flag it would keep the compiler from
+// applying the candidates' configurations.
 Status take_starter_spec(SessionOptions& options) {
   HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options.toolchain, {}));
   const auto named = provider.take_spec(options.toolchain.flags);
@@ -236,15 +236,15 @@ Status take_starter_spec(SessionOptions& options) {
   return {};
 }
 
-// Whether the target's matrix units take f16 and cannot add up in f16: such a dispatch does not
-// compile there.
+// Returns whether the target's matrix units take f16 but cannot add up in f16: such a dispatch does
+// not compile there.
 bool needs_wide_sums(const problem::GpuTarget& target, const problem::Program& program) {
   using enum problem::ElementType;
   return !iree::matrix_instructions(target, kF16, kF32).empty() &&
          iree::matrix_instructions(target, kF16, kF16).empty() && iree::has_narrow_sums(program);
 }
 
-// Splits the program anew with f16 sums in f32, by a flag that ships with the others.
+// Splits the program again with its f16 sums in f32, by a flag that ships with the others.
 Result<problem::Program> load_with_wide_sums(Toolchain& toolchain, SessionOptions& options,
                                              const std::string& bytes) {
   const std::filesystem::path file =
@@ -258,7 +258,7 @@ Result<problem::Program> load_with_wide_sums(Toolchain& toolchain, SessionOption
   return load_for_target(toolchain.compiler(), options.toolchain, options.tuning.input, bytes);
 }
 
-// For a GPU that is not here.
+// Compiles for a GPU that this machine need not have.
 CommandResult compile_program(TuneOptions& options) {
   const auto target = gpu_of(options.toolchain);
   if (!target) return input_error("--compile-only needs a GPU for --target: sm_80, gfx942, ...");
@@ -293,8 +293,7 @@ CommandResult compile_program(TuneOptions& options) {
     HONE_ASSIGN(program, load_with_wide_sums(toolchain, options, input.bytes));
   }
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  // The row is the one that a tuning on the device interns, which then finds what was compiled
-  // here.
+  // Use the row that a tuning on the device interns: it then finds the artifacts compiled here.
   HONE_ASSIGN(const store::Id build_id,
               store.intern(build_row(toolchain, options.tuning, target, {})));
   output::StatusLine status(output::verbosity_of(options.quiet, options.plain, options.json));
@@ -318,7 +317,8 @@ CommandResult tune_program(TuneOptions options) {
     return input_error(
         "--compile-only compiles IREE's own kernels: leave out --provider iree,triton");
   if (options.compile_only) return compile_program(options);
-  // The tuner's, which loads the program at each; not the toolchain's, which is started with one.
+  // Give the sizes to the tuner, which loads the program at each set. The toolchain would start
+  // with one.
   HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,
               problem::given_size_sets(options.toolchain.sizes));
   options.toolchain.sizes.clear();

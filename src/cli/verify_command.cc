@@ -1,4 +1,4 @@
-// hone verify: is what a compile computes right? NumPy files in and out.
+// hone verify: verifies the results of a compile. NumPy files in and out.
 #include <algorithm>
 
 #include "base/file.h"
@@ -37,7 +37,7 @@ struct VerifyOptions {
   bool json = false;
 };
 
-// "@a.npy", as iree-run-module has it, or just the path.
+// Returns the path in "@a.npy", as iree-run-module has it, or in the path alone.
 std::string file_of(const std::string& argument) {
   return argument.substr(argument.starts_with('@') ? 1 : 0);
 }
@@ -63,7 +63,7 @@ Status check_use(const VerifyOptions& options) {
   return {};
 }
 
-// What is verified.
+// Subject of the verification.
 struct Subject {
   std::optional<problem::Function> function = {};  // of the whole program, or
   const problem::Dispatch* dispatch = nullptr;     // one dispatch
@@ -82,7 +82,8 @@ Result<Subject> choose_function(const problem::Program& program, const std::stri
                      function.error().message);
 }
 
-// A dispatch where one is named, configured, or all that the file holds.
+// Chooses the dispatch if one is named or configured, or if the file holds a single one; else a
+// function of the program.
 Result<Subject> choose(const tune::VerifyRequest& request, const VerifyOptions& options) {
   const problem::Program& program = request.program;
   if (!options.dispatch.empty()) {
@@ -98,8 +99,8 @@ Result<Subject> choose(const tune::VerifyRequest& request, const VerifyOptions& 
                      names.size(), fmt::join(names, ", "));
 }
 
-// "changes the configuration of 1 of 2 dispatches": a spec that matches nothing is no error of the
-// compiler's, and verifying it would say nothing.
+// Returns "changes the configuration of 1 of 2 dispatches". The compiler accepts a spec that
+// matches nothing, and verifying it would prove nothing.
 Result<std::string> effect_of_spec(const tune::VerifyRequest& request,
                                    const std::vector<std::string>& without,
                                    trial::CompileService& compiler) {
@@ -181,7 +182,7 @@ void print(const VerifyOptions& options, const Subject& subject, const std::stri
         verdict.says_nothing, shell_word(options.input), shell_word(options.input));
     return;
   }
-  // What an output's line has said already is not said again.
+  // Do not repeat the message of an output's line.
   const bool said =
       verdict.message.empty() ||
       std::any_of(verdict.outputs.begin(), verdict.outputs.end(), [&](const auto& output) {
@@ -195,7 +196,8 @@ CommandResult verify(VerifyOptions options) {
   tune::VerifyRequest request;
   HONE_ASSIGN(request.place,
               choose_place(options.device, options.toolchain, device::cpu::available_cores()));
-  // Nothing is measured: the cores may be anybody's meanwhile, while a GPU is opened by one.
+  // Nothing is measured, so others may use the cores meanwhile. A GPU is opened by one process, so
+  // it is leased.
   std::vector<device::LockFile> held;
   if (request.place.traits.own_memory) {
     HONE_ASSIGN(held, lease({&request.place, 1}));

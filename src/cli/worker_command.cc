@@ -1,4 +1,5 @@
-// What hone starts itself as: the compile workers, the runner, and who lists devices.
+// hone worker: processes that hone starts for itself (compile workers, the runner, the lister of
+// devices).
 #include "base/process.h"
 #include "cli/command.h"
 #include "measure/runner_jobs.h"
@@ -40,7 +41,7 @@ void add_worker_command(CLI::App& app, Run& run) {
   compile->callback([&run, provider, installation] {
     run = [provider, installation] { return serve_compiles(*provider, *installation); };
   });
-  // A worker whose work another program does: its command line as it is.
+  // Runs another program's worker; its command line is passed on unchanged.
   CLI::App* exec = worker->add_subcommand("exec", "")->prefix_command();
   exec->callback([&run, exec] {
     run = [command = exec->remaining()]() -> CommandResult {

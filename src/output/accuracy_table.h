@@ -1,4 +1,4 @@
-// hone tune: how exact the kernels are that take the compiler's place, beside the compiler's own.
+// Accuracy table of hone tune: kernels that replace the compiler's, beside the compiler's own.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace hone::output {
 
-// Two rows for each output of such a kernel, the compiler's own first: how many of the elements
-// looked at are off by how many steps of their type (ulp) from what double precision gives, and the
-// first one that is. The kernels with the fewest exact elements come first, `most` of them. Empty
-// where nothing takes the compiler's place.
+// Returns two rows for each output of such a kernel, the compiler's own first. A row counts the
+// compared elements by their error in steps of their type (ulp) against double precision, and names
+// the first that is off. Lists the `most` kernels with the fewest exact elements, worst first.
+// Empty if no kernel replaces the compiler's.
 Table accuracy_table(const tune::TuningResult& result, std::size_t most = SIZE_MAX);
 
 }  // namespace hone::output

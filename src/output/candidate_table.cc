@@ -14,7 +14,7 @@ struct OfDispatch {
   std::vector<store::CandidateRow> tried;   // by id
 };
 
-// By dispatch; candidates that were proposed and never compiled are none.
+// Returns candidates by dispatch, without those that were proposed and never compiled.
 Result<std::map<store::Id, OfDispatch>> candidates_of(store::Store& store, store::Id program,
                                                       store::Id build, store::Id device) {
   HONE_ASSIGN(std::vector<store::CandidateRow> rows,
@@ -37,7 +37,7 @@ std::optional<double> speedup_of(const store::CandidateRow& row, const OfDispatc
   return *of.base->median_seconds / *row.median_seconds;
 }
 
-// A failure's own words, or the state.
+// Returns the kind of the failure, else the state.
 std::string outcome_of(const store::CandidateRow& row) {
   return row.failure_kind.empty() ? std::string(name_of(row.state)) : row.failure_kind;
 }

@@ -1,4 +1,4 @@
-// Cells of times and numbers that may be unknown, and of what goes over many lines.
+// Table cells of times and numbers that may be unknown, and of texts that span several lines.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,14 +23,14 @@ inline Cell number_cell(std::optional<double> value, std::string_view unit, int 
   return {*value, fmt::format("{:.{}f}{}", *value, digits, unit)};
 }
 
-// Who made a kernel, by the name of its provider, without the version that those whose kernels take
-// a compiler's place have behind "@" ("triton@3.6.0").
+// Names the provider of a kernel, without the version behind "@" ("triton@3.6.0"). Providers whose
+// kernels replace the compiler's have one.
 inline Cell maker_cell(std::string_view provider) {
   return {std::string(provider), std::string(provider.substr(0, provider.find('@')))};
 }
 
-// The first line of a compiler's complaint, at most `most` characters of it; where it only
-// announces what stands below ("IREE cannot compile 'x':"), the next one too.
+// Returns the first line of a compiler's error, at most `most` characters of it. If that line only
+// introduces the next ("IREE cannot compile 'x':"), the next is appended.
 inline std::string in_one_line(std::string_view text, std::size_t most = 160) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   std::string line(text.substr(0, end));

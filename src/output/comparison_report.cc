@@ -10,7 +10,7 @@
 namespace hone::output {
 namespace {
 
-// JSON knows no infinity.
+// Infinity becomes null: JSON has none.
 nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
 }
@@ -49,7 +49,7 @@ double percent(double share) {
   return 100 * share;
 }
 
-// Largest of the pairs: what all of them would have found.
+// Returns the largest of the pairs' smallest detectable differences: every pair would show it.
 double detectable(const ComparisonReport& report) {
   double largest = 0;
   for (const tune::ComparedPair& pair : report.pairs)

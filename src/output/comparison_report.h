@@ -1,4 +1,4 @@
-// What hone compare prints.
+// Report of hone compare.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -19,7 +19,7 @@ Table table_of(const tune::CompiledDispatch& dispatch) {
                {"shared_bytes", "shared", Align::kRight},
                {"configuration", "configuration"}});
   for (const tune::CompiledRow& row : dispatch.ranked) {
-    // Every kernel has registers: without an assembler theirs are not known.
+    // Every kernel has registers. A count of 0 means that there is no assembler to tell them.
     const bool known = row.resources.registers > 0;
     const auto if_known = [&](nlohmann::json value, std::string text) {
       return known ? Cell{std::move(value), std::move(text)} : Cell{nullptr, "?"};

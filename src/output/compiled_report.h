@@ -1,4 +1,4 @@
-// What `hone tune --compile-only` prints.
+// Report of `hone tune --compile-only`.
 #pragma once
 
 #include <filesystem>
@@ -10,9 +10,9 @@
 
 namespace hone::output {
 
-// Counts per dispatch and the candidates in the order of ranks_before(): a table of the first ten,
-// or one JSON document with all. The document is written to `file` in any case. A default that does
-// not compile comes first, what the run came to last. `target`: as session::target_json.
+// Returns counts per dispatch and the candidates in the order of ranks_before(): a table of the
+// first ten, or one JSON document with all. The document is also written to `file`. A default that
+// does not compile comes first, the outcome of the run last. `target`: as session::target_json.
 Result<std::string> compiled_report(const nlohmann::json& target,
                                     const tune::CompiledProgram& compiled, bool json,
                                     const std::filesystem::path& file);

@@ -14,7 +14,7 @@ namespace hone::output {
 namespace {
 
 constexpr std::size_t kListed = 12;
-// The share of what was promised that may be missing without a word.
+// Share of the predicted gain that must arrive before the text explains the rest.
 constexpr double kAsPromised = 0.9;
 
 Cell seconds_cell(std::optional<double> seconds) {
@@ -55,7 +55,7 @@ std::optional<double> sum(std::optional<double> a, std::optional<double> b) {
   return *a + *b;
 }
 
-// The rest of many, as one.
+// Adds up the remaining kernels as one entry.
 tune::KernelGain together(std::vector<tune::KernelGain>::const_iterator begin,
                           std::vector<tune::KernelGain>::const_iterator end) {
   tune::KernelGain all{.dispatch = fmt::format("{} more", end - begin), .launches = 0};

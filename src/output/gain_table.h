@@ -1,4 +1,5 @@
-// hone tune: what a spec's kernels promise, and what of it arrives in the whole program.
+// Gain table of hone tune: the gain that a spec's kernels predict, and its part that arrives in the
+// whole program.
 #pragma once
 
 #include <string>
@@ -8,13 +9,13 @@
 
 namespace hone::output {
 
-// A waterfall of a call's time: what the flags bring, each kernel with an entry (of many the first
-// ones by what they promise) and who made it, the other kernels, what is between them, and the
-// whole.
+// Returns a waterfall of a call's time. Its rows are the flags' gain, each kernel with a spec entry
+// and its provider, the other kernels, the time between kernels, and the whole. Long lists keep the
+// first kernels by predicted gain.
 Table gain_table(const tune::ProgramGain& gain);
 
-// "94 % of what its kernels promise arrives in the program (9.4 of 10 ms)."; with where the rest
-// went, as far as it is known, when a tenth of it or more does not.
+// Returns "94 % of what its kernels promise arrives in the program (9.4 of 10 ms).". If a tenth or
+// more is missing, the text says where it went, as far as that is known.
 std::string words_of_gain(const tune::ProgramGain& gain);
 
 }  // namespace hone::output

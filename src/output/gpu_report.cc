@@ -12,10 +12,10 @@
 namespace hone::output {
 namespace {
 
-// Clocks this near to the highest are no news.
+// Clocks this near to the highest get no note.
 constexpr double kFullClock = 0.99;
 
-// A GPU's state as a measurement keeps it (device::GpuState); what it lacks is null.
+// Returns the GPU state of a measurement (device::GpuState); missing values are null.
 nlohmann::json state_after(const store::Measurement& measurement) {
   const auto machine = parse_json(measurement.machine);
   const nlohmann::json::json_pointer first("/after/gpus/0");
@@ -38,7 +38,8 @@ std::string reasons(const nlohmann::json& state) {
   return text;
 }
 
-// The newest of the winner, else of the default, in the best phase there is.
+// Returns the newest device state of the winner, else of the default, from the finalists' rounds if
+// there are any.
 Result<nlohmann::json> device_state(store::Store& store, const MeasuredDispatch& dispatch,
                                     store::Id device) {
   const std::optional<store::CandidateRow>& row =

@@ -1,4 +1,4 @@
-// What a tuning on a GPU came to beyond the closing table: the device's side of it.
+// Report of a tuning on a GPU, beside the closing table: counts, library times and device state.
 #pragma once
 
 #include <map>
@@ -12,26 +12,28 @@
 
 namespace hone::output {
 
-// Time that tuning a dispatch took.
+// Time spent on tuning a dispatch.
 struct Spent {
   double seconds = 0;       // wall
   double busy_seconds = 0;  // of these the device ran kernels for verification or measurement
 };
 
 struct GpuReport {
-  // One row per dispatch of the program: tried, compiled and right candidates, those
-  // compiled when the time was over and never run, and wrong ones; best and worst time,
-  // each library's own choice and its best with how they compare with the tuned one, share of the
-  // roofline (measured_dispatch.h), wall time, share of it that the device was idle, and the
-  // device's state while the finalists ran: lowest clock, most power, why the clock was held down.
+  // Row per dispatch of the program:
+  // - counts of candidates: tried, compiled, right, wrong; compiled but not run when time was up
+  // - best and worst time
+  // - each library's own choice and its best, with their ratio to the tuned kernel
+  // - share of the roofline (measured_dispatch.h)
+  // - wall time, and the share of it that the device was idle
+  // - device state while the finalists ran: lowest clock, most power, why the clock was held down
   Table table{{}};
-  // One line each: where the roofline's figures come from, and dispatches that were measured below
+  // Lines with the source of the roofline's figures, and with dispatches that were measured below
   // the highest clock.
   std::vector<std::string> notes;
 };
 
-// `spent`: by dispatch; none for those whose results were in the store. `libraries`: those for
-// GPUs, two columns each.
+// Reads the report from the store. `spent`: by dispatch; none for those whose results were in the
+// store. `libraries`: those for GPUs, two columns each.
 Result<GpuReport> gpu_report(store::Store& store, store::Id program, store::Id build,
                              store::Id device, const std::map<store::Id, Spent>& spent,
                              const std::vector<LibraryColumn>& libraries);

@@ -49,7 +49,7 @@ void add_library(const CandidateRow& row, std::vector<LibraryRows>& libraries) {
     library->only = row;
     return;
   }
-  // Only these two were measured beside the winner.
+  // Only the library's own choice and its best were measured beside the winner.
   if (!is_measured_right(row) || row.phase != name_of(store::Phase::kFinalist)) return;
   if (choice == 0) library->first = row;
   std::optional<CandidateRow>& best = library->best;

@@ -1,4 +1,4 @@
-// What reports say of one dispatch, put together from the store's rows.
+// Results of a dispatch for reports, put together from the store's rows.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace hone::output {
 
-// Peaks of a device that results are judged by; nothing where it has none or it is not known.
+// Peaks of a device that results are compared with; none if they are unknown.
 struct Peaks {
   std::optional<double> f32{};            // flop/s, measured
   std::optional<double> matrix{};         // of f16 on matrix units, flop/s, measured
@@ -22,7 +22,7 @@ struct Peaks {
 };
 Result<Peaks> peaks_of(store::Store& store, store::Id device);
 
-// Candidates of a dispatch that were tried, without the default and vendors' libraries.
+// Counts of a dispatch's tried candidates, without the default and vendors' libraries.
 struct Counts {
   std::int64_t tried = 0, compiled = 0, right = 0, wrong = 0;
   std::int64_t not_run = 0;                    // compiled when the time was over
@@ -30,14 +30,14 @@ struct Counts {
   CommonReason reasons;                        // of those that failed or are wrong
 };
 
-// Whether it is a vendor's library beside the candidates (store::kLibraryFormat).
+// Returns whether it is a vendor's library beside the candidates (store::kLibraryFormat).
 bool is_library(const store::CandidateRow& row);
 
-// Whether it is one of the row's dispatch, by its build and on its device.
+// Returns whether the candidate is one of the row's dispatch, build and device.
 bool is_of(const store::CandidateRow& candidate, const store::DispatchRow& row);
 
-// What a library made of a dispatch. One that offers a single kernel has it in `only`; of one that
-// has algorithms to choose from, `first` is its own choice and `best` the fastest of those that
+// Results of a library for a dispatch. A library with a single kernel has it in `only`. A library
+// with several algorithms has its own choice in `first`, and in `best` the fastest of those that
 // were measured beside the winner.
 struct LibraryRows {
   std::string provider;  // CandidateRow::provider
@@ -45,8 +45,7 @@ struct LibraryRows {
   std::optional<store::CandidateRow> only{}, first{}, best{};
 };
 
-// A library that has columns in a table whether it was measured or not. Keys of columns begin with
-// `provider`.
+// Library that has columns in a table, measured or not. Keys of columns begin with `provider`.
 struct LibraryColumn {
   std::string provider;
   std::string title;
@@ -58,42 +57,41 @@ struct MeasuredDispatch {
   bool beaten = false;  // the default, by the winner
   std::optional<double> default_seconds, tuned_seconds;
   std::optional<double> worst_seconds;  // of the candidates that are right
-  // The dispatch's share in the time that the defaults of the program's dispatches take in a call,
-  // 0 to 1; nothing when the default was not measured.
+  // Share of the dispatch in a call's time, summed over the defaults of the program's dispatches, 0
+  // to 1. None if the default was not measured.
   std::optional<double> share;
   std::vector<LibraryRows> libraries;  // in the order of their first candidates
 
-  // Those of one; empty where it has none.
+  // Returns the results of one library; empty if it has none.
   LibraryRows library(std::string_view provider) const;
 };
 
-// `row` with what its candidates say; those of other dispatches, builds and devices are passed
-// over.
+// Combines `row` with its candidates; ignores those of other dispatches, builds and devices.
 MeasuredDispatch measured_dispatch(store::DispatchRow row,
                                    const std::vector<store::CandidateRow>& candidates);
 
-// A list of more dispatches is sorted by their shares.
+// Longest list in the program's order; longer ones are sorted by share.
 inline constexpr std::size_t kMostInOrder = 20;
-// Those of the program under one build on one device, with their shares; in the program's order,
-// more than kMostInOrder by share, the largest first.
+// Returns the program's dispatches under one build on one device, with their shares. They are in
+// the program's order; more than kMostInOrder are sorted by share, largest first.
 Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, store::Id program,
                                                           store::Id build, store::Id device);
 
-// Whether matrix units compute the root: a contraction, convolution or attention of 16-bit floats.
+// Returns whether matrix units compute the root: a contraction, convolution or attention of 16-bit
+// floats.
 bool runs_on_matrix_units(const store::DispatchRow& row);
 
-// The peak that the root's operations are judged by, flop/s: of matrix units as the maker states it
-// where they compute it and that is known, else measured. Nothing where it is not known.
+// Returns the compute peak for the root, flop/s; none if it is unknown. On matrix units it is the
+// maker's figure if known, else the measured one.
 std::optional<double> compute_peak(const store::DispatchRow& row, const Peaks& peaks);
 
-// Seconds that no kernel can be faster than: the longer of its operations at compute_peak() and its
-// bindings' bytes, each moved once, at the measured bandwidth of the device's memory. Nothing
-// without peaks.
-// Operands that stay in a cache from one launch to the next can be read faster than that.
+// Returns the roofline time: no kernel can be faster than so many seconds. It is the longer of the
+// operations at compute_peak() and the bindings' bytes, each moved once, at the memory's measured
+// bandwidth. None without peaks. Operands that stay in a cache between launches can be read faster.
 std::optional<double> roofline_seconds(const store::DispatchRow& row, const Peaks& peaks);
 
-// How the library's time compares with the tuned one: library / tuned, each as a ratio to the
-// default's at the same time. Above 1: tuning won.
+// Returns library / tuned time, each as a ratio to the default's at the same time. Above 1: tuning
+// won.
 std::optional<double> library_over_tuned(const MeasuredDispatch& dispatch,
                                          const std::optional<store::CandidateRow>& library);
 

@@ -10,7 +10,7 @@
 namespace hone::output {
 namespace {
 
-// Texts of specs, each once: many measurements share one.
+// Distinct texts of specs: many measurements share one.
 class Specs {
  public:
   Json index(const std::string& text) {
@@ -42,7 +42,8 @@ Json measurement_json(const store::ProgramMeasurement& row, Specs& specs) {
           {"when", row.when}};
 }
 
-// `builds` and `devices`: where the program was measured is added.
+// Returns the programs with their measurements. Adds the builds and devices of these to `builds`
+// and `devices`.
 Result<Json> programs_json(store::Store& store, Specs& specs, std::set<store::Id>& builds,
                            std::set<store::Id>& devices) {
   Json list = Json::array();
@@ -118,7 +119,7 @@ Result<Json> devices_json(store::Store& store, const std::set<store::Id>& ids) {
   return list;
 }
 
-// Asks for each finalist of a dispatch, which are few, so that this is cheap.
+// Reads the search times of a dispatch's finalists, one query each: they are few.
 Result<SearchTimes> search_times(store::Store& store, const store::DispatchRow& row,
                                  const std::vector<store::CandidateRow>& candidates) {
   SearchTimes times;

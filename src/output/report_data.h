@@ -1,4 +1,4 @@
-// What the HTML report shows, as one JSON document read from a store.
+// Data of the HTML report, as one JSON document read from a store.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -16,12 +16,12 @@ namespace {
 using store::CandidateRow;
 using Rows = std::vector<const CandidateRow*>;
 
-// Words of a failure beyond this are what a compiler prints about its own state.
+// Longest failure message (bytes); what follows is a compiler's dump of its own state.
 constexpr std::size_t kMostMessageBytes = 4000;
-// So many messages of one kind are shown; what is left over is counted.
+// Number of messages of one kind that are shown; the rest is counted.
 constexpr std::size_t kMostMessages = 20;
 
-// Distinct texts in the order in which they come, and the index of each.
+// Distinct texts in order of appearance, and the index of each.
 class Words {
  public:
   std::size_t index(const std::string& word) {
@@ -42,8 +42,8 @@ struct FailureGroup {
   store::Id example = 0;
 };
 
-// Failures of equal kind and words are one; the most frequent come first, and what is rare beyond
-// kMostMessages of a kind is put together.
+// Failures grouped by kind and message, the most frequent first. The rare ones beyond kMostMessages
+// of a kind are one group.
 class Failures {
  public:
   explicit Failures(const Rows& rows) {
@@ -187,7 +187,7 @@ Json library_json(const MeasuredDispatch& dispatch, const std::optional<Candidat
           {"over_tuned", rounded(library_over_tuned(dispatch, library))}};
 }
 
-// Measured or not.
+// Returns the id of the default, measured or not.
 Json default_id(const store::DispatchRow& row, const Rows& rows) {
   if (row.default_row) return row.default_row->candidate;
   const auto found =

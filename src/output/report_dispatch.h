@@ -1,4 +1,4 @@
-// One dispatch of the HTML report: its figures, and its candidates column by column.
+// Dispatch of the HTML report: its figures, and its candidates column by column.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,12 +9,14 @@
 
 namespace hone::output {
 
-// Six significant digits: what a measurement is worth, and a third of the characters.
+// Rounds to six significant digits: no measurement is more exact, and it saves two thirds of the
+// characters.
 nlohmann::ordered_json rounded(std::optional<double> value);
 
-// What src/output/report/*.js show of a dispatch under one build on one device. `candidates` and
-// `searched` are those of the whole store; others and vendors' libraries are passed over. Times are
-// seconds of one launch, rates per second. Candidates are arrays of equal length, by candidate:
+// Returns the data of a dispatch under one build on one device, for src/output/report/*.js.
+// `candidates` and `searched` are those of the whole store; others and vendors' libraries are
+// ignored. Times are seconds of one launch, rates per second. Candidates are arrays of equal
+// length, by candidate:
 //   id, provider, state, set, phase, failure   the last five are indices into the lists beside them
 //   seconds, low, high, ratio                  median, its 95 % interval, over the default's; null
 //   searched                                   a finalist's median in the search, else null

@@ -6,7 +6,7 @@
 
 namespace hone::output {
 
-// By file name: "page.html", "style.css", the scripts in the order in which they run.
+// Returns the files by name: "page.html", "style.css", the scripts in the order in which they run.
 std::span<const EmbeddedFile> report_files();
 
 }  // namespace hone::output

@@ -9,7 +9,7 @@ namespace hone::output {
 
 using Json = nlohmann::ordered_json;
 
-// What a column of JSON holds; the text itself where it is none.
+// Parses a column of JSON; text that is no JSON stays text.
 inline Json parsed(const std::string& text) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   return json.is_discarded() ? Json(text) : json;

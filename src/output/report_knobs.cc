@@ -32,7 +32,7 @@ SearchTime search_time(const CandidateRow& row, const SearchTimes& searched) {
   return found != nullptr ? *found : SearchTime{*row.median_seconds, row.sentinel_ratio};
 }
 
-// The time of `other` over that of `winner`.
+// Returns the time of `other` / the time of `winner`.
 double slower(const CandidateRow& other, const CandidateRow& winner, const SearchTimes& searched) {
   const bool finalists = other.phase == winner.phase;
   const SearchTime a = finalists ? SearchTime{*other.median_seconds, other.sentinel_ratio}

@@ -16,8 +16,8 @@ void replace_all(std::string& text, std::string_view wanted, std::string_view by
     text.replace(at, wanted.size(), by);
 }
 
-// A compiler's words may hold "</script>" and "<!--", which end or confuse a script element
-// whatever stands around them; "<" occurs in strings only, where "\u003c" means the same.
+// Escapes "<" in the data. A compiler's message may hold "</script>" and "<!--", which end or
+// confuse a script element anywhere. "<" occurs in strings only, where "\u003c" means the same.
 std::string data_text(const nlohmann::ordered_json& data) {
   std::string text =
       data.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
@@ -38,9 +38,9 @@ std::string report_page(const nlohmann::ordered_json& data) {
     else
       scripts += std::string(file.text) + "\n";
   }
-  // Words in the data cannot know it: it depends on all of them.
+  // The nonce is a hash of the data, so that no text in the data can contain it.
   const std::string nonce = content_hash(json);
-  // In this order: nothing is looked for in the data.
+  // Insert the data last, so that no placeholder is searched in it.
   replace_all(page, "@NONCE@", nonce);
   page.replace(page.find("@STYLE@"), 7, style);
   page.replace(page.find("@SCRIPTS@"), 9, scripts);

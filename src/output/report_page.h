@@ -1,4 +1,4 @@
-// The HTML report: one file that needs nothing else, neither a network nor other files.
+// HTML report: a self-contained file that needs neither a network nor other files.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,12 @@
 
 namespace hone::output {
 
-// The page that shows report_data(). Its Content-Security-Policy forbids every request and every
-// script but its own.
+// Returns the page that shows report_data(). Its Content-Security-Policy forbids every request and
+// every script but its own.
 std::string report_page(const nlohmann::ordered_json& data);
 
-// Writes what the store holds to `file`. `name`: the store as the user calls it. An input error
-// where it holds no dispatch.
+// Writes the report of the store to `file`. `name`: the store as the user calls it. An input error
+// if it holds no dispatch.
 Status write_report(store::Store& store, const std::string& name,
                     const std::filesystem::path& file);
 

@@ -31,13 +31,13 @@ std::optional<double> percent(std::optional<double> share) {
   return share ? std::optional<double>(100 * *share) : std::nullopt;
 }
 
-// GFLOP/s (1e9) of one launch.
+// Returns GFLOP/s (1e9) of one launch.
 std::optional<double> gflops(double flops, std::optional<double> seconds) {
   if (flops <= 0 || !seconds || *seconds <= 0) return std::nullopt;
   return flops / *seconds / 1e9;
 }
 
-// The newest time of an artifact under the provider's own runtime.
+// Returns the newest time of an artifact under the provider's own runtime.
 Result<std::optional<store::Measurement>> runtime_measurement(store::Store& store,
                                                               store::Id candidate,
                                                               store::Id device) {
@@ -45,7 +45,7 @@ Result<std::optional<store::Measurement>> runtime_measurement(store::Store& stor
   return std::move(known.measurement);
 }
 
-// The library's fastest, where it was measured.
+// Returns the library's fastest time, if it was measured.
 std::optional<double> library_seconds(const LibraryRows& library) {
   const std::optional<store::CandidateRow>& row = library.only ? library.only : library.best;
   return row ? row->median_seconds : std::nullopt;
@@ -149,7 +149,7 @@ Result<Table> program_table(store::Store& store, store::Id program, store::Id ru
                {"speedup", "over default [95 %]", Align::kRight},
                {"verdict", "verdict"}});
   HONE_ASSIGN(std::vector<store::ProgramMeasurement> rows, store.program_measurements(program));
-  // What was tried of flags, before anything was tuned, comes last.
+  // List the flag sets, which were tried before any tuning, last.
   std::stable_partition(rows.begin(), rows.end(), [](const store::ProgramMeasurement& row) {
     return row.purpose == store::Purpose::kProof;
   });

@@ -11,7 +11,8 @@
 namespace hone::output {
 namespace {
 
-// Without a terminal a line now and then shows that something happens, without filling a log.
+// Interval of status lines without a terminal: often enough to show progress, without filling a
+// log.
 constexpr std::chrono::seconds kPlainInterval{10};
 constexpr std::chrono::seconds kLongestSilence{12};
 
@@ -81,7 +82,7 @@ void StatusLine::erase() {
   shown_.clear();
 }
 
-// A line that stays, or on a terminal one that the next replaces.
+// Prints a line that stays, or on a terminal one that the next replaces.
 void StatusLine::print(const std::string& line) {
   erase();
   say("{}{}", line, terminal_ ? "" : "\n");

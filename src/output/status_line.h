@@ -17,13 +17,13 @@ enum class Verbosity {
   kNormal,
 };
 
-// What --quiet and --plain ask for; a JSON document is for programs, which look at no progress
-// unless they ask for lines of it.
+// Returns the verbosity of --quiet and --plain. JSON output is for programs and quiet, unless
+// --plain asks for lines of progress.
 Verbosity verbosity_of(bool quiet, bool plain, bool json);
 
-// Writes to stderr, so that stdout holds results only. Where a step says nothing for a while (the
-// compiler is at a whole program, a library at a large product), a thread of its own says what it
-// is at and for how long, so that nobody takes it for dead.
+// Status line on stderr, so that stdout holds results only. A thread repeats the current step and
+// its duration if a step is silent for a while, such as the compile of a whole program. Nobody then
+// takes hone for dead.
 class StatusLine final : public tune::Observer {
  public:
   explicit StatusLine(Verbosity verbosity);
@@ -32,7 +32,7 @@ class StatusLine final : public tune::Observer {
   void progress(const tune::Progress& progress) override;
   void note(const std::string& line) override;
   void clear();
-  // What comes when no dispatch is left: "the proof". Nobody knows how long it takes.
+  // Sets the step after the last dispatch ("the proof"), whose duration is unknown.
   void then(std::string what) { then_ = std::move(what); }
 
  private:
@@ -53,12 +53,13 @@ class StatusLine final : public tune::Observer {
   std::jthread heart_;
 };
 
-// "40 s left", "5 min left", "1 h 20 min left"; "finishing" below a second: estimates, rounded so
-// that nobody counts on them.
+// Returns "40 s left", "5 min left" or "1 h 20 min left"; "finishing" below a second. Estimates are
+// rounded so that nobody relies on them.
 std::string describe_time_left(double seconds);
 
-// "[1/2] main_dispatch_0: search 120/480, best 1.43x, 12 failed, 40 s left, then the proof", at
-// most `width` wide. What is not known (0 seconds, but while searching and comparing) is not said.
+// Returns "[1/2] main_dispatch_0: search 120/480, best 1.43x, 12 failed, 40 s left, then the
+// proof", at most `width` wide. Unknown values (0 seconds, except while searching and comparing)
+// are skipped.
 std::string describe(const tune::Progress& progress, std::size_t width,
                      const std::string& then = {});
 

@@ -16,7 +16,8 @@ std::string shown(const Cell& cell) {
   return cell.text.empty() ? plain(cell.value) : cell.text;
 }
 
-// Columns a UTF-8 text takes on a terminal: one per code point is right for what hone prints.
+// Returns the columns that a UTF-8 text takes on a terminal: one per code point holds for all that
+// hone prints.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));

@@ -29,11 +29,11 @@ class Table {
   void add(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
   bool empty() const { return rows_.empty(); }
 
-  // Aligned columns with a heading, each line ending in a newline, no trailing blanks.
+  // Renders aligned columns with a heading; lines end in a newline, without trailing blanks.
   std::string to_text() const;
-  // RFC 4180: a heading of keys, fields quoted where needed.
+  // Renders CSV (RFC 4180): a heading of keys, fields quoted where needed.
   std::string to_csv() const;
-  // One object per row.
+  // Returns an object per row.
   nlohmann::json to_json() const;
 
  private:

@@ -1,4 +1,4 @@
-// Shows where a tuning's time went, as a table.
+// Table of a tuning's time by phase.
 #pragma once
 
 #include "output/table.h"
@@ -6,8 +6,8 @@
 
 namespace hone::output {
 
-// One row per phase that took any time, and per stage of compiling. "share" is of the session's
-// wall time, or of the time of the compile workers.
+// Returns a row per phase that took any time, and per stage of compiling. "share" is of the
+// session's wall time, or of the compile workers' time.
 Table time_table(trial::TimeBudget& time);
 
 }  // namespace hone::output

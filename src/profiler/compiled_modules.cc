@@ -37,7 +37,7 @@ class Modules {
     row_.operation = selected.operation;
   }
 
-  // Whether there is something to compile.
+  // Returns whether there is something to compile.
   Result<bool> open() {
     HONE_ASSIGN(const std::string source, read_file(files_.source()));
     text_ = only_functions(source, names_);
@@ -48,7 +48,7 @@ class Modules {
     return !row_.was_up_to_date;
   }
 
-  // The two programs of what was not left out.
+  // Returns the two programs of the functions that are not skipped.
   std::vector<trial::ProgramToCompile> programs() const {
     std::vector<std::string> profile_flags = options_.flags;
     profile_flags.push_back(profile_flag(options_.batch_size));
@@ -56,7 +56,7 @@ class Modules {
     return {{path, text_, options_.flags}, {path, text_, std::move(profile_flags)}};
   }
 
-  // Takes the modules that programs() gave. Where one does not compile the dispatches are tried one
+  // Takes the compiled modules of programs(). If one does not compile, compiles the dispatches one
   // by one.
   Status take(std::span<trial::CompiledModule> modules) {
     const bool compiled = std::ranges::all_of(
@@ -67,7 +67,7 @@ class Modules {
     if (row_.dispatches == 0) return write("", "");
     HONE_ASSIGN(std::vector<trial::CompiledModule> rest, compiler_.compile_each(programs()));
     if (rest[0] && rest[1]) return write(*rest[0], *rest[1]);
-    // Each compiles by itself and all do not: nothing is left of it.
+    // Skip the whole operation if its dispatches compile alone but not together.
     const std::string together = rest[0] ? rest[1].error().message : rest[0].error().message;
     for (const std::string& name : names_) row_.left_out.push_back({name, together});
     row_.dispatches = 0;
@@ -77,8 +77,8 @@ class Modules {
   const ModuleRow& row() const { return row_; }
 
  private:
-  // The modules are what the last compile wrote, of this text: nobody was stopped half way, and no
-  // disk lost a part.
+  // Returns whether the last compile wrote the modules from this text and finished: neither was it
+  // stopped nor did the disk lose a part.
   bool is_up_to_date() {
     const Result<std::string> log = read_file(files_.compiler_output());
     if (!log) return false;
@@ -126,7 +126,7 @@ class Modules {
     return {};
   }
 
-  // An empty module is none: what an earlier compile left is removed.
+  // Writes the module; removes the file of an earlier compile if the module is empty.
   Status write_module(const std::filesystem::path& path, std::string_view module) const {
     if (!module.empty()) return write_file_atomically(path, module);
     std::error_code error;
@@ -135,7 +135,7 @@ class Modules {
     return {};
   }
 
-  // The log last: it says that the modules are whole.
+  // Writes the log last: it states that the modules are complete.
   Status write(std::string_view verify, std::string_view profile) {
     HONE_TRY(write_module(files_.verify_module(), verify));
     HONE_TRY(write_module(files_.profile_module(), profile));
@@ -150,7 +150,7 @@ class Modules {
         "{} -o {}\n{} {} -o {}\n{}\n", command, files_.verify_module().string(), command,
         profile_flag(options_.batch_size), files_.profile_module().string(), seal(verify, profile));
     for (const ModuleRow::LeftOut& each : row_.left_out) {
-      // A reason of several lines stays one comment; the first is what the next run says of it.
+      // Keep a reason of several lines in one comment. The next run reads back its first line.
       std::string reason = each.reason;
       for (std::size_t at = 0; (at = reason.find('\n', at)) != std::string::npos; at += 4)
         reason.replace(at, 1, "\n// ");

@@ -1,6 +1,5 @@
-// The modules of a tree: what IREE's own tools run. For an operation two files, of all its
-// dispatches that compile: one to verify, and one to profile, in which each call launches a kernel
-// many times.
+// Modules of a tree, for IREE's own tools. An operation has two files with all its dispatches that
+// compile: one to verify, and one to profile, in which each call launches a kernel many times.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +22,7 @@ struct ModuleOptions {
   std::size_t jobs = 1;            // operations that are compiled side by side
 };
 
-// What became of an operation.
+// Result of compiling an operation.
 struct ModuleRow {
   Operation operation;
   bool was_up_to_date = false;
@@ -35,12 +34,11 @@ struct ModuleRow {
   std::vector<LeftOut> left_out;
 };
 
-// Compiles each operation into OPERATION_verify.vmfb and OPERATION_profile.vmfb, and writes the
-// commands, what they left out and why to iree_compile_cmd_stdout.mlir. A dispatch that does not
-// compile is left out of both. What was compiled from the same text with the same flags by the same
-// compiler, and lies there whole, is not compiled again. Each file is written to the side and
-// renamed. `row` is called for each operation, in order. Errors: the user stopped it, a file cannot
-// be read or written.
+// Compiles each operation into OPERATION_verify.vmfb and OPERATION_profile.vmfb. Writes the
+// commands, the skipped dispatches and the reasons to iree_compile_cmd_stdout.mlir. Both modules
+// skip a dispatch that does not compile. Complete modules of the same text, flags and compiler are
+// not compiled again. Each file is written to the side and renamed. Calls `row` for each operation,
+// in order. Errors: the user stopped it, a file cannot be read or written.
 Status compile_modules(trial::CompileService& compiler, const ModuleOptions& options,
                        std::span<const SelectedOperation> operations,
                        const std::function<Status(const ModuleRow&)>& row);

@@ -1,4 +1,4 @@
-// What is generated where nobody names a shape.
+// Default shapes, generated if the command line names none.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,16 +13,16 @@ namespace {
 
 using Sizes = std::array<std::int64_t, 4>;  // batch, m, n, k
 
-// The old tool's three; those of a split K and of batches too.
+// Three products of the old tool, and its shapes for a split K and for batches.
 constexpr Sizes kMatmuls[] = {{1, 256, 512, 128}, {1, 2560, 2560, 2560}, {1, 3456, 1024, 2048}};
 constexpr Sizes kSplitK[] = {{1, 128, 128, 12288}};
 constexpr Sizes kBatches[] = {{16, 512, 64, 512}};
-// A feed-forward layer of BERT-base, 128 tokens.
+// Feed-forward layer of BERT-base, 128 tokens.
 constexpr Sizes kFused[] = {{1, 128, 3072, 768}};
 // Self-attention of BERT-base over 512 tokens, and of Stable Diffusion XL's UNet at 64 x 64.
 constexpr Sizes kAttentions[] = {{12, 512, 512, 64}, {20, 4096, 4096, 64}};
 
-// ResNet-50's 3 x 3 convolutions, their borders there already, and a strided 1 x 1; and two of
+// ResNet-50's 3 x 3 convolutions on inputs that are padded already, and a strided 1 x 1; two of
 // Stable Diffusion XL's UNet.
 struct ConvShape {
   std::int64_t images, size, channels, filters, filter, stride;
@@ -61,7 +61,8 @@ Sweep with_extents(Sweep sweep, const ConvShape& shape) {
   return sweep;
 }
 
-// Adds the operations of one kind among `sweep.kinds`, whose number operations_of() asks for.
+// Adds the operations of one kind. `kinds`: how many kinds there are; if several, drops the types
+// that this one does not take.
 Status add(Sweep sweep, OperationKind kind, std::size_t kinds, std::vector<Operation>& operations) {
   sweep.kinds = {kind};
   if (kinds > 1 && !sweep.types.empty()) {

@@ -54,7 +54,7 @@ bool has_in_order(std::string_view name, const std::vector<std::string>& pieces)
   return true;
 }
 
-// The longest piece of the pattern that stands for itself.
+// Returns the longest literal word of the pattern.
 std::string longest_word(std::string_view pattern) {
   std::string longest, word;
   for (const char c : pattern) {
@@ -64,7 +64,7 @@ std::string longest_word(std::string_view pattern) {
   return longest;
 }
 
-// How much of the word, from its beginning, stands somewhere in the name.
+// Returns the length of the longest prefix of the word that occurs in the name.
 std::size_t letters_in(std::string_view name, std::string_view word) {
   std::size_t letters = 0;
   while (letters < word.size() && name.find(word.substr(0, letters + 1)) != std::string_view::npos)
@@ -72,8 +72,9 @@ std::size_t letters_in(std::string_view name, std::string_view word) {
   return letters;
 }
 
-// Names of dispatches are long and much alike, so those that have most of the pattern's own words
-// are nearer than those a few letters away; a slip early in a word is found by the latter.
+// Suggests the nearest names. Dispatch names are long and alike, so names that contain most of the
+// pattern's longest word count as nearer than those a few letters away. A typo early in that word
+// is found by edit distance.
 std::string nearest_dispatches(std::string_view pattern, const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 3;
   const std::string word = longest_word(pattern);

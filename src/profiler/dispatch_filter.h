@@ -1,4 +1,4 @@
-// Which dispatches --dispatches means.
+// Filter of dispatches by name, for --dispatches.
 #pragma once
 
 #include <regex>
@@ -11,24 +11,25 @@
 
 namespace hone::profiler {
 
-// Patterns with commas between them; a dispatch is meant where one of them fits its name. A pattern
-// of letters, digits, '_' and '*' is as the old tool had it: the pieces around '*' stand somewhere
-// in the name, in this order, and nothing is anchored ("matmul_3456x1024x2048_f16t_*_mmasync",
-// "conv2d"). Any other one is a regular expression (ECMAScript) that is found somewhere in the
-// name; commas inside its (), [] or {} are its own.
+// Matches a dispatch if one of the comma-separated patterns fits its name.
+// - A pattern of letters, digits, '_' and '*' is a glob of the old tool: the pieces around '*'
+//   occur in the name, in this order, and nothing is anchored ("conv2d",
+//   "matmul_3456x1024x2048_f16t_*_mmasync").
+// - Any other pattern is a regular expression (ECMAScript), searched anywhere in the name. Commas
+//   inside its (), [] or {} are its own.
 class DispatchFilter {
  public:
-  // "" and "all" mean every dispatch. An input error for an empty pattern and for a broken regular
-  // expression.
+  // Parses patterns; "" and "all" match every dispatch. An input error for an empty pattern and for
+  // a broken regular expression.
   static Result<DispatchFilter> parse(std::string_view patterns);
 
   bool matches(std::string_view dispatch) const;
-  // Whether every dispatch is meant.
+  // Returns whether every dispatch matches.
   bool is_empty() const { return patterns_.empty(); }
   std::vector<std::string> patterns() const;
 
-  // An input error for the first pattern that fits none of `dispatches`, with the names nearest to
-  // it.
+  // Returns an input error for the first pattern that fits none of `dispatches`, with the nearest
+  // names.
   Status check_all_match(const std::vector<std::string>& dispatches) const;
 
  private:

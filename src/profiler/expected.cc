@@ -20,13 +20,13 @@ namespace {
 using problem::Array;
 using problem::ElementType;
 
-// To be raised with every change of what inputs or outputs are.
+// Version of cached results: raise it with every change of inputs or outputs.
 constexpr int kVersion = 1;
-// From so many operations on an output is kept: a second on one core.
+// Number of operations from which on an output is cached: about a second on one core.
 constexpr std::int64_t kWorthKeeping = std::int64_t{1} << 33;
-// Rows of a product that a convolution's pixels make are laid out by pieces of so many bytes.
+// Bytes of im2col rows that are laid out at a time.
 constexpr std::int64_t kPieceBytes = std::int64_t{1} << 26;
-// Left of the exact sums for what is added behind them.
+// Room that the exact sums leave for the bias.
 constexpr double kRoomForBias = 16;
 
 int largest_of(ElementType type) {
@@ -34,13 +34,13 @@ int largest_of(ElementType type) {
   return type == ElementType::kF32 ? 7 : 3;
 }
 
-// How an operand is drawn: +-(1 .. magnitude), or 0 with probability 1 - density.
+// Distribution of an operand's values: +-(1 .. magnitude), or 0 with probability 1 - density.
 struct Draw {
   int magnitude = 1;
   double density = 1;
 };
 
-// bf16 adds up in f32 and is rounded once.
+// Returns the type of the sums: bf16 results add up in f32 and are rounded once.
 ElementType type_of_sums(const Operation& operation) {
   return operation.result == ElementType::kBF16 ? ElementType::kF32 : operation.result;
 }
@@ -55,7 +55,8 @@ std::array<Draw, 2> draws_of(const Operation& operation) {
     if (terms * lhs * rhs <= most)
       return {Draw{std::min(lhs, largest_of(operation.lhs)), 1},
               Draw{std::min(rhs, largest_of(operation.rhs)), 1}};
-  // Half of what would just do: how many are drawn varies from row to row.
+  // Use half of the density that would just do: the number of nonzero values varies from row to
+  // row.
   return {Draw{1, std::min(1.0, 0.5 * most / terms)}, Draw{1, 1}};
 }
 
@@ -74,7 +75,7 @@ Array draw(const problem::TensorType& type, const Draw& draw, std::mt19937_64& g
   return array;
 }
 
-// A product of batches; sums are of f32, or i32, in which all of them are exact.
+// Returns the batched product. Its sums are f32, or i32, and exact.
 problem::Operation product_of(const Operation& operation, std::int64_t rows) {
   const Operation::Product p = operation.product();
   const bool is_convolution_of = is_convolution(operation.kind);
@@ -100,7 +101,7 @@ problem::Operation product_of(const Operation& operation, std::int64_t rows) {
   return product;
 }
 
-// Says where an element of a convolution's tensors lies.
+// Index of an element in a convolution's tensors.
 class ConvIndex {
  public:
   ConvIndex(const ConvDims& conv, std::int64_t height, std::int64_t width, std::int64_t channels)
@@ -118,7 +119,7 @@ class ConvIndex {
   bool nhwc_;
 };
 
-// A convolution as the product that it is (im2col), a piece of its pixels at a time.
+// Computes a convolution as a product (im2col), a piece of its pixels at a time.
 class Convolution {
  public:
   Convolution(const Operation& operation, const Array& image, const Array& filter)
@@ -129,7 +130,7 @@ class Convolution {
         image_(image),
         filter_(filter) {}
 
-  // Sums, of 4 bytes each, as the output lies.
+  // Returns the sums, 4 bytes each, in the output's layout.
   Result<std::string> sums(int threads) {
     const std::string rhs = rhs_rows();
     std::string sums(static_cast<std::size_t>(problem::element_count(operation_.output())) * 4, 0);
@@ -158,7 +159,7 @@ class Convolution {
     return {index / (width * height), index / width % height, index % width};
   }
 
-  // groups x pixels x (filter height, width, channels of a group)
+  // Returns groups x pixels x (filter height, width, channels of a group).
   std::string lhs_rows(std::int64_t first, std::int64_t count) const {
     const auto size = static_cast<std::size_t>(element_size(operation_.lhs));
     const ConvIndex at(c_, c_.height, c_.width, c_.channels);
@@ -186,7 +187,7 @@ class Convolution {
     return rows;
   }
 
-  // groups x (filter height, width, channels of a group) x filters of a group
+  // Returns groups x (filter height, width, channels of a group) x filters of a group.
   std::string rhs_rows() const {
     const auto size = static_cast<std::size_t>(element_size(operation_.rhs));
     const bool hwcf = c_.layout == ConvLayout::kNhwc;
@@ -227,8 +228,8 @@ class Convolution {
   const Array& filter_;
 };
 
-// What follows the sums, rounded once to the result's type: all that is exact there is exact with
-// every rounding between.
+// Applies bias, activation and residual to the sums, and rounds once to the result's type.
+// Operations that are exact here stay exact if every step is rounded.
 Array finish(const Operation& operation, const std::string& sums,
              const std::vector<Array>& inputs) {
   Array output = problem::zeros_of(operation.output());
@@ -236,7 +237,7 @@ Array finish(const Operation& operation, const std::string& sums,
   const ElementType sum_type =
       operation.result == ElementType::kI32 ? ElementType::kI32 : ElementType::kF32;
   const auto* from = reinterpret_cast<const std::byte*>(sums.data());
-  // A bias lies along the last dimension, of nchw along the second.
+  // The bias lies along the last dimension, for nchw along the second.
   const bool nchw = is_convolution(operation.kind) && operation.conv.layout == ConvLayout::kNchw;
   const auto inner = static_cast<std::size_t>(
       nchw ? operation.conv.output_height() * operation.conv.output_width() : 1);
@@ -268,17 +269,17 @@ Array finish(const Operation& operation, const std::string& sums,
   return output;
 }
 
-// The value as the type has it.
+// Returns the value rounded to the type.
 double rounded(double value, ElementType type) {
   std::byte bytes[8];
   measure::store_element(bytes, type, value);
   return measure::load_element(bytes, type);
 }
 
-// Attention as its definition says, in double: softmax(Q K^T / sqrt(k)) V of the inputs query, key
-// and value, rounded once to the result's type; the scale is rounded to that type first, as it is
-// stated in it. `threads` share the heads' queries: 12 heads of 512x512x64 take about half a second
-// on one.
+// Computes attention by its definition in double: softmax(Q K^T / sqrt(k)) V of the inputs query,
+// key and value, rounded once to the result's type. The scale is rounded to that type first, in
+// which the file states it. `threads` share the heads' queries: 12 heads of 512x512x64 take about
+// half a second on one.
 Array attention_of(const Operation& operation, const std::vector<Array>& inputs, int threads) {
   const auto queries = static_cast<std::size_t>(operation.m);
   const auto keys = static_cast<std::size_t>(operation.n);
@@ -295,7 +296,7 @@ Array attention_of(const Operation& operation, const std::vector<Array>& inputs,
     std::vector<double> weights(keys), sums(elements);
     for (std::size_t row = next++; row < rows; row = next++) {
       const std::size_t head = row / queries * keys * elements;
-      // Sums of integers, exact in float.
+      // The scores are sums of integers, exact in float.
       double largest = -HUGE_VAL;
       for (std::size_t n = 0; n < keys; ++n) {
         const float* const q = query.data() + row * elements;
@@ -331,7 +332,7 @@ measure::Tolerance tolerance_of(const Operation& operation) {
     // Compilers compute erf in f32 by a polynomial that is off by about 1e-6.
     return {1e-5, std::max(4 * roundoff, 1e-5), "erf in f32 and two roundings of the result"};
   if (operation.kind == OperationKind::kAttention)
-    // Weights are rounded to the type before they multiply values of at most 3.
+    // Kernels round the weights to the type before they multiply values of at most 3.
     return {16 * roundoff * 3 + 1e-5, 0,
             "weights and values of attention in the result's type, 16 roundings of values up to 3"};
   return {};
@@ -359,8 +360,8 @@ std::vector<Array> inputs_of(const Operation& operation, std::uint64_t seed) {
   std::vector<Array> inputs;
   for (std::size_t i = 0; i < types.size(); ++i) {
     Draw how = i < 2 ? operands[i] : Draw{largest_of(types[i].element), 1};
-    // Scores that differ by several units: each query takes its values from a few keys, which lie
-    // anywhere, and none of them can be left out unseen.
+    // Make scores differ by several units: each query then takes its values from a few keys, which
+    // lie anywhere. A kernel that skips one of them gets a visibly wrong result.
     if (operation.kind == OperationKind::kAttention) how = {i < 2 ? 2 : 3, 1};
     inputs.push_back(draw(types[i], how, generator));
   }

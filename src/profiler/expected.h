@@ -1,6 +1,5 @@
-// What a dispatch of the profiler must compute. It follows from the operation's name alone: neither
-// the file's text nor any compiler has a say in it, so that a file which computes something else is
-// found out.
+// Expected results of the profiler's dispatches. They follow from the operation's name alone,
+// without the file's text or a compiler, so that a file that computes something else is detected.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +16,24 @@ namespace hone::profiler {
 struct Expected {
   std::vector<problem::Array> inputs;  // in the order of Operation::inputs()
   problem::Array output;
-  // Exact for all but what goes through erf or exp: there as far as a right implementation in the
-  // result's type may be off.
+  // Tolerance of the result: exact except for erf and exp. For these it is the largest error of a
+  // correct implementation in the result's type.
   measure::Tolerance tolerance;
 };
 
-// Inputs are small random integers, as the old tool's: up to 3 in f16 and bf16, 7 in f32, 2 in s8.
-// When sums of these would not be exact in the type that they add up in they are smaller, and then
-// fewer of the lhs are not zero, so that every right kernel gives the same bits in any order (f16
-// adds up exactly to 2048).
+// Draws the inputs: small random integers, as in the old tool, up to 3 in f16 and bf16, 7 in f32, 2
+// in s8. If sums of these would not be exact in the type that they add up in, they are smaller. If
+// that is not enough, fewer values of the lhs are nonzero. Every correct kernel then gives the same
+// bits in any order (f16 adds up exactly to 2048).
 std::vector<problem::Array> inputs_of(const Operation& operation, std::uint64_t seed);
 
-// Products, and attention, on up to `threads` threads; 2048x1280x1280 takes about half a second on
-// one. An input error for tensors that do not fit into memory.
+// Computes products and attention on up to `threads` threads; 2048x1280x1280 takes about half a
+// second on one. An input error for tensors that do not fit into memory.
 Result<Expected> expected_of(const Operation& operation, std::uint64_t seed, int threads);
 
-// Returns what expected_of() does, and keeps the output in `folder` when computing it takes long.
-// What lies there counts only while it is whole, and was made for this operation and seed: else it
-// is made anew.
+// Returns the result of expected_of(), and caches the output in `folder` if computing it takes
+// long. A cached output is used only if it is complete, and was made for this operation and seed;
+// otherwise it is made anew.
 Result<Expected> cached_expected(const Operation& operation, std::uint64_t seed, int threads,
                                  const std::filesystem::path& folder);
 

@@ -21,7 +21,7 @@ std::vector<std::string> outputs_of_zeros(const problem::Dispatch& dispatch) {
   return bytes;
 }
 
-// The compiler may have taken dimensions apart or together.
+// Compare numbers of elements: the compiler may have collapsed or expanded dimensions.
 bool holds(const problem::Binding& binding, const problem::TensorType& wanted) {
   return binding.type.element == wanted.element &&
          problem::element_count(binding.type) == problem::element_count(wanted);
@@ -38,7 +38,7 @@ measure::ProblemRequest unverified_problem(const problem::Dispatch& dispatch) {
 
 void ExpectedProblem::compute_ahead() {
   if (expected_ || ahead_.valid()) return;
-  // The thread has copies: it may outlive whatever the caller changes.
+  // Give the thread copies: it may outlive the caller's data.
   ahead_ =
       std::async(std::launch::async,
                  [operation = operation_, seed = context_.options.seed, threads = options_.threads,

@@ -1,4 +1,4 @@
-// An operation's expected values as a kernel, or a whole function, is checked by them.
+// Expected values of an operation, in the form that checks a kernel or a whole function.
 #pragma once
 
 #include <future>
@@ -18,23 +18,23 @@ class ExpectedProblem {
                   const Operation& operation)
       : context_(context), options_(options), spent_(spent), operation_(operation) {}
 
-  // Computes the expected values on threads of their own, beside whatever goes on; who needs them
-  // waits for them.
+  // Starts computing the expected values in background threads; the first use waits for them.
   void compute_ahead();
-  // Whether a kernel can be all of the operation: its bindings hold the inputs and the result.
+  // Returns whether a kernel can be the whole operation: its bindings hold the inputs and the
+  // result.
   bool holds_all(const problem::Dispatch& dispatch) const;
-  // By binding of such a kernel: the operation's input that the program gives it there. Nothing
-  // where that is not known, as of two functions that share a kernel and order its operands
+  // Returns for each binding of such a kernel the operation's input that the program passes there.
+  // Nullopt if that is unknown, as for two functions that share a kernel but order its operands
   // differently.
   std::optional<std::vector<std::size_t>> arguments_of(const problem::Dispatch& dispatch) const;
-  // The data as the kernel's bindings take it: with options.verify what must come out too, else
-  // inputs alone. Where the bindings cannot hold it the runner makes data up, of use for measuring
-  // only.
+  // Returns the data for the kernel's bindings: with options.verify the expected output too, else
+  // inputs alone. If the bindings cannot hold it, the runner makes data up, which only serves to
+  // measure.
   Result<measure::ProblemRequest> problem_of(const problem::Dispatch& dispatch);
-  // Calls the function of a compiled module under the compiler's own runtime. Empty where its
-  // result is right, else what is wrong: the first bad element, or the runtime's words.
+  // Calls the function of a compiled module under the compiler's own runtime. Returns an empty text
+  // if the result is correct, else the error: the first bad element, or the runtime's message.
   Result<std::string> call(const std::string& module, const std::string& function);
-  // Gives the memory back; it is computed, or read, anew where it is needed again.
+  // Frees the memory; the values are computed or read again when needed.
   void forget() { expected_.reset(); }
 
  private:
@@ -48,7 +48,7 @@ class ExpectedProblem {
   std::future<Result<Expected>> ahead_;
 };
 
-// Data for a kernel that is measured and not verified.
+// Returns data for a kernel that is measured and not verified.
 measure::ProblemRequest unverified_problem(const problem::Dispatch& dispatch);
 
 }  // namespace hone::profiler

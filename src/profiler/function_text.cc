@@ -11,7 +11,7 @@ std::string_view zero_of(ElementType type) {
   return problem::is_float(type) ? "0.0" : "0";
 }
 
-// `value` of type `from` as `to`, which is not narrower; the value's new name.
+// Extends `value` of type `from` to `to`, which is not narrower. Returns the new value's name.
 std::string extended(std::string& lines, const std::string& value, ElementType from,
                      ElementType to) {
   if (from == to) return value;
@@ -21,17 +21,17 @@ std::string extended(std::string& lines, const std::string& value, ElementType f
   return value + "_wide";
 }
 
-// "float" or "integer" form of an operation of arith.
+// Returns the float or integer form of an operation of arith.
 std::string arith(std::string_view name, ElementType type) {
   return fmt::format("arith.{}{}", name, problem::is_float(type) ? "f" : "i");
 }
 
-// The type in which what is fused is computed.
+// Returns the type in which fused operations are computed.
 ElementType fused_type(const Operation& operation) {
   return operation.kind == OperationKind::kMatmulBiasGelu ? ElementType::kF32 : sum_type(operation);
 }
 
-// x / 2 (1 + erf(x / sqrt 2)), of f32.
+// Returns the lines of x / 2 (1 + erf(x / sqrt 2)), in f32.
 std::string gelu_lines() {
   return "    %half = arith.constant 0.5 : f32\n"
          "    %one = arith.constant 1.0 : f32\n"
@@ -43,7 +43,7 @@ std::string gelu_lines() {
          "    %activated = arith.mulf %gated, %half : f32\n";
 }
 
-// From %sum to %activated.
+// Returns the lines from %sum to %activated.
 std::string activation_lines(const Operation& operation, ElementType type) {
   const std::string_view name = problem::name_of(type);
   if (operation.kind == OperationKind::kMatmulBiasGelu) return gelu_lines();

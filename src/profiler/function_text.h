@@ -1,4 +1,4 @@
-// Pieces of MLIR text of which the function of an operation is put together.
+// Pieces of MLIR text for the function of an operation.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,14 +14,14 @@ namespace hone::profiler {
 // "tensor<128x768xf32>"
 std::string tensor_text(const problem::TensorType& type);
 
-// The body of a function, a line after the other.
+// Body of a function, built line by line.
 class FunctionBody {
  public:
   template <class... Arguments>
   void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     text_ += "  " + fmt::format(format, std::forward<Arguments>(arguments)...) + "\n";
   }
-  // `value` becomes a tensor of that type filled with zeros.
+  // Defines `value` as a tensor of that type filled with zeros.
   void zeros(std::string_view value, const problem::TensorType& type);
   const std::string& text() const { return text_; }
 
@@ -29,19 +29,20 @@ class FunctionBody {
   std::string text_;
 };
 
-// The type in which the operation's products add up.
+// Returns the type in which the operation's products add up.
 problem::ElementType sum_type(const Operation& operation);
 
-// " {compilation_info = #NAME}" for a root operation of a name, ", compilation_info = #NAME" for
-// one more attribute among others; empty for no `configuration`.
+// Returns " {compilation_info = #NAME}" for a named root operation, or ", compilation_info = #NAME"
+// for one more attribute. Both are empty without a `configuration`.
 std::string info_dictionary(std::string_view configuration);
 std::string info_attribute(std::string_view configuration);
 
-// The multiply-and-add of a linalg.generic: operands of the two types, extended to the sum's.
+// Returns the multiply-and-add region of a linalg.generic: operands of the two types, extended to
+// the sum's.
 std::string multiply_add_region(const Operation& operation);
 
-// Each writes the root operation into `body` and returns the value that it gives, of type
-// sum_type(). `configuration` is the alias of the compilation_info; empty: none.
+// Writes the root operation into `body`. Returns the name of the result, of type sum_type().
+// `configuration`: the alias of the compilation_info; empty: none.
 std::string matmul_text(const Operation& operation, std::string_view configuration,
                         FunctionBody& body);
 std::string split_k_text(const Operation& operation, std::string_view configuration,
@@ -51,8 +52,8 @@ std::string convolution_text(const Operation& operation, std::string_view config
 std::string attention_text(const Operation& operation, std::string_view configuration,
                            FunctionBody& body);
 
-// What follows `sum`, a value of sum_type(): bias, activation, residual and the rounding to the
-// result's type. Returns `sum` itself where nothing does.
+// Writes the operations after `sum`, a value of sum_type(): bias, activation, residual, and
+// rounding to the result's type. Returns `sum` itself if there are none.
 std::string fused_text(const Operation& operation, std::string_view sum, FunctionBody& body);
 
 }  // namespace hone::profiler

@@ -1,4 +1,4 @@
-// What hone generate makes: the dispatches of operations, and their source files.
+// Plan of hone generate: the dispatches of operations, and their source files.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace hone::profiler {
 
-// An operation with the configurations that its file has.
+// Operation with the configurations in its file.
 struct PlannedOperation {
   Operation operation;
   std::vector<Configuration> configurations;
@@ -29,29 +29,29 @@ struct GenerationPlan {
 struct GenerationChoice {
   GenerationTarget target;
   bool tiles = true;  // the old lists
-  // The compiler's own choice beside the old lists; where an operation has none of these it is
-  // there anyway.
+  // Adds the compiler's own choice to the old lists. Without this it is generated only for
+  // operations that have none of these.
   bool default_configuration = false;
   DispatchFilter filter;
-  // Further configurations of an operation, behind those of the lists; none: there are none.
+  // Further configurations of an operation, after those of the lists; none: there are none.
   std::function<Result<std::vector<Configuration>>(const Operation&)> further;
 };
 
-// The dispatches of `operations`, each operation once. Errors: an input error where a pattern of
-// the filter means no dispatch: with the reason where it means one that is left out, else with the
-// nearest names; those of `choice.further`.
+// Plans the dispatches of `operations`, each operation once. Input error: a pattern of the filter
+// matches no dispatch. It gives the reason if the pattern matches a skipped one, else the nearest
+// names. Other errors: those of `choice.further`.
 Result<GenerationPlan> plan_generation(const std::vector<Operation>& operations,
                                        const GenerationChoice& choice);
 
 enum class Written { kNew, kChanged, kUnchanged };
 
-// Writes the operation's source file below `generated_dir`, atomically, where it does not say the
-// same already. Environment errors of write_file_atomically().
+// Writes the operation's source file below `generated_dir`, atomically, unless it has that content
+// already. Environment errors of write_file_atomically().
 Result<Written> write_source(const std::filesystem::path& generated_dir,
                              const PlannedOperation& planned);
 
-// An input error for a pattern that means none of `names`: with the reason where it means one that
-// is left out, else with the names nearest to it.
+// Returns an input error for a pattern that matches none of `names`: with the reason if it matches
+// a skipped one, else with the nearest names.
 Status check_patterns(const DispatchFilter& filter, const std::vector<std::string>& names,
                       const std::vector<LeftOut>& left_out);
 

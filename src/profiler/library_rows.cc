@@ -37,7 +37,8 @@ measure::Protocol profile_protocol(int repetitions, const device::Traits& traits
   protocol.target_width = 0.01;
   protocol.early_stop_factor = 0;
   if (traits.one_batch_tells) {
-    // Its clocks are up from the kernel before, and nobody takes it away between two batches.
+    // Sample less: the clocks are up from the previous kernel, and nothing preempts the device
+    // between batches.
     protocol.warm_up_seconds = 0.002;
     protocol.max_samples = std::max<std::size_t>(protocol.min_samples, 10);
     protocol.batch_seconds = 0.0005;
@@ -65,7 +66,7 @@ Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
       HONE_ASSIGN(const trial::KernelResult<measure::Verification> verified, runner.verify(kernel));
       row.verified = verified && verified->right ? Verified::kSuccess : Verified::kFailed;
       if (row.verified == Verified::kFailed) {
-        // Said where the library has no right kernel.
+        // Reported if the library has no correct kernel.
         row.message = verified ? verified->message : verified.error().message;
         best.try_emplace(row.provider, row);
         continue;

@@ -1,4 +1,4 @@
-// What vendors' libraries make of an operation, beside its dispatches.
+// Results of vendors' libraries for an operation, beside its dispatches.
 #pragma once
 
 #include <vector>
@@ -7,13 +7,13 @@
 
 namespace hone::profiler {
 
-// How a kernel of a profile is sampled: until its median is known to a percent, `repetitions`
-// samples at least.
+// Returns the sampling protocol of a profile: at least `repetitions` samples, until the median is
+// known to 1 %.
 measure::Protocol profile_protocol(int repetitions, const device::Traits& traits);
 
-// Verifies and measures the kernels that libraries have for the problem which the runner has, and
-// stores them as candidates of `dispatch`. A row for each library: its fastest right kernel. None
-// where no library is for the problem.
+// Verifies and measures the libraries' kernels for the runner's current problem, and stores them as
+// candidates of `dispatch`. Returns a row for each library: its fastest correct kernel. Empty if no
+// library supports the problem.
 Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
                                                    const ProfileOptions& options,
                                                    const Operation& operation, store::Id dispatch);

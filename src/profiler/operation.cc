@@ -56,7 +56,7 @@ std::string tensor_name(ElementType type, Layout layout) {
   return type_name(type) + (layout == Layout::kRowMajor ? "t" : "n");
 }
 
-// lhs, rhs and result with their layouts: "f16t", "f16hwcf".
+// Returns lhs, rhs and result with their layouts: "f16t", "f16hwcf".
 std::array<std::string, 3> tensor_names(const Operation& operation) {
   if (is_convolution(operation.kind)) {
     const bool nhwc = operation.conv.layout == ConvLayout::kNhwc;

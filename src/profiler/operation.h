@@ -1,6 +1,6 @@
-// An operation of the dispatch profiler: what is computed, at which sizes, of which element types,
-// in which layouts. Its name says all of it, so that a tree of files is its own index. Names of
-// matrix products are those of IREE's former dispatch profiler; the others are defined here and in
+// Operation of the dispatch profiler: what is computed, at which sizes, of which element types, in
+// which layouts. Its name states all of it, so that a tree of files is its own index. Names of
+// matrix products are those of IREE's former dispatch profiler. The others are defined here and in
 // docs/dispatch-profiler.md.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace hone::profiler {
 
-// In the order in which they are generated and listed.
+// Kinds in the order in which they are generated and listed.
 enum class OperationKind {
   kMatmul,
   kSplitKMatmul,
@@ -34,25 +34,27 @@ inline constexpr std::array kOperationKinds = {
     OperationKind::kConv2d,        OperationKind::kMatmulBiasRelu, OperationKind::kMatmulBiasGelu,
     OperationKind::kMatmulBiasAdd, OperationKind::kConv2dBiasRelu, OperationKind::kAttention};
 
-// "matmul", "matmul_splitk", "batch_matmul", "conv2d", "matmul_bias_relu", "matmul_bias_gelu",
-// "matmul_bias_add", "conv2d_bias_relu", "attention": in names, folders and the column op_kind.
+// Returns "matmul", "matmul_splitk", "batch_matmul", "conv2d", "matmul_bias_relu",
+// "matmul_bias_gelu", "matmul_bias_add", "conv2d_bias_relu" or "attention", for names, folders and
+// the column op_kind.
 std::string_view name_of(OperationKind kind);
-// "OperationKind.Matmul", "OperationKind.SplitkMatmul", ...: as the screen has it.
+// Returns the name on the screen: "OperationKind.Matmul", "OperationKind.SplitkMatmul", ...
 std::string_view screen_name_of(OperationKind kind);
-// An input error that names the nearest and all kinds.
+// Parses a name. An input error names the nearest and all kinds.
 Result<OperationKind> operation_kind_from(std::string_view name);
 bool is_convolution(OperationKind kind);
-// Whether it has a batch: heads, of attention.
+// Returns whether the kind has a batch (for attention: the heads).
 bool is_batched(OperationKind kind);
-// Whether a bias is an input and added.
+// Returns whether a bias is an input and added.
 bool has_bias(OperationKind kind);
 
-// As cuBLAS writes them. Row major: lhs is m x k, rhs is k x n in memory; column major: k x m and n
-// x k.
+// Layouts as cuBLAS writes them. Row major: lhs is m x k, rhs is k x n in memory; column major: k x
+// m and n x k.
 enum class Layout { kRowMajor, kColumnMajor };  // "t", "n"
 enum class ConvLayout { kNhwc, kNchw };         // filters are hwcf and fchw
 
-// A convolution of images. Extents in elements; padding is of zeros, the same on both sides.
+// Dimensions of a convolution of images. Extents in elements; padding is of zeros, the same on both
+// sides.
 struct ConvDims {
   std::int64_t images = 1, height = 0, width = 0, channels = 0;  // of the input, before padding
   std::int64_t filters = 0, filter_height = 1, filter_width = 1;
@@ -83,6 +85,7 @@ struct Operation {
 
   bool operator==(const Operation&) const = default;
 
+  // Returns the name:
   // "matmul_3456x1024x2048_f16t_f16t_f16t", "batch_matmul_16x512x64x512_f32t_f32n_f32t",
   // "matmul_splitk_128x128x12288_f16t_f16t_f16t_parallel4",
   // "conv2d_2x34x34x128_256x3x3_s1x1_d1x1_p0x0_g1_f16nhwc_f16hwcf_f16nhwc" (input as images x
@@ -90,60 +93,60 @@ struct Operation {
   // padding, groups), "attention_20x4096x4096x64_f16t_f16t_f16t".
   std::string name() const;
 
-  // The product that it is, for columns and rooflines: a convolution's groups, images x output
-  // pixels, filters of a group, elements under the filter; for others batch, m, n, k.
+  // Equivalent matrix product, for columns and rooflines. A convolution has its groups, images x
+  // output pixels, filters of a group, elements under the filter; others batch, m, n, k.
   struct Product {
     std::int64_t batch, m, n, k;
   };
   Product product() const;
 
-  // Shapes of the function's arguments in order: lhs, rhs, then the bias, then the residual; of
-  // attention query, key and value. And of what it returns.
+  // Returns the shapes of the function's arguments in order (lhs, rhs, bias, residual; for
+  // attention query, key and value), and of its result.
   std::vector<problem::TensorType> inputs() const;
   problem::TensorType output() const;
-  // What each input is called: "lhs", "rhs", "bias", "residual"; "query", "key", "value".
+  // Returns the name of each input: "lhs", "rhs", "bias", "residual"; "query", "key", "value".
   std::vector<std::string_view> input_names() const;
 
-  // Bytes of inputs and output, each once; with the rounding of the old tool there is none for
-  // these types.
+  // Returns the bytes of inputs and output, each once. The old tool's rounding does not change them
+  // for these types.
   std::int64_t bytes() const;
-  // Multiplications and additions of the products alone, what is fused behind them not counted: 2 x
-  // batch x m x n x k, of attention twice that.
+  // Returns the multiplications and additions of the products alone, without fused operations: 2 x
+  // batch x m x n x k, for attention twice that.
   std::int64_t flops() const;
 };
 
-// An input error for what is no operation that can be generated: extents below 1, elements or
-// layouts that the kind does not take, groups or slices that do not divide, a filter larger than
-// the padded input, tensors of 2^40 elements or more.
+// Checks that the operation can be generated. Input errors: extents below 1, elements or layouts
+// that the kind does not take, groups or slices that do not divide, a filter larger than the padded
+// input, tensors of 2^40 elements or more.
 Status check(const Operation& operation);
 
-// Whether the kind takes the operation's element types.
+// Returns whether the kind takes the operation's element types.
 bool takes_types(const Operation& operation);
 
-// The operation of that name: parse_operation(x.name()) == x. Input errors say what does not fit,
-// and those of check().
+// Parses a name: parse_operation(x.name()) == x. Input errors: a part that does not fit, and those
+// of check().
 Result<Operation> parse_operation(std::string_view name);
 
-// "f16", "bf16", "f32", "s8", "s32": as the old tool spells element types; "i8" and "i32" are read
-// too. An input error for others.
+// Spells an element type as the old tool does: "f16", "bf16", "f32", "s8", "s32". type_from() also
+// reads "i8" and "i32"; an input error for others.
 std::string type_name(problem::ElementType type);
 Result<problem::ElementType> type_from(std::string_view name);
 
-// Which element types, lhs then rhs then result, are generated: all f32, f16 or bf16, f16 or bf16
-// to f32, s8 to s32.
+// Element types that are generated (lhs, rhs, result): all f32, f16 or bf16, f16 or bf16 to f32, s8
+// to s32.
 using Types = std::array<problem::ElementType, 3>;
 std::span<const Types> generated_types();
 
-// The old arguments of the operation as (name, value), in the order of the CSV file's columns:
+// Returns the old tool's arguments as (name, value), in the order of the CSV file's columns:
 // batch_count, m, n, k, lhs, rhs, result, split_k_mode, split_k_slices. The last two are "N/A"
-// where there are no slices.
+// without slices.
 std::vector<std::pair<std::string, std::string>> arguments_of(const Operation& operation);
-// What the old tool had no columns for: conv_input, conv_filter, conv_stride, conv_dilation,
-// conv_padding, conv_groups; "N/A" where the operation is no convolution. Columns after all old
-// ones.
+// Returns arguments that the old tool has no columns for: conv_input, conv_filter, conv_stride,
+// conv_dilation, conv_padding, conv_groups. They are "N/A" unless the operation is a convolution.
+// Their columns come after all old ones.
 std::vector<std::pair<std::string, std::string>> further_arguments_of(const Operation& operation);
-// "--batch_count=1 --m=3456 ... --result=f16t", then "--split_k_mode=N/A --split_k_slices=N/A", and
-// of a convolution a third line: the lines behind "Arguments     : ".
+// Returns the lines behind "Arguments     : ": "--batch_count=1 --m=3456 ... --result=f16t", then
+// "--split_k_mode=N/A --split_k_slices=N/A", and for a convolution a third line.
 std::vector<std::string> argument_lines(const Operation& operation);
 
 }  // namespace hone::profiler

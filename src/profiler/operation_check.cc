@@ -1,4 +1,4 @@
-// What an operation's name says, and whether it can be generated.
+// Parsing of an operation's name, and the check that it can be generated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using problem::ElementType;
 
-// Extents up to 2^20 and tensors below 2^40 elements keep every product of them that is computed
+// Limits: extents up to 2^20 and tensors below 2^40 elements keep every computed product of them
 // within 64 bits.
 constexpr std::int64_t kMostExtent = std::int64_t{1} << 20;
 constexpr double kMostElements = 1099511627776.0;  // 2^40
@@ -120,7 +120,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   return parts;
 }
 
-// "34x34x128" behind `prefix` into `values`; false where it is not that many numbers.
+// Reads "34x34x128" behind `prefix` into `values`; false unless it has that many numbers.
 bool read_numbers(std::string_view text, std::string_view prefix,
                   std::initializer_list<std::int64_t*> values) {
   if (!text.starts_with(prefix)) return false;
@@ -150,7 +150,7 @@ bool read_matrix(std::string_view text, ElementType& type, Layout& layout) {
   return read_tensor(text, layout == Layout::kRowMajor ? "t" : "n", type);
 }
 
-// The parts of the name behind the kind; false where they do not fit.
+// Reads the parts of the name behind the kind; false if they do not fit.
 bool read_convolution(const std::vector<std::string_view>& parts, Operation& operation) {
   ConvDims& c = operation.conv;
   if (parts.size() != 9) return false;
@@ -180,7 +180,7 @@ bool read_product(const std::vector<std::string_view>& parts, Operation& operati
          (!split_k || read_numbers(parts[4], "parallel", {&operation.split_k_slices}));
 }
 
-// The kind with the longest name that `name` begins with.
+// Returns the kind with the longest name that `name` begins with.
 std::optional<OperationKind> kind_of(std::string_view name) {
   std::optional<OperationKind> found;
   for (const OperationKind kind : kOperationKinds) {

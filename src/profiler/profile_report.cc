@@ -40,9 +40,9 @@ double gflops(const ProfileRow& row) {
   return static_cast<double>(row.operation.flops()) / row.timing->median / kGiga;
 }
 
-// The least seconds that the peaks allow; 0 where they are not known.
+// Returns the roofline time in seconds; 0 if the peaks are unknown.
 double bound_seconds(const Operation& operation, const output::Peaks& peaks) {
-  // Matrix units were measured on floats of 16 bits.
+  // The matrix units' peak was measured on 16-bit floats.
   const bool narrow = problem::byte_size(operation.lhs) == 2;
   const double flops = std::max(peaks.f32.value_or(0), narrow ? peaks.matrix.value_or(0) : 0);
   const double arithmetic = flops > 0 ? static_cast<double>(operation.flops()) / flops : 0;
@@ -124,7 +124,7 @@ std::string escaped(std::string_view text) {
         xml += "&quot;";
         break;
       default:
-        // XML 1.0 has no other control characters.
+        // XML 1.0 allows no other control characters.
         if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') xml += c;
     }
   return xml;

@@ -21,8 +21,7 @@ class ProfileRun {
   Result<ProfileSpent> run() {
     while (next_ < plan_.size() || !begun_.empty()) {
       HONE_TRY(begin_ahead());
-      // All that was begun is compiled first when compiling disturbs what is measured; else it goes
-      // on beside.
+      // Finish all compiles first if compiling disturbs measuring; otherwise they go on meanwhile.
       const bool disturbs = context_.options.traits().compiling_disturbs;
       HONE_TRY(wait_for(disturbs ? begun_.size() : 1));
       do HONE_TRY(finish_front());
@@ -33,7 +32,7 @@ class ProfileRun {
 
  private:
   Status begin_ahead() {
-    // Several at once, since the compiler splits and reads them together in less time.
+    // Begin several at once: the compiler splits and reads them together in less time.
     if (!begun_.empty() && unfinished() > options_.ahead / 2) return {};
     const std::size_t first = begun_.size();
     while (next_ < plan_.size() && (begun_.empty() || unfinished() < options_.ahead)) {
@@ -60,8 +59,8 @@ class ProfileRun {
     return {};
   }
 
-  // Those from `first` on: as many together as let every process have some, then the functions
-  // alone of which that does not tell the kernels.
+  // Splits the operations from `first` on. They are joined into as many parts as there are
+  // processes; functions whose kernels stay unknown are then split alone.
   Status split(std::size_t first) {
     const Stopwatch watch;
     const std::size_t count = begun_.size() - first;
@@ -77,7 +76,7 @@ class ProfileRun {
     for (std::size_t part = 0; part < parts; ++part) {
       const Result<problem::Program>& program = programs[part];
       HONE_TRY(interruption(program));
-      // A part that the compiler refuses holds a bad function, which must not cost the others.
+      // Skip a part that the compiler refuses: a bad function in it must not cost the others.
       if (!program) continue;
       for (std::size_t i = first_of(part, parts, count); i < first_of(part + 1, parts, count); ++i)
         begun_[first + i].take_kernels(*program);
@@ -111,7 +110,7 @@ class ProfileRun {
     return count;
   }
 
-  // Until nothing of the first so many operations compiles.
+  // Waits until none of the first `operations` operations compiles.
   Status wait_for(std::size_t operations) {
     const Stopwatch watch;
     const auto is_compiling = [&] {
@@ -133,7 +132,7 @@ class ProfileRun {
   }
 
   Status finish_front() {
-    // On a GPU the host has nothing else to do meanwhile.
+    // Compute the next operation's expected results: on a GPU the host has nothing else to do.
     const bool disturbs = context_.options.traits().compiling_disturbs;
     if (!disturbs && begun_.size() > 1) begun_[1].expect_ahead();
     HONE_TRY(begun_.front().finish());

@@ -1,6 +1,6 @@
-// Verifies and measures the dispatches of a tree: each against what its operation's name says that
-// it computes, beside the other configurations of the operation and what vendors' libraries make of
-// it. What the store knows of this build and device is not done again.
+// Verifies and measures the dispatches of a tree. Each is checked against its operation's name, and
+// measured beside the operation's other configurations and vendors' libraries. Results that the
+// store has for this build and device are not repeated.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +30,14 @@ struct ProfileOptions {
 
 enum class Verified { kNot, kSuccess, kFailed };
 
-// A dispatch by one provider.
+// Result of a dispatch by one provider.
 struct ProfileRow {
   Operation operation;
   std::string configuration;  // of a library: its algorithm
   std::string provider;       // kCompilersProvider, "OpenBLAS", "cuBLASLt"
   Verified verified = Verified::kNot;
   std::string message;  // why it failed, with its first bad element; of a library how it differs
-  // Seconds of one call of the function: of all its kernels together. None where it was not
-  // measured.
+  // Seconds of a call of the function, over all its kernels. None if it was not measured.
   std::optional<store::Timing> timing;
   std::size_t kernels = 1;
   std::optional<provider::KernelResources> resources;  // of its first kernel, where they are known
@@ -49,9 +48,9 @@ struct ProfileSpent {
   double load = 0, compile = 0, expected = 0, verify = 0, measure = 0, libraries = 0;  // seconds
 };
 
-// Each row is handed to `row` once it is known and stored, those of an operation in the file's
-// order and its libraries' last. The context's build and device are set. Errors: the session was
-// told to stop, or the machine fails; a dispatch that does not compile or run is a row.
+// Calls `row` for each row once it is known and stored: an operation's in the file's order, its
+// libraries' last. The context's build and device are set. Errors: the session was told to stop, or
+// the machine fails. A dispatch that does not compile or run is a row.
 Result<ProfileSpent> profile_dispatches(tune::Context& context, const ProfileOptions& options,
                                         const std::vector<SelectedOperation>& plan,
                                         const std::function<Status(const ProfileRow&)>& row);

@@ -14,7 +14,7 @@
 namespace hone::profiler {
 namespace {
 
-// Counts what a block takes.
+// Adds the duration of a block to `seconds`.
 class Timed {
  public:
   explicit Timed(double& seconds) : seconds_(seconds) {}
@@ -27,13 +27,13 @@ class Timed {
   Stopwatch watch_;
 };
 
-// What Verification::reference says when the values follow from the operation's name.
+// Verification::reference of expected values that follow from the operation's name.
 constexpr std::string_view kByName = "name";
 
-// Kernels that share rounds.
+// Largest number of kernels that share rounds.
 constexpr std::size_t kMostTogether = 12;
 
-// Kernels that run on the same buffers: what one of them is given the other can be given too.
+// Returns whether two kernels run on the same buffers, so that both can be given the same data.
 bool same_problem(const problem::Dispatch& a, const problem::Dispatch& b) {
   return a.bindings == b.bindings && a.arguments == b.arguments && a.constants == b.constants &&
          a.root == b.root;
@@ -113,8 +113,9 @@ std::vector<ProfiledKernel> ProfiledOperation::kernels_in(const problem::Program
   return kernels;
 }
 
-// With others in the module equal kernels of several functions are one dispatch, named for the
-// first: unless one kernel is all of it, the function is looked at alone.
+// Takes the functions' kernels from the program. The compiler merges equal kernels of several
+// functions into one dispatch, named for the first. A function that is not a single kernel is
+// therefore split alone.
 void ProfiledOperation::take_kernels(const problem::Program& program) {
   for (ProfiledFunction& function : functions_) {
     function.kernels = kernels_in(program, function);
@@ -285,15 +286,15 @@ Status ProfiledOperation::set_problem(const problem::Dispatch& dispatch,
   HONE_TRY(context_.runner.set_problem(request));
   problem_ = dispatch;
   if (context_.state->peak) return {};
-  // Once in a run: shares of the roofline are of it.
+  // Measure the peak once in a run, for shares of the roofline.
   const Result<device::Peak> peak = context_.runner.peak();
   HONE_TRY(all_but_failure(peak));
   context_.state->peak = peak.value_or(device::Peak{});
   return peak ? tune::record_peak(context_) : Status();
 }
 
-// A kernel is launched by hone on the expected inputs. Whatever is not one kernel with the
-// function's own arguments is called as a whole.
+// Verifies the function. A single kernel with the function's own arguments is launched by hone on
+// the expected inputs; any other function is called as a whole.
 Status ProfiledOperation::verify(ProfiledFunction& function) {
   const Timed timed(spent_.verify);
   ProfiledKernel& first = function.kernels.front();
@@ -301,14 +302,15 @@ Status ProfiledOperation::verify(ProfiledFunction& function) {
   if (is_launched_alone(function)) {
     HONE_ASSIGN(const measure::ProblemRequest problem, expected_.problem_of(first.dispatch));
     const Status set = set_problem(first.dispatch, problem);
-    // It may ask for more memory than the device has.
+    // The problem may need more memory than the device has.
     if (!set && set.error().kind == ErrorKind::kFailure)
       return fail(function, {provider::FailureKind::kLoadError, set.error().message}, nullptr);
     HONE_TRY(set);
     HONE_ASSIGN(const trial::KernelResult<measure::Verification> ran,
                 trial::KernelRunner(context_.runner).verify(first.kernel));
     if (!ran) return fail(function, ran.error(), &first);
-    // What this launch says stands: the runtime's would not see writes beside the buffers.
+    // Keep this result without a call under the runtime, which would miss writes beside the
+    // buffers.
     verification = *ran;
   } else {
     HONE_ASSIGN(const trial::CompiledModule module, module_of(function));
@@ -368,7 +370,7 @@ Status ProfiledOperation::finish() {
     for (ProfiledFunction& function : functions_)
       if (!function.done && function.kernels.size() > 1) HONE_TRY(measure_parts(function));
   }
-  // Nobody needs code and data of an operation whose rows are there.
+  // Free code and data: the operation's rows are complete.
   expected_.forget();
   module_of_whole_functions_.reset();
   for (ProfiledFunction& function : functions_)
@@ -376,7 +378,8 @@ Status ProfiledOperation::finish() {
   return {};
 }
 
-// Kernels of one problem side by side, so that configurations are compared and not moments.
+// Measures kernels of one problem in shared rounds, so that configurations are compared and not
+// moments.
 Status ProfiledOperation::measure_single() {
   std::vector<ProfiledKernel*> waiting;
   for (ProfiledFunction& function : functions_)
@@ -404,7 +407,7 @@ Status ProfiledOperation::measure_single() {
   return {};
 }
 
-// Each kernel alone, on data of its own.
+// Measures each kernel alone, on its own data.
 Status ProfiledOperation::measure_parts(ProfiledFunction& function) {
   for (ProfiledKernel& kernel : function.kernels) {
     const Status set = set_problem(kernel.dispatch, unverified_problem(kernel.dispatch));

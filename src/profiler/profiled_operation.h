@@ -1,4 +1,4 @@
-// One operation of a tree on its way through profile_dispatches(): loading, compiling, verifying,
+// Operation of a tree on its way through profile_dispatches(): loading, compiling, verifying,
 // measuring.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace hone::profiler {
 
-// A kernel of a function.
+// Kernel of a function.
 struct ProfiledKernel {
   problem::Dispatch dispatch;
   std::optional<trial::TrialRunner> runner = {};  // since its dispatch has a row
@@ -21,7 +21,7 @@ struct ProfiledKernel {
   trial::RunnerKernel kernel = {};  // with its code once that is here
 };
 
-// A function of the file: one dispatch of the profiler, several kernels where the compiler makes
+// Function of the file: one dispatch of the profiler. It has several kernels if the compiler makes
 // so many of it (slices of k and their sum, a padded image).
 struct ProfiledFunction {
   ProfileRow row;
@@ -32,34 +32,35 @@ struct ProfiledFunction {
 
 class ProfiledOperation {
  public:
-  // `servers`: counts those that compile kernels of all operations, each of which has one.
+  // `servers`: number of compile servers in use, over all operations; each kernel to compile has
+  // one.
   ProfiledOperation(tune::Context& context, const ProfileOptions& options, ProfileSpent& spent,
                     SelectedOperation plan, std::size_t& servers);
   ProfiledOperation(const ProfiledOperation&) = delete;
   ProfiledOperation& operator=(const ProfiledOperation&) = delete;
 
   Status open();  // reads the file
-  // Its functions that are meant, as a module's text.
+  // Returns the selected functions, as a module's text.
   const std::string& text() const { return text_; }
-  // Takes the kernels of its functions from `program`, into which the text was split, perhaps among
-  // others'.
+  // Takes the kernels of its functions from `program`: the text split into dispatches, perhaps with
+  // other operations' text.
   void take_kernels(const problem::Program& program);
-  // The functions of which take_kernels() could not tell the kernels: all before it was called.
-  // Each is to be split by itself, and given to take_split().
+  // Returns the functions whose kernels take_kernels() could not tell, or all before its call. Each
+  // must be split by itself, and passed to take_split().
   std::vector<ProfiledFunction*> unsplit();
   trial::ProgramToCompile alone(const ProfiledFunction& function) const;
   Status take_split(ProfiledFunction& function, const Result<problem::Program>& program);
-  // Takes what the store knows of the kernels, and adds the others to `compiles`.
+  // Takes known results from the store, and adds the other kernels to `compiles`.
   Status begin(std::vector<trial::DispatchToPrepare>& compiles);
-  // Hands in to be compiled what was prepared, of what begin() added: `prepared[0]` is of the
-  // first. Returns how many there were.
+  // Submits the kernels that begin() added and the compiler prepared; `prepared[0]` is the first
+  // one's status. Returns how many begin() added.
   Result<std::size_t> submit(std::span<const Status> prepared);
   std::size_t compiling() const { return compiling_.size(); }
-  // Whether it was this operation's.
+  // Takes a compiled candidate; returns whether it was this operation's.
   Result<bool> take(const trial::CompiledCandidate& compiled);
-  // Lets threads compute what its dispatches must give, where one is to be verified.
+  // Starts computing the expected results in the background, if a dispatch is to be verified.
   void expect_ahead();
-  // Once nothing compiles any more: verifies and measures. Then the rows are as they are.
+  // Verifies and measures, once nothing compiles any more. The rows are final afterwards.
   Status finish();
   std::vector<ProfileRow> rows() const;
 
@@ -73,19 +74,20 @@ class ProfiledOperation {
   Status make_trials(ProfiledFunction& function);
   Status take_known(ProfiledFunction& function);
   Status fail(ProfiledFunction& function, const provider::Failure& failure, ProfiledKernel* kernel);
-  // The row says so.
+  // Records the failure in the function's row.
   void take_failure(ProfiledFunction& function, const provider::Failure& failure);
 
-  // A compiler may drop a configuration without a word. What each kernel was configured with is
-  // compared with what its function's file says.
+  // Compares each kernel's applied configuration with its function's text: a compiler may silently
+  // drop one.
   Status check_applied();
   std::string name_of(const ProfiledFunction& function) const;
-  // One kernel that takes the function's arguments; any other is called as a whole.
+  // Returns whether the function is a single kernel with the function's arguments. Any other
+  // function is called as a whole.
   bool is_launched_alone(const ProfiledFunction& function) const;
   Status set_problem(const problem::Dispatch& dispatch, const measure::ProblemRequest& problem);
   Status verify(ProfiledFunction& function);
-  // The module that has it. The file's functions that are not launched alone are compiled as one,
-  // any other by itself.
+  // Returns the module with the function. Functions that are not launched alone are compiled as one
+  // module; each other function has its own.
   Result<trial::CompiledModule> module_of(const ProfiledFunction& function);
   Status record_verification(ProfiledFunction& function, const measure::Verification& verification);
   Status measure_single();

@@ -1,4 +1,4 @@
-// The root operations: matrix products, split ones, convolutions, attention.
+// Root operations: matrix products, split ones, convolutions, attention.
 #include <cmath>
 
 #include "profiler/function_text.h"
@@ -17,12 +17,12 @@ std::string affine(std::string_view loops, std::string_view indices) {
   return fmt::format("affine_map<({}) -> ({})>", loops, indices);
 }
 
-// The output of the sums, before they are rounded.
+// Returns the type of the sums, before they are rounded.
 TensorType sums_of(const Operation& operation) {
   return {sum_type(operation), operation.output().shape};
 }
 
-// "ins(%lhs, %rhs : ...) outs(%sums : ...) -> ..."
+// Returns "ins(%lhs, %rhs : ...) outs(%sums : ...)".
 std::string operands_text(std::string_view lhs, const TensorType& lhs_type, std::string_view rhs,
                           const TensorType& rhs_type, std::string_view out,
                           const TensorType& type) {
@@ -34,7 +34,7 @@ std::string generic_attributes(std::string_view configuration) {
   return configuration.empty() ? "" : " attrs =" + info_dictionary(configuration);
 }
 
-// A padded input, or %lhs as it is; its type into `type`.
+// Returns the padded input, or %lhs if there is no padding, and sets `type` to its type.
 std::string padded_text(const Operation& operation, TensorType& type, FunctionBody& body) {
   const ConvDims& c = operation.conv;
   if (c.padding_height == 0 && c.padding_width == 0) return "%lhs";
@@ -53,8 +53,8 @@ std::string padded_text(const Operation& operation, TensorType& type, FunctionBo
   return "%padded";
 }
 
-// `value` with dimension `at` as groups x the rest of it; the new value's name, and its type into
-// `type`.
+// Expands dimension `at` of `value` to groups x the rest. Returns the new value's name, and sets
+// `type` to its type.
 std::string grouped_text(std::string_view value, std::size_t at, std::int64_t groups,
                          TensorType& type, FunctionBody& body) {
   const std::string from = tensor_text(type);
@@ -73,7 +73,7 @@ std::string grouped_text(std::string_view value, std::size_t at, std::int64_t gr
   return fmt::format("{}_grouped", value);
 }
 
-// One of the filter's rows over the image: "oh * 2 + kh * 1".
+// Returns the index of the input's row (or column) under one of the filter: "oh * 2 + kh * 1".
 std::string walk(std::string_view out, std::int64_t stride, std::string_view filter,
                  std::int64_t dilation) {
   return fmt::format("{} * {} + {} * {}", out, stride, filter, dilation);

@@ -27,7 +27,7 @@ Result<Selection> select_dispatches(const std::filesystem::path& generated_dir,
     return input_error("there is no dispatch{} below '{}'; hone generate makes some",
                        kinds.empty() ? "" : " of these kinds",
                        (generated_dir / "generated").string());
-  // A name of the old lists that is never generated has a reason: TF32, for example.
+  // Names of the old lists that are never generated have a reason, for example TF32.
   std::vector<LeftOut> left_out;
   for (const Operation& operation : tree.operations)
     tile_configurations(operation, GenerationTarget(), left_out);

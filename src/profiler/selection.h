@@ -1,4 +1,4 @@
-// Which dispatches of a tree a command is about.
+// Selection of a tree's dispatches for a command.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace hone::profiler {
 
-// An operation and those of its configurations that are meant, in the file's order.
+// Operation and its selected configurations, in the file's order.
 struct SelectedOperation {
   Operation operation;
   std::vector<std::string> configurations;
@@ -22,9 +22,9 @@ struct Selection {
   std::vector<std::string> strangers;         // Tree::strangers
 };
 
-// Returns what `filter` means of the tree below `generated_dir`, among `kinds` (none: all). Input
-// errors: read_tree's and dispatches_of's; an empty tree; check_patterns()'s; kinds that are not
-// there.
+// Returns the dispatches of the tree below `generated_dir` that `filter` matches, among `kinds`
+// (none: all). Input errors: those of read_tree, dispatches_of and check_patterns(); an empty tree;
+// kinds that are not there.
 Result<Selection> select_dispatches(const std::filesystem::path& generated_dir,
                                     std::span<const OperationKind> kinds,
                                     const DispatchFilter& filter);

@@ -21,7 +21,7 @@ std::string_view alias_at(std::string_view text) {
   return text.substr(1, end - 1);
 }
 
-// The aliases that the text defines: "#NAME = ..." at the beginning of a line.
+// Returns the aliases that the text defines: "#NAME = ..." at the beginning of a line.
 std::set<std::string, std::less<>> aliases_of(std::string_view source) {
   std::set<std::string, std::less<>> aliases;
   for (std::size_t at = 0; at < source.size();) {

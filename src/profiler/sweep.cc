@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::int64_t kMostExtents = 1'000'000;
 
-// What an extent is where it is not given, and where it goes: into the dimensions of a product, or
-// into those of a convolution, there in two where these are equal.
+// Default of an extent, and the dimensions that it sets: of a product, or of a convolution. There a
+// square extent such as stride sets two.
 struct ExtentRow {
   std::string_view name;
   std::vector<std::int64_t> values;
@@ -60,7 +60,7 @@ bool takes(OperationKind kind, const ExtentRow& row) {
   return row.of_product != nullptr;
 }
 
-// The batch is the slowest.
+// Returns the extents of the kind; the batch comes first, so it varies slowest.
 std::vector<ExtentRow> rows_of(OperationKind kind) {
   std::vector<ExtentRow> rows;
   for (const ExtentRow& row : extent_rows())
@@ -68,7 +68,7 @@ std::vector<ExtentRow> rows_of(OperationKind kind) {
   return rows;
 }
 
-// Every combination of the rows' values, the last row fastest.
+// Visits every combination of the rows' values, the last row fastest.
 Status each_shape(const std::vector<ExtentRow>& rows, std::size_t at, Operation& operation,
                   const std::function<Status(const Operation&)>& visit) {
   if (at == rows.size()) return visit(operation);
@@ -79,7 +79,7 @@ Status each_shape(const std::vector<ExtentRow>& rows, std::size_t at, Operation&
   return {};
 }
 
-// Sets the layout on the operation; false where it is none of the kind.
+// Sets the layout on the operation; false if the kind has no such layout.
 bool set_layout(std::string_view layout, Operation& operation) {
   if (is_convolution(operation.kind)) {
     operation.conv.layout = layout == "nchw" ? ConvLayout::kNchw : ConvLayout::kNhwc;
@@ -108,7 +108,8 @@ Result<std::vector<std::string>> layouts_of(const Sweep& sweep, OperationKind ki
   return layouts;
 }
 
-// A combination that nobody means, though its parts were: it is left out as in the old tool.
+// Returns whether to skip a combination whose extents do not divide, as the old tool does. Its
+// values were meant for other combinations.
 bool is_left_out(const Operation& operation) {
   if (operation.kind == OperationKind::kSplitKMatmul)
     return operation.split_k_slices > 0 && operation.k % operation.split_k_slices != 0;

@@ -14,14 +14,15 @@ namespace {
 
 using problem::ElementType;
 
-// Shape of the one instruction family that the compiler has for NVIDIA's tensor cores,
-// mma.sync.m16n8k16.
+// Shape of mma.sync.m16n8k16, the only instruction family that the compiler has for NVIDIA's tensor
+// cores.
 constexpr std::int64_t kMmaM = 16;
 constexpr std::int64_t kMmaN = 8;
 constexpr std::int64_t kMmaK = 16;
 constexpr std::int64_t kSubgroupThreads = 32;
 
-// m, n, k, stages; subgroups along m and n: the old block (64, 4) is two along n and four along m.
+// m, n, k, stages, subgroups along m and n. The old block (64, 4) is two subgroups along n and four
+// along m.
 constexpr Tile kF16Tiles[] = {
     {256, 128, 32, 3, 4, 2}, {128, 256, 32, 3, 2, 4}, {128, 128, 64, 4, 2, 2},
     {128, 128, 32, 5, 2, 2}, {128, 64, 32, 5, 2, 2},  {64, 64, 64, 5, 2, 2},
@@ -37,7 +38,7 @@ std::string configuration_name(const Tile& tile) {
   return fmt::format("{}{}_tensorcore_mmasync", kConfigurationPrefix, tile.name());
 }
 
-// The instruction that multiplies the operation's inputs; none where the compiler has none.
+// Returns the instruction that multiplies the operation's inputs; none if the compiler has none.
 std::optional<std::string_view> mma_kind(const Operation& operation) {
   const bool sums_in_f32 = operation.result != ElementType::kF16;
   if (operation.lhs == ElementType::kF16)
@@ -46,8 +47,8 @@ std::optional<std::string_view> mma_kind(const Operation& operation) {
   return std::nullopt;
 }
 
-// How much of the tile each loop of the root operation has, in the compiler's order of loops, and
-// how many instructions of it are one subgroup's.
+// Tile sizes of the root operation's loops, in the compiler's order, for a workgroup; and numbers
+// of instructions in each for a subgroup.
 struct LoopTiles {
   std::vector<std::int64_t> workgroup;
   std::vector<std::int64_t> subgroup;
@@ -64,9 +65,9 @@ LoopTiles product_loops(const Operation& operation, const Tile& tile) {
   return loops;
 }
 
-// A rectangle of tile.m output pixels that tiles the image, as wide as can be, by the filters; none
-// where there is none. The compiler turns the convolution into a product whose last pixels of a row
-// are rows (nhwc) or columns (nchw) of the instruction.
+// Returns loops for a rectangle of tile.m output pixels that tiles the image, as wide as possible,
+// by the filters; none if there is none. The compiler turns the convolution into a product. Its
+// last pixels of a row are rows (nhwc) or columns (nchw) of the instruction.
 std::optional<LoopTiles> conv_loops(const Operation& operation, const Tile& tile) {
   const ConvDims& c = operation.conv;
   const bool nhwc = c.layout == ConvLayout::kNhwc;
@@ -111,8 +112,8 @@ std::string compilation_info(const Tile& tile, const LoopTiles& loops, std::stri
                  : "");
 }
 
-// Whether the root has a loop of one iteration that the compiler folds before it reads
-// configurations (seen of 3.13; not of a batch of one matrix product).
+// Returns whether the root has a loop of one iteration that the compiler folds before it reads
+// configurations (seen with 3.13; not for a batch of one matrix product).
 bool has_unit_loop(const Operation& operation) {
   if (operation.kind == OperationKind::kSplitKMatmul) return operation.split_k_slices == 1;
   const ConvDims& c = operation.conv;
@@ -121,7 +122,7 @@ bool has_unit_loop(const Operation& operation) {
                    c.output_width()}) == 1;
 }
 
-// Why the tile is not for the operation on that target, in words; none where it is.
+// Returns why the tile does not fit the operation on that target; none if it fits.
 std::optional<std::string> objection(const Operation& operation, const Tile& tile,
                                      const GenerationTarget& target) {
   if (!target.is_cuda) return "the old tiles are of CUDA's tensor cores";
@@ -165,7 +166,7 @@ Result<GenerationTarget> target_of(problem::GpuBackend backend,
 std::vector<std::pair<std::string, std::string>> configuration_columns(std::string_view name) {
   std::string tile = "Default", core = "Default", instruction = "Default";
   if (name.starts_with(kConfigurationPrefix) && name != kDefaultConfiguration) {
-    // MxN_KxS_CORE_INSTRUCTION, or one word and what tells it from others.
+    // The rest is MxN_KxS_CORE_INSTRUCTION, or a word and a part that tells it from others.
     const std::string_view rest = name.substr(kConfigurationPrefix.size());
     std::vector<std::size_t> at;
     for (std::size_t i = 0; i < rest.size(); ++i)

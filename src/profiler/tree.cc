@@ -20,7 +20,7 @@ fs::path sources_folder(const fs::path& generated_dir) {
   return generated_dir / "generated" / kDialect;
 }
 
-// By which a list of operations is in order.
+// Returns the sort key of an operation.
 auto order_of(const Operation& operation) {
   const ConvDims& c = operation.conv;
   return std::tuple(operation.kind, operation.batch, operation.m, operation.n, operation.k,

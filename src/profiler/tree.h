@@ -13,7 +13,7 @@
 
 namespace hone::profiler {
 
-// One operation's files below `generated_dir`, which is --generated-dir: the folder that holds
+// Files of an operation below `generated_dir`, which is --generated-dir: the folder that holds
 // `generated`.
 class OperationFiles {
  public:
@@ -32,7 +32,7 @@ class OperationFiles {
   std::filesystem::path reference_folder_;
 };
 
-// An operation and a configuration. Its name, OPERATION_CONFIGURATION, is the function's.
+// Operation and configuration. The name, OPERATION_CONFIGURATION, is the function's.
 struct Dispatch {
   Operation operation;
   std::string
@@ -42,29 +42,29 @@ struct Dispatch {
   bool operator==(const Dispatch&) const = default;
 };
 
-// Every configuration's name begins so.
+// Prefix of every configuration's name.
 inline constexpr std::string_view kConfigurationPrefix = "tile_config_";
 inline constexpr std::string_view kDefaultConfiguration = "tile_config_default";
 
-// The dispatch of that name. Input errors for a name without a configuration and those of
+// Parses a dispatch's name. Input errors: a name without a configuration, and those of
 // parse_operation().
 Result<Dispatch> parse_dispatch(std::string_view name);
 
-// What lies in a tree.
+// Content of a tree.
 struct Tree {
   std::vector<Operation> operations;  // by kind, then by sizes, types and layouts
-  // Folders below a kind's that are no operation's, each with the reason: of another program, or of
-  // another version.
+  // Folders below a kind's that belong to no operation, each with the reason: another program's, or
+  // another version's.
   std::vector<std::string> strangers;
 };
 
-// The operations that have a source file below `generated_dir`. An input error where there is no
-// `generated_dir`/generated/linalg, and an environment error where it cannot be read.
+// Returns the operations that have a source file below `generated_dir`. An input error if there is
+// no `generated_dir`/generated/linalg, and an environment error if it cannot be read.
 Result<Tree> read_tree(const std::filesystem::path& generated_dir);
 
-// The dispatches of the operation, one for each function of its source file, in the file's order.
-// An input error for a file that cannot be read, one without functions and one with a function that
-// is not of this operation.
+// Returns the dispatches of the operation, one for each function of its source file, in the file's
+// order. Input errors: a file that cannot be read, one without functions, and one with a function
+// that is not of this operation.
 Result<std::vector<Dispatch>> dispatches_of(const std::filesystem::path& generated_dir,
                                             const Operation& operation);
 // Reads them from a file's text; `where` names the file in messages.

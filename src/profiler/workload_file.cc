@@ -13,7 +13,7 @@ namespace {
 
 using provider::Place;
 
-// The texts of a scalar or of a list of scalars.
+// Returns the texts of a scalar or of a list of scalars.
 Result<std::vector<std::string>> texts_of(const std::string& path, std::string_view key,
                                           const YAML::Node& node) {
   std::vector<std::string> texts;
@@ -117,7 +117,7 @@ Status read_types(std::string_view flag, std::string_view text, std::vector<Type
     rest.remove_prefix(comma + 1);
   }
   if (read.size() == 1) read = {read[0], read[0], read[0]};
-  // What one would say for bytes, whose sums need more bits.
+  // A single i8 means i32 results: sums of bytes need more bits.
   if (read.size() == 3 && text.find(',') == std::string_view::npos &&
       read[0] == problem::ElementType::kI8)
     read[2] = problem::ElementType::kI32;

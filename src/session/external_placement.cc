@@ -38,7 +38,7 @@ iree::ExternBorder extern_border(const PlacedKernel& each, const external::Borde
 PlacedKernel placed(const external::ExternalKernel& kernel, external::ObjectLaunch launch,
                     const iree::ReplaceableOperation& operation,
                     std::vector<external::Border> borders) {
-  // By its content: the compiler takes a file of that name in its own folder first.
+  // Name the object by its content: the compiler first takes a file of that name in its own folder.
   const std::string object =
       fmt::format("{}-{}.{}", kernel.name(), content_hash(launch.code).substr(0, 8), launch.format);
   PlacedKernel each{kernel.manifest, object, std::move(launch), operation, std::move(borders), {}};
@@ -54,15 +54,15 @@ PlacedKernel placed(const external::ExternalKernel& kernel, external::ObjectLaun
 
 constexpr std::size_t kOfProduct = 3;  // operands: two, and the result
 
-// One product with ever more of what is behind it.
+// A product alone, then with ever more of the operations behind it.
 using Steps = std::vector<const iree::ReplaceableOperation*>;
 
-// Where a kernel fits.
+// An operation that a kernel fits, and the borders that it needs there.
 struct Fit {
   const iree::ReplaceableOperation* operation = nullptr;
   external::BorderedForm bordered;
 
-  // Bytes that its borders move.
+  // Returns the bytes that its borders move.
   std::int64_t moved() const {
     std::int64_t bytes = 0;
     for (const external::Border& border : bordered.borders)
@@ -71,7 +71,8 @@ struct Fit {
   }
 };
 
-// What a manifest does not say is that what it reads behind the sums is added.
+// Checks that the kernel computes the same behind its sums as the operation. A manifest without
+// `behind` means that the kernel adds each operand that it reads there.
 Status check_behind(const external::ExternalKernel& kernel,
                     const iree::ReplaceableOperation& operation) {
   const std::vector<std::string>& computed = operation.behind;
@@ -101,9 +102,8 @@ Result<Fit> fit_of(const external::ExternalKernel& kernel,
   return Fit{&operation, std::move(bordered)};
 }
 
-// Of a product with ever more behind it, that which the kernel is for with the fewest bytes moved,
-// and the least behind it. An error names the product and says why not, of the one that reads as
-// much as the kernel does.
+// Selects the step whose borders move the fewest bytes, and of equal ones the shortest. An error
+// names the product and the reason at the step with as many operands as the kernel.
 Result<Fit> best_fit(const external::ExternalKernel& kernel, const Steps& steps,
                      const external::ObjectDevice& device) {
   std::optional<Fit> best;
@@ -113,7 +113,8 @@ Result<Fit> best_fit(const external::ExternalKernel& kernel, const Steps& steps,
     Result<Fit> fit = fit_of(kernel, *step, device);
     if (fit && (!best || fit->moved() < best->moved())) best = *std::move(fit);
     const bool reads_as_much = step->types.size() == kernel.operands.size();
-    // Where the manifest says what is computed, all that the program has is what is to be read.
+    // Keep the reason of the first step with as many operands. If the manifest has `behind`, keep
+    // that of the last one: it shows everything that the program computes there.
     if (fit || (told && !kernel.behind) || (!reason.empty() && !reads_as_much)) continue;
     reason = fmt::format("{}: {}", step->name, fit.error().message);
     told = reads_as_much;
@@ -125,7 +126,7 @@ Result<Fit> best_fit(const external::ExternalKernel& kernel, const Steps& steps,
   return input_error("{}", reason);
 }
 
-// A kernel that nothing was found for.
+// Returns the error for a kernel that fits no operation.
 tl::unexpected<Error> no_operation(const external::ExternalKernel& kernel,
                                    const std::vector<std::string>& reasons) {
   if (reasons.empty())
@@ -260,7 +261,7 @@ Status check_module(const std::vector<PlacedKernel>& placed, std::string_view mo
                     const external::ObjectDevice& device) {
   const std::vector<iree::GpuKernel> kernels = iree::kernels_in_module(module);
   for (const PlacedKernel& each : placed) {
-    // Two operations may have one function, with blocks of their own.
+    // Two operations may share a function and have different blocks.
     const bool held = std::ranges::any_of(kernels, [&](const iree::GpuKernel& kernel) {
       return kernel.entry == each.launch.function && kernel.code == each.launch.code &&
              kernel.block == each.launch.launch.block &&

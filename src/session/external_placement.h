@@ -1,5 +1,6 @@
-// Which operations of a program are replaced by kernels of the user's own, and the proof that they
-// are: the compiler takes a transform spec that matches nothing without a word.
+// Placement of the user's own kernels in a program: selects the operations that they replace, and
+// checks the compiled program for them. The compiler silently ignores a transform spec that matches
+// nothing.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +16,7 @@
 
 namespace hone::session {
 
-// One operation and the kernel for it.
+// An operation and the kernel that replaces it.
 struct PlacedKernel {
   std::string manifest;  // its path
   std::string object;    // the file that the spec names: "misa-1a2b3c4d.hsaco"
@@ -25,30 +26,32 @@ struct PlacedKernel {
   std::vector<std::int64_t> binding_bytes;  // in the order of the launch, as the kernel has them
 };
 
-// Gives knobs other values than the manifests' defaults: "BM=128,BN=64", in each manifest that has
-// a knob of that name. Input errors: no manifest has it, or not with that value.
+// Sets knobs to other values than the manifests' defaults. "BM=128,BN=64" sets them in each
+// manifest that has a knob of that name. Input errors: no manifest has the knob, or the knob does
+// not take that value.
 Status configure(std::vector<external::ExternalKernel>& kernels, const std::string& configuration);
 
-// For each product of a program the first kernel that is for it, with as much of what is computed
-// behind the sums as the kernel's manifest says; where that says nothing, the sums of what it
-// reads. Input errors: those of external::object_launch; for a kernel that is for no operation, why
-// it is not for each, with the manifest's line.
+// Selects for each product of a program the first kernel that fits it. The kernel takes in as much
+// of the code behind the sums as its manifest names. If the manifest names nothing, the operands
+// that the kernel reads behind the sums are added. Input errors: those of external::object_launch;
+// for a kernel that fits no operation, the reason for each operation, with the manifest's line.
 Result<std::vector<PlacedKernel>> placed_kernels(
     const std::vector<external::ExternalKernel>& kernels,
     const std::vector<iree::ReplaceableOperation>& operations,
     const external::ObjectDevice& device);
 
-// What the spec that places them is written of.
+// Returns the dispatches from which the spec is written.
 std::vector<iree::ExternDispatch> extern_dispatches(const std::vector<PlacedKernel>& placed,
                                                     const problem::GpuTarget& target);
 
-// That the program's launches are those of `placed`, each as often as the program has the
-// operation: function, grid, block, constants, bytes of each binding, and which of them is written.
-// A failure that names what differs.
+// Checks that the program launches each kernel of `placed` once for each occurrence of its
+// operation. Function, grid, block, constants, bytes of each binding and the written binding must
+// match. A failure names the first difference.
 Status check_launches(const std::vector<PlacedKernel>& placed,
                       const std::vector<iree::ExternLaunch>& launches);
-// That the compiled module holds their objects as they are, and that all code in it is for what the
-// device runs as.
+// Checks that the compiled module holds the kernels' objects unchanged, with their block sizes and
+// numbers of constants. All code in the module must also be for the architecture that the device
+// runs as.
 Status check_module(const std::vector<PlacedKernel>& placed, std::string_view module,
                     const external::ObjectDevice& device);
 

@@ -28,7 +28,7 @@ std::string text_of_errors(const tune::ComparedPair& pair) {
 
 nlohmann::json json_of_errors(const tune::OutputErrors& errors) {
   nlohmann::json rows = nlohmann::json::array();
-  // JSON has no infinity: null.
+  // nlohmann::json writes infinity as null.
   for (const auto& each : errors.results) {
     nlohmann::json row{{"a", each.a}, {"b", each.b}};
     if (each.converted) row["conversions_alone"] = *each.converted;
@@ -37,7 +37,7 @@ nlohmann::json json_of_errors(const tune::OutputErrors& errors) {
   return {{"by", errors.exact}, {"results", rows}};
 }
 
-// A program's text and what it is compiled with but for kernels.
+// A program's text, and its flags without and with the kernels.
 struct Compared {
   std::string path, bytes;
   std::vector<std::string> plain, with;  // flags
@@ -57,7 +57,8 @@ ReplacedSides sides_of(std::string what, const Compared& compared,
   return sides;
 }
 
-// The program, and each operation by itself; specs of conversions are written to `folder`.
+// Returns the builds of the program, then of each operation alone. Writes specs of conversions to
+// `folder`.
 Result<std::vector<ReplacedSides>> all_sides(const ProofRequest& request,
                                              const InputProgram& program,
                                              const std::vector<PlacedKernel>& placed,
@@ -88,7 +89,7 @@ Result<std::vector<ReplacedSides>> all_sides(const ProofRequest& request,
   return all;
 }
 
-// A kernel that faults is a row too, not the end of the others.
+// Turns a failure into a row, so that a kernel that faults does not end the other comparisons.
 Result<tune::ComparedPair> kept(Result<tune::ComparedPair> pair, const tune::CompiledSide& a,
                                 const tune::CompiledSide& b) {
   if (pair || pair.error().kind != ErrorKind::kFailure) return pair;
@@ -175,7 +176,7 @@ Result<Prices> prove(const ProofRequest& request, const Toolchain& toolchain,
   const auto state = [&sampler] { return sampler.sample_in_detail(); };
   HONE_ASSIGN(prices.pairs, price_replacements({compare, provider, runner, status, state},
                                                toolchain.compiler(), {sides.front()}));
-  // Operations have arguments of their own.
+  // The program's function and arguments do not apply to the operations' own programs.
   compare.function.clear();
   compare.inputs.clear();
   HONE_ASSIGN(auto operations,

@@ -1,5 +1,5 @@
-// What kernels in the places of operations bring: outputs and times of the program with them beside
-// those of the program as it is, and the same of each operation alone, with its borders.
+// Proof of kernels that replace operations: compares outputs and times of the program with and
+// without them. Each operation is also compared alone, with its borders.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,38 +16,39 @@
 
 namespace hone::session {
 
-// A program, or an operation of it as a program of its own, in the ways that are compared.
+// The builds of a program that are compared. An operation of the program counts as a program of its
+// own.
 struct ReplacedSides {
   std::string what;
   tune::CompiledSide without, with;  // the kernels
-  // The conversions that the kernels need, and the compiler's own code; none where they need none.
+  // The compiler's own code with the conversions that the kernels need; none if they need none.
   std::optional<tune::CompiledSide> converted;
-  // The kernel alone, without the borders that `with` has; none where it has none.
+  // The kernel without the borders that `with` has; none if it has none.
   std::optional<tune::CompiledSide> kernel;
 };
 
-// For each the comparison of `with` (B) and `without` (A); behind it, where there is `kernel`, what
-// its borders cost: `with` (B) beside the kernel alone (A). What does not run has that as its
-// failure; other errors as tune::compare_compiles.
+// Compares `with` (B) with `without` (A) for each entry. If there is `kernel`, a second pair prices
+// the borders: `with` (B) against the kernel alone (A). A build that does not run has a failure in
+// its pair; other errors as tune::compare_compiles.
 Result<std::vector<tune::ComparedPair>> price_replacements(const tune::CompareContext& context,
                                                            trial::CompileService& compiler,
                                                            const std::vector<ReplacedSides>& all);
 
-// What is found on a device.
+// Results of the comparison on a device.
 struct Prices {
   std::vector<tune::ComparedPair> pairs;  // the program, then the operations
   tune::MachineCheck machine;
 };
 
-// Whether the program is not slower with the kernels, and all outputs are right. That borders cost
-// something, or that an operation alone is slower, is no reason: the program decides.
+// Returns whether the program is not slower with the kernels, and all outputs are correct. Costly
+// borders or an operation that is slower alone do not count: the program decides.
 bool holds(const Prices& prices);
 
-// What hone compare would print, with the errors of outputs.
+// Renders the pairs as hone compare does, with the errors of outputs.
 std::string text_of(const Prices& prices, const measure::ComparisonOptions& statistics);
 nlohmann::json json_of(const Prices& prices, const measure::ComparisonOptions& statistics);
 
-// What is proved, and how.
+// Request of prove().
 struct ProofRequest {
   const ToolchainOptions& toolchain;
   const RuntimeOptions& runtime;
@@ -58,8 +59,8 @@ struct ProofRequest {
   output::Verbosity verbosity = output::Verbosity::kNormal;
 };
 
-// Compiles and runs the program with the flags that apply the spec, and without; then each
-// operation alone. Errors as price_replacements, and those of the arguments that are given.
+// Compiles and runs the program with the flags that apply the spec and without them, then each
+// operation alone. Errors: those of price_replacements, and of the given arguments.
 Result<Prices> prove(const ProofRequest& request, const Toolchain& toolchain,
                      const InputProgram& program, const std::vector<PlacedKernel>& placed,
                      const std::vector<std::string>& flags);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kProvider = "triton";
 
-// A candidate to emit, and the device whose time it has.
+// A candidate to emit, and the device on which it was timed.
 struct Chosen {
   store::Id candidate = 0;
   std::optional<store::Id> device;
@@ -23,7 +23,7 @@ std::string target_of(const store::Build& build) {
   return target.is_object() ? target.value("gpu", "") : "";
 }
 
-// The winner, or the default that was kept; nothing of another provider.
+// Returns the winner, or the default that was kept; nullopt if it is another provider's.
 Result<std::optional<store::Id>> candidate_of(store::Store& store,
                                               const store::Selection& selection) {
   if (!selection.winner)

@@ -1,4 +1,4 @@
-// The Triton GEMMs that a store has found the fastest kernels of.
+// Triton GEMMs whose fastest kernels a store holds.
 #pragma once
 
 #include <string>
@@ -22,9 +22,9 @@ struct WantedGemms {
   bool trust = false;                 // also code that somebody else compiled
 };
 
-// What was selected last for each GEMM: the winner, or the default where nothing beats it. Input
-// errors: results of several targets or devices and none wanted, nothing found, a candidate that is
-// not Triton's or has no code.
+// Returns the latest selection for each GEMM: the winner, or the default if nothing beats it. Input
+// errors: results for several targets or devices with none of them wanted, no results, a candidate
+// that is not Triton's or has no code.
 Result<FoundGemms> found_gemms(store::Store& store, const WantedGemms& wanted);
 
 }  // namespace hone::session

@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first line of an imported program: it says what it was made of, and so whether it is still
-// what an import would give.
+// Returns the first line of an imported program. It records the source, so that a later command can
+// tell whether an import would give the same program.
 std::string mark_of(const Toolchain& toolchain, const std::string& given,
                     const std::string& model) {
   return fmt::format(
@@ -35,16 +35,18 @@ std::string first_line_of(const fs::path& file) {
   return line;
 }
 
-// Weights may lie in files beside the model, which its own bytes do not tell apart.
+// Returns whether the model has weights in files beside it. Its own bytes do not show a change of
+// those.
 bool has_files_beside_it(const std::string& model) {
   return model.find("\x0a\x08location") != std::string::npos;
 }
 
-// Above it (bytes of the model) weights are left out of the program: as text they would take twice
-// the room, in each of its compiles.
+// Size of a model (bytes) above which weights stay out of the program. As text they would take
+// twice the room, in each compile.
 constexpr std::uintmax_t kLargestWithWeights = std::uintmax_t{256} << 20;
 
-// Weights in files beside the model count too, by what lies in its folder under names it mentions.
+// Returns the model's bytes and those of its external weights: files in its folder whose names the
+// model mentions.
 std::uintmax_t bytes_with_weights(const fs::path& given, const std::string& model) {
   std::uintmax_t bytes = model.size();
   if (!has_files_beside_it(model)) return bytes;
@@ -85,7 +87,7 @@ Result<InputProgram> imported(const std::string& given, const Toolchain& toolcha
   return program;
 }
 
-// MLIR begins with no bracket but that of its resources, "{-#".
+// MLIR never begins with a bracket, except for "{-#" of its resources.
 bool is_json(const std::string& bytes) {
   const auto first = bytes.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return false;

@@ -1,4 +1,4 @@
-// The file that a command is given as a program, as one that IREE's compiler takes.
+// Input of a command: turns the given file into a program that IREE's compiler takes.
 #pragma once
 
 #include <filesystem>
@@ -9,33 +9,34 @@
 
 namespace hone::session {
 
-// What commands say of the files they take.
+// Names the files that commands take, for help texts.
 inline constexpr char kProgramFiles[] = "program (.mlir, .mlirbc, .onnx) or *_benchmark.mlir";
 
 struct InputProgram {
   std::string path;
   std::string bytes;                    // of the file there
   std::vector<std::string> notes = {};  // what a user should know of it
-  // What the runtime needs for its weights ("--parameters=model=out/m.irpa").
+  // Runtime flags for the weights ("--parameters=model=out/m.irpa").
   std::vector<std::string> runtime_flags = {};
 };
 
-// The program itself; of an ONNX model the program imported from it, which is in `folder` then,
-// under the model's name: one that was imported there from the same bytes is left as it is. The
-// weights of a large model become a file of parameters beside it. Of one
-// that was printed without its large constants the same with random ones, there too. No folder: the
-// command's own temporary one, for as long as it runs. Errors:
-// iree::import_onnx's; the file cannot be read or written.
+// Reads the program in `given`.
+// - An ONNX model is imported into `folder`, under the model's name. An earlier import of the same
+//   bytes is reused. The weights of a large model go to a parameter file beside the program.
+// - A program that was printed without its large constants gets random ones; it is written to
+//   `folder` too.
+// Without `folder`, the command's temporary folder is used, which lasts as long as the command.
+// Errors: those of iree::import_onnx; a file that cannot be read or written.
 Result<InputProgram> read_program(const std::string& given, const Toolchain& toolchain,
                                   const std::filesystem::path& folder = {});
 
-// Replaces weights that have one value each by parameters of random numbers (splat_weights.h), for
-// what is tuned must read its weights as a model in use does. The program and the file of numbers
-// are in `folder` then. Flags and specs that are found for it work for the program as given too.
-// Errors: a file that cannot be written.
+// Replaces splat weights (one value each) by parameters of random numbers (splat_weights.h): a
+// tuned program must read its weights as a model in use does. The program and the parameter file
+// are then in `folder`. Flags and specs found for it also work for the given program. Errors: a
+// file that cannot be written.
 Status make_weights_opaque(InputProgram& program, const std::filesystem::path& folder);
 
-// The notes on stderr, one in each line.
+// Prints the notes to stderr, one a line.
 void print_notes_of(const InputProgram& program);
 
 }  // namespace hone::session

@@ -1,4 +1,4 @@
-// What tuning listed dispatches came to, read from the store.
+// Results of tuning listed dispatches, read from the store.
 #pragma once
 
 #include <optional>
@@ -20,20 +20,21 @@ struct ListResult {
   std::string tolerance;          // within which every element was right, and why it is that
 };
 
-// "right, exact" or "right within absolute 0.01, relative 0.001", for tables. `tolerance`: the
-// store's words, which go on with why it is that.
+// Returns "right, exact" or "right within absolute 0.01, relative 0.001", for tables. `tolerance`:
+// the store's text, without the reason that follows it there.
 std::string checked_words(const std::string& tolerance);
 
-// One for each tuned dispatch: the winner, or the default of `provider` where nothing beats it.
+// Returns a result for each tuned dispatch: the winner, or the default of `provider` if nothing
+// beats it.
 Result<std::vector<ListResult>> list_results(store::Store& store, std::string_view provider,
                                              const std::vector<tune::TunedDispatch>& tuned,
                                              store::Id build, store::Id device);
 
-// The file of ListProvider::result_line.
+// Returns the text of the results file, a ListProvider::result_line for each dispatch.
 std::string results_text(const provider::ListProvider& listed,
                          const std::vector<ListResult>& results);
 
-// One row per dispatch.
+// Returns a table with a row per dispatch.
 output::Table results_table(const provider::ListProvider& listed,
                             const std::vector<ListResult>& results);
 

@@ -30,7 +30,8 @@ Status complete(SessionOptions& options, const provider::ListProvider& listed,
   HONE_ASSIGN(tuning.flags, listed.flags(facts));
   take_reuse(options);
   leave_cores_to_runners(options);
-  // Many candidates share one compile: of more at a time more compiles are in flight.
+  // Many candidates share a compile. A strategy that does not learn submits more of them at a time,
+  // to keep more compiles in flight.
   const bool learns = tuning.configurations.empty() &&
                       (tuning.strategy == "auto" || search::learns(tuning.strategy));
   tuning.compile_ahead = (learns ? 2 : 16) * static_cast<std::size_t>(options.toolchain.jobs);

@@ -1,5 +1,5 @@
-// What a command that runs kernels for listed dispatches holds: the devices, the store, compile
-// workers, runners, and the context that steps of tuning work with.
+// Session of a command that runs kernels for listed dispatches: devices, store, compile workers,
+// runners, and the context of the tuning steps.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,12 @@
 
 namespace hone::session {
 
-// The list as the tuner takes it.
+// Returns the list in the tuner's form.
 tune::DispatchList dispatch_list(const provider::ListProvider& listed);
 
-// The rest of `options`: budget, flags, cache, compile processes. `facts`: of what the kernels are
-// for. Errors: input for a duration, those of ListProvider::flags.
+// Completes `options`: budget, flags, cache, compile processes. `facts`: the device that the
+// kernels are for. Errors: an input error for a duration that cannot be parsed, those of
+// ListProvider::flags.
 Status complete(SessionOptions& options, const provider::ListProvider& listed,
                 const device::Facts& facts);
 
@@ -61,7 +62,7 @@ class ListSession {
   store::Store& store() { return store_; }
   output::StatusLine& status() { return status_; }
   tune::Context& context() { return context_; }
-  // The result; that it was stopped, by what the user needs to know to go on.
+  // Returns `error`; for a stopped session, with where the results are and how to go on.
   Error stopped(const Error& error, const std::string& results) const;
 
  private:

@@ -16,7 +16,7 @@
 namespace hone::session {
 namespace {
 
-// A driver that has not answered by then does not.
+// Drivers that have not answered within a minute never do.
 constexpr ProcessLimits kLimits{.seconds = 60};
 
 constexpr std::pair<ErrorKind, std::string_view> kErrorKinds[] = {
@@ -91,7 +91,7 @@ std::string devices_there_are(const std::vector<device::DeviceKind>& kinds) {
   return "devices are " + names + several;
 }
 
-// Those of one kind with these indices.
+// Returns the places of one kind with these indices.
 Result<std::vector<device::Place>> places_at(const std::string& kind,
                                              const std::vector<int>& indices,
                                              const std::vector<int>& cores) {

@@ -16,7 +16,7 @@ namespace {
 
 using problem::ElementType;
 
-// As the format names them (github.com/huggingface/safetensors).
+// Returns the format's name of a type (github.com/huggingface/safetensors).
 std::string_view safetensors_type(ElementType type) {
   switch (type) {
     case ElementType::kI1:
@@ -49,7 +49,7 @@ std::size_t bytes_of(const problem::TensorType& type) {
   return static_cast<std::size_t>(problem::element_count(type) * problem::byte_size(type.element));
 }
 
-// With parameters of this size a sum of `terms` products with numbers of about one is about one.
+// Scales parameters so that a sum of `terms` products with numbers of about one is about one.
 measure::InputValues values_for(const problem::TensorType& type) {
   measure::InputValues values;
   if (type.shape.size() < 2) return values;
@@ -58,7 +58,8 @@ measure::InputValues values_for(const problem::TensorType& type) {
   return values;
 }
 
-// Drawing billions of numbers would take longer than what they are for.
+// Number of values that are drawn; longer contents repeat them. Drawing billions would take longer
+// than the command itself.
 constexpr std::size_t kDrawnElements = std::size_t{1} << 22;
 
 std::string drawn_content(const problem::TensorType& type, std::uint64_t seed) {

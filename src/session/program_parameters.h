@@ -1,4 +1,4 @@
-// The files that a program takes its parameters from: those given, or made up.
+// Files that a program takes its parameters from, given by the user or made up.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace hone::session {
 
-// Flags for the runtime's tools beyond runtime_flags(), for each scope of the program's parameters
-// that those do not give: the program's own, or a file of random numbers in `folder`, where
-// `options` ask for that. `given`: its path, for messages. Input error for a scope that is not
-// given otherwise, with some of its names; environment error where a file cannot be written.
+// Returns runtime flags beyond runtime_flags(), for the parameter scopes that those do not give.
+// The flags name the program's own parameters, or a file of random numbers in `folder` if `options`
+// ask for that. `given`: the program's path, for messages. An input error names a scope that is not
+// given and some of its parameters; an environment error: a file cannot be written.
 Result<std::vector<std::string>> parameter_flags(const RuntimeOptions& options,
                                                  const std::string& given,
                                                  const InputProgram& program,
                                                  const std::filesystem::path& folder,
                                                  std::uint64_t seed);
 
-// The bytes of a tensor of random reals of a size that products of matrices keep; integers are
-// zero, since they may be indices. The values repeat every few million.
+// Returns the bytes of a tensor of random reals, small enough that products of matrices keep their
+// size. Integers are zero, since they may be indices. The values repeat every few million.
 std::string random_content(const problem::TensorType& type, std::uint64_t seed);
 
-// A .safetensors file that holds the parameters, of random_content.
+// Writes a .safetensors file with the parameters, filled by random_content().
 Status write_random_parameters(const std::vector<iree::ProgramParameter>& parameters,
                                const std::filesystem::path& file, std::uint64_t seed);
 

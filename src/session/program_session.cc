@@ -39,7 +39,8 @@ Status complete(SessionOptions& options) {
   }
   take_reuse(options);
   tuning.prove = !options.no_program;
-  // Dispatches that were named, and their configurations, are those of the flags as they are.
+  // Named dispatches and their configurations belong to the given flags, so no other flags are
+  // searched.
   tuning.search_flags = !options.no_flags && tuning.dispatches.empty() &&
                         tuning.configurations.empty() && options.toolchain.audited_rule.empty();
   tuning.function = options.runtime.function;
@@ -53,7 +54,7 @@ Status complete(SessionOptions& options) {
   return {};
 }
 
-// The program as the compiler takes it, and what it needs to run; what to say of it.
+// Reads the program and sets what it needs to run. Returns the notes for the user.
 Result<std::vector<std::string>> use_input(SessionOptions& options, const Toolchain& toolchain) {
   const std::string given = options.tuning.input;
   if (given.empty()) return std::vector<std::string>();  // of programs that the command finds
@@ -62,7 +63,7 @@ Result<std::vector<std::string>> use_input(SessionOptions& options, const Toolch
   options.tuning.input = input.path;
   if (input.path != given) options.model = given;
   if (!options.tuning.prove) return std::move(input.notes);
-  // Random parameters stay where the result is: its run.sh takes them too.
+  // Random parameters go to the results' folder: its run.sh reads them too.
   std::error_code code;
   std::filesystem::create_directories(options.tuning.out, code);
   HONE_ASSIGN(
@@ -110,7 +111,8 @@ Result<int> with_program_session(SessionOptions options,
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   const store::Device device = device_row(options.tuning);
   HONE_ASSIGN(const std::vector<device::LockFile> held, lease(options.tuning.places));
-  // Cores that were not named may be another tuner's: it measures while this one compiles.
+  // Stay on cores only if they were named: unnamed ones may be another tuner's, which measures
+  // while this one compiles.
   if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const std::vector<std::string> notes, use_input(options, toolchain));

@@ -1,4 +1,4 @@
-// What commands that work on a whole program need open: compiler, runner, store, leases.
+// Session of a command that works on a whole program: compiler, runner, store, leases.
 #pragma once
 
 #include <functional>
@@ -17,17 +17,17 @@ struct ProgramSession {
   tune::Context& context;  // its build and device are set
   output::StatusLine& status;
 
-  // The error of a session: of one that was stopped, with what there is in the store.
+  // Returns `error`; for a stopped session, with the results that the store holds.
   Error stopped(const Error& error) const;
 };
 
-// Opens what `options` say, calls `action` and closes it again. Errors: of the command line's
-// values; environment errors where a compiler, a driver or a lease cannot be had; those of
-// `action`.
+// Opens the session that `options` describe, calls `action` and closes the session. Errors: input
+// errors of the command line's values; environment errors if a compiler, a driver or a lease is not
+// available; those of `action`.
 Result<int> with_program_session(SessionOptions options,
                                  const std::function<Result<int>(ProgramSession&)>& action);
 
-// The compiler with these flags and this target, for the store.
+// Returns the store's row of the compiler with these flags and this target.
 store::Build build_row(const Toolchain& toolchain, const tune::Options& options,
                        const std::optional<problem::GpuTarget>& gpu,
                        const problem::CpuTarget& target);

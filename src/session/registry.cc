@@ -19,9 +19,9 @@
 namespace hone::session {
 namespace {
 
-// A worker that assembles, where a job names the GPU of its candidates ("assemble_for") and this
-// machine has NVIDIA's assembler, the PTX that it compiles (device/cuda/ptxas.h). The driver would
-// do that too, but one kernel at a time and in the runner.
+// Worker that also assembles the PTX that it compiles, if a job names the GPU of its candidates
+// ("assemble_for") and this machine has NVIDIA's assembler (device/cuda/ptxas.h). The driver would
+// assemble it otherwise, but one kernel at a time and in the runner.
 class AssemblingWorker : public provider::CompileWorker {
  public:
   explicit AssemblingWorker(std::unique_ptr<provider::CompileWorker> worker)
@@ -64,20 +64,20 @@ Result<std::unique_ptr<provider::ListProvider>> listed_gemms(const SessionOption
   return triton::ListedGemms::open(options.gemms, options.tuning.input);
 }
 
-// In the order in which they are shown.
+// Providers in the order in which they are shown.
 constexpr Provider kProviders[] = {
     {"iree", "the compiler's own, for a program", iree::open_compile_worker},
     {"triton", "Triton's, for GEMMs or beside IREE's", nullptr, listed_gemms},
     {"external", "those of --external, beside IREE's", external::open_compile_worker},
 };
 
-// In the order in which they are shown.
+// Kinds of devices in the order in which they are shown.
 constexpr device::DeviceKind (*kDeviceKinds[])() = {
     device::cpu::kind,
     device::cuda::kind,
 };
 
-// Those beside which candidates are measured, in the order of the tables' columns.
+// Libraries that are measured beside the candidates, in the order of the tables' columns.
 constexpr std::unique_ptr<device::Library> (*kLibraries[])() = {
     library::openblas,
     library::onednn,

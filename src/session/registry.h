@@ -1,5 +1,4 @@
-// Registers what this program compiles with, runs on and compares with: each provider, each kind of
-// devices and each library is a line of registry.cc.
+// Registry of providers, kinds of devices and libraries; each is a line of registry.cc.
 #pragma once
 
 #include <memory>
@@ -22,31 +21,32 @@ namespace hone::session {
 struct Provider {
   std::string_view name;
   std::string_view help;  // whose kernels: "Triton's"
-  // Its half that runs in a worker process (`hone worker compile`); null for a compiler that is a
-  // program in another language.
+  // The provider's half that runs in a worker process (`hone worker compile`); null for a compiler
+  // that is a program in another language.
   Result<std::unique_ptr<provider::CompileWorker>> (*open_compile_worker)(
       const std::string& installation) = nullptr;
-  // The dispatches that the command line lists for it, where its dispatches are no pieces of
-  // programs; null for others.
+  // Opens the list of dispatches on the command line; null if the provider's dispatches are pieces
+  // of programs.
   Result<std::unique_ptr<provider::ListProvider>> (*open_list)(const SessionOptions& options) =
       nullptr;
 };
 std::span<const Provider> providers();
-// Null for a name that none has.
+// Returns null for an unknown name.
 const Provider* find_provider(std::string_view name);
 
-// The half of the provider called `name` that runs in a worker process; `installation` is the
-// provider's own word for which of its compilers. An input error for a name that none has, else
-// what opening the compiler gives.
+// Opens the half of the provider called `name` that runs in a worker process. `installation`: the
+// provider's own identifier of one of its compilers. An input error for an unknown name; errors of
+// opening the compiler.
 Result<std::unique_ptr<provider::CompileWorker>> open_compile_worker(
     std::string_view name, const std::string& installation);
 
-// What candidates run on. Nothing is opened yet.
+// Returns the kinds of devices that candidates run on, without opening any.
 std::vector<device::DeviceKind> device_kinds();
 
-// What is measured beside the candidates, for every kind of device; nothing is opened yet.
+// Returns the libraries that are measured beside the candidates, for every kind of device, without
+// opening any.
 std::vector<std::unique_ptr<device::Library>> libraries();
-// How closing tables call those for cores, and those for GPUs.
+// Columns of the closing tables for the libraries of cores, and for those of GPUs.
 std::vector<output::LibraryColumn> core_library_columns();
 std::vector<output::LibraryColumn> gpu_library_columns();
 

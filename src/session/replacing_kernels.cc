@@ -13,7 +13,7 @@
 namespace hone::session {
 namespace {
 
-// Why there can be none, in the words of the option that asks for them.
+// Returns an input error that names `option`, if this session cannot use replacing kernels.
 Status check_asked(const SessionOptions& options, const std::string& option, bool fits) {
   if (!fits)
     return input_error(
@@ -27,7 +27,8 @@ Status check_asked(const SessionOptions& options, const std::string& option, boo
   return {};
 }
 
-// What takes the place of a dispatch gets the parameters of its launch, and memory as it is.
+// Checks that kernels can replace dispatches: such a kernel gets the parameters of the dispatch's
+// launch, and memory that nothing has zeroed.
 Status check_fits_dispatches(const std::vector<external::ExternalKernel>& kernels) {
   for (const external::ExternalKernel& kernel : kernels) {
     std::string object;
@@ -76,7 +77,7 @@ Result<ReplacingTools> find_replacing(const SessionOptions& options,
   const bool fits = options.tuning.traits().own_memory && device && device->is_cuda();
   if (!options.external.empty()) HONE_TRY(check_asked(options, "--external", fits));
   if (asked) HONE_TRY(check_asked(options, "--provider iree,triton", fits));
-  // Configurations that were given by hand are IREE's.
+  // Configurations given with --config are IREE's.
   if (!fits || !options.tuning.configurations.empty()) return tools;
   tools.device = *device;
   tools.target = facts.target;

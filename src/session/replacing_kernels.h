@@ -1,4 +1,4 @@
-// Who makes kernels that take the place of the compiler's own in a program.
+// Providers of kernels that replace the compiler's own in a program.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@
 
 namespace hone::session {
 
-// The manifests of --external. Input errors as external::read_external_kernel, and for a name that
-// two of them have.
+// Reads the manifests of --external. Input errors: those of external::read_external_kernel, and a
+// name that two manifests share.
 Result<std::vector<external::ExternalKernel>> read_external_kernels(
     const std::vector<std::string>& paths);
 
-// What such kernels are made by.
+// Tools that make replacing kernels.
 struct ReplacingTools {
   std::optional<triton::Installation> triton;
   std::vector<external::ExternalKernel> kernels;  // of --external
@@ -29,25 +29,25 @@ struct ReplacingTools {
   std::string target;                             // the same as a name: "sm_90"
 };
 
-// Before anything is written. Nothing where the user or the device wants none, or there is no
-// Triton and nobody asked for it, of which a line is added to `notes`. Errors where --provider,
-// --triton or --external asks for it: an input error for another device than an NVIDIA GPU, else
-// those of triton::find_installation and external::read_external_kernel.
+// Finds the tools, before anything is written. Empty if the user or the device wants none, or if
+// Triton is missing and was not asked for; a note then says so. If --provider, --triton or
+// --external asks for replacing kernels, errors are: an input error for a device other than an
+// NVIDIA GPU, those of triton::find_installation and external::read_external_kernel.
 Result<ReplacingTools> find_replacing(const SessionOptions& options,
                                       std::vector<std::string>& notes);
 
-// Returns the tools of --external for a GPU that is not here ("sm_90"): without Triton. Input error
-// for one that is not NVIDIA's.
+// Returns the tools of --external for a GPU that this machine need not have ("sm_90"), without
+// Triton. An input error for a GPU that is not NVIDIA's.
 Result<ReplacingTools> find_replacing_for(const SessionOptions& options, const std::string& target);
 
-// Whose kernels may take the place of the compiler's on a target, to be asked which dispatches they
-// are for: Triton's on an NVIDIA GPU, whether Triton is there or not, and those of the user's own.
-// `manifests`: their paths. `gpu`: none for a CPU. Input errors as external::read_external_kernel,
-// and for a kernel that is given twice.
+// Returns the providers whose kernels may replace the compiler's on a target: Triton's on an NVIDIA
+// GPU, installed or not, and the user's own. They serve to ask which dispatches they support.
+// `manifests`: paths of the user's kernels. `gpu`: none for a CPU. Input errors: those of
+// external::read_external_kernel, and a kernel that is given twice.
 Result<std::vector<std::unique_ptr<provider::Provider>>> replacing_providers(
     const std::vector<std::string>& manifests, const std::optional<problem::GpuTarget>& gpu);
 
-// A provider and its compile workers, which `toolchain` knows from start_replacing() on.
+// Provider and its compile workers, which start_replacing() adds to `toolchain`.
 struct Replacing {
   std::unique_ptr<provider::Provider> provider;
   std::unique_ptr<worker::WorkerPool> workers;

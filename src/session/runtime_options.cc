@@ -11,7 +11,7 @@
 namespace hone::session {
 namespace {
 
-// Empty lines and those that begin with '#' say nothing.
+// Reads one flag a line, without empty lines and lines that begin with '#'.
 Result<std::vector<std::string>> flags_in(const std::string& path) {
   HONE_ASSIGN(const std::string text, read_file(path));
   std::istringstream lines(text);
@@ -27,7 +27,7 @@ Result<std::vector<std::string>> flags_in(const std::string& path) {
   return flags;
 }
 
-// "model=w.irpa", or only the file for parameters without scope.
+// Checks "model=w.irpa", or the file alone for parameters without scope.
 Status check_parameters(const std::string& given) {
   const auto equals = given.find('=');
   const std::filesystem::path file = equals == std::string::npos ? given : given.substr(equals + 1);

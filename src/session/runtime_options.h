@@ -1,4 +1,4 @@
-// How a whole program is called: options that tune, verify and compare share.
+// Options for the call of a whole program, which tune, verify and compare share.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct RuntimeOptions {
   bool random_parameters = false;       // where they are not given
 };
 
-// All flags for IREE's runtime tools. Input errors: a file that cannot be read, parameters in a
-// format that IREE's runtime does not know.
+// Returns all flags for IREE's runtime tools. Input errors: a file that cannot be read, parameters
+// in a format that IREE's runtime does not know.
 Result<std::vector<std::string>> runtime_flags(const RuntimeOptions& options);
 // Input errors of tune::given_argument.
 Result<std::vector<tune::GivenArgument>> given_arguments(const RuntimeOptions& options);

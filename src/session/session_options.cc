@@ -17,7 +17,7 @@ struct NumberWithUnit {
   std::string unit;
 };
 
-// Nothing where it does not begin with a number.
+// Returns nullopt if the text does not begin with a number.
 std::optional<NumberWithUnit> number_with_unit(const std::string& text) {
   std::size_t used = 0;
   try {

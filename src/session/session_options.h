@@ -1,4 +1,4 @@
-// What a command that tunes or measures is asked for.
+// Options of a command that tunes or measures.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,8 @@ struct SessionOptions {
   std::int64_t rotating_bytes = 0;  // of cold operands at least; 0: twice the last-level cache
   RuntimeOptions runtime;
   CoreOptions cores;
-  // Whose kernels: of a program "iree" and others beside it ("triton", "external", "library"), of
-  // GEMMs "triton". Empty: by INPUT, and all that there are.
+  // Providers of kernels: for a program "iree" and others beside it ("triton", "external",
+  // "library"), for GEMMs "triton". Empty: chosen by INPUT, all available ones.
   std::vector<std::string> providers;
   bool names_provider(std::string_view name) const {
     return std::ranges::find(providers, name) != providers.end();
@@ -52,27 +52,27 @@ struct SessionOptions {
   std::string task;  // store::Run::task
 };
 
-// "90", "90s", "10m", "2h" in seconds; an input error for anything else.
+// Parses "90", "90s", "10m" or "2h" into seconds; an input error for anything else.
 Result<double> parse_duration(const std::string& text);
 
-// "95", "95%" or "95 %" as 0.95; an input error for what is not above 0 and at most 100.
+// Parses "95", "95%" or "95 %" into 0.95. An input error unless it is above 0 and at most 100.
 Result<double> parse_coverage(const std::string& text);
 
-// The row in the store of what is measured on, by which results are shared.
+// Returns the store's row of the device, under which results are shared.
 store::Device device_row(const tune::Options& options);
 
-// Sets the number of compile processes when none was given: one on each core but those of the
-// runners, for a device beside which compiling does not disturb.
+// Sets the number of compile processes if none was given, on a device that compiling does not
+// disturb: one for each core beyond those of the runners.
 void leave_cores_to_runners(SessionOptions& options);
 
-// Sets what --cache, --reuse and --trust say.
+// Applies --cache, --reuse and --trust.
 void take_reuse(SessionOptions& options);
 
-// Makes the folder of --out. First of all, so that a store inside it can be made and a folder that
-// cannot is said at once: an environment error.
+// Makes the folder of --out before anything else, since a store may lie in it. A folder that cannot
+// be made is an environment error, reported at once.
 Status make_out(const SessionOptions& options);
 
-// The run's row in the store.
+// Returns the run's row in the store.
 store::Run run_row(const SessionOptions& options);
 
 }  // namespace hone::session

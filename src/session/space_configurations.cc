@@ -12,13 +12,13 @@
 namespace hone::session {
 namespace {
 
-// Drawn for each that is wanted, of which so many are compiled: most of a CPU's say more than one
-// attribute can.
+// Limits for each wanted configuration: draws, and compiles. Most configurations of a CPU's space
+// need more than one attribute.
 constexpr std::size_t kDrawsForOne = 64;
 constexpr std::size_t kCompilesForOne = 4;
 constexpr std::size_t kHashDigits = 10;
 
-// Whether more than an attribute of the root operation has to be said.
+// Returns whether the configuration needs more than an attribute of the root operation.
 bool takes_more(const iree::Attributes& attributes) {
   return !attributes.init_config.empty() || !attributes.consumer_config.empty() ||
          !attributes.sibling_reduction_config.empty() || !attributes.sibling_config.empty() ||
@@ -26,7 +26,8 @@ bool takes_more(const iree::Attributes& attributes) {
          !attributes.interchange.empty();
 }
 
-// As one attribute of the root operation; empty where it takes more than that.
+// Returns the configuration as an attribute of the root operation; empty if it needs more than
+// that.
 std::string compilation_info(const iree::Attributes& attributes) {
   if (takes_more(attributes) || attributes.lowering_config.empty()) return {};
   return fmt::format(
@@ -40,7 +41,7 @@ profiler::Configuration configuration_of(std::string info) {
   return {std::move(name), std::move(info)};
 }
 
-// The one whose root does the work.
+// Returns the dispatch whose root has the most operations.
 const problem::Dispatch* heaviest(const problem::Program& program) {
   const auto found = std::ranges::max_element(program.dispatches, {}, [](const auto& dispatch) {
     return dispatch.root_operations > 0 ? problem::flop_count(dispatch.root) : -1;

@@ -1,5 +1,4 @@
-// Configurations for hone generate out of hone's own spaces, or on a GPU those that the compiler
-// states.
+// Configurations for hone generate, drawn from hone's own spaces, or on a GPU from the compiler's.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +14,17 @@
 
 namespace hone::session {
 
-// Draws configurations of operations, and has each compiled: those that the compiler refuses, and
-// those that it does not keep from the operation's own attribute (read back from the configured
-// IR), are not among them.
+// Draws configurations of operations and compiles each. Drops the ones that the compiler refuses,
+// or does not keep from the operation's own attribute (read back from the configured IR).
 class SpaceConfigurations {
  public:
   // `target`: "host" or a GPU; `iree` as ToolchainOptions. Errors of Toolchain::start.
   static Result<SpaceConfigurations> start(const std::string& target, const std::string& iree);
 
-  // At most `count` of the operation's space at random, by `seed`: fewer where the space is
-  // smaller, where only few of four times as many compile and stay, and none where there is no
-  // space, with a line on standard error each. They are called tile_config_space_HASH by what they
-  // say. Errors are those of CompileService for a program.
+  // Draws at most `count` configurations of the operation's space at random, by `seed`. There are
+  // fewer if the space is smaller, or if too few of four times as many draws compile and stay; none
+  // if there is no space. Each of these cases prints a line to stderr. A configuration's name is
+  // tile_config_space_HASH, the hash of its content. Errors: those of CompileService for a program.
   Result<std::vector<profiler::Configuration>> configurations_of(
       const profiler::Operation& operation, std::size_t count, std::uint64_t seed);
 
@@ -35,7 +33,7 @@ class SpaceConfigurations {
       : options_(std::move(options)),
         toolchain_(std::move(toolchain)),
         provider_(std::move(provider)) {}
-  // Those of `drawn` that the operation's source keeps.
+  // Returns the configurations of `drawn` that the operation's source keeps after compilation.
   Result<std::vector<profiler::Configuration>> kept(const profiler::Operation& operation,
                                                     std::vector<profiler::Configuration> drawn);
   Result<std::vector<profiler::Configuration>> drawn(const problem::Dispatch& dispatch,

@@ -75,11 +75,11 @@ std::vector<std::string> compile_flags(const ToolchainOptions& options) {
 }
 
 std::vector<std::string> reference_flags(const ToolchainOptions& options) {
-  // A GPU's code shares nothing with any CPU's.
+  // Code for a GPU shares nothing with code for any CPU.
   if (gpu_of(options)) return flags_for("host", options.flags);
   std::vector<std::string> flags = flags_for("x86-64", options.flags);
-  // Without it each f16 is converted by a call of a library that the compiler does not link, or by
-  // code that makes small numbers zero.
+  // Without f16c the compiler calls a library that it does not link for each f16 conversion, or
+  // emits code that flushes small numbers to zero.
   const auto cpu = device::cpu::detect_target();
   if (cpu && std::ranges::find(cpu->features, "f16c") != cpu->features.end())
     flags.emplace_back("--iree-llvmcpu-target-cpu-features=+f16c");
@@ -118,7 +118,7 @@ Result<std::unique_ptr<worker::CompilePool>> start_compile_workers(
                   provider,         "--installation", installation};
   pool.jobs = jobs_of(options);
   pool.run = job_limits(options);
-  // A whole program may take minutes where one dispatch takes a second.
+  // Compiling a whole program may take minutes; a dispatch takes a second.
   pool.once = {.seconds = 60 * pool.run.seconds, .memory_bytes = 4 * pool.run.memory_bytes};
   pool.prepare = pool.run;
   pool.stop_fd = stop_fd;

@@ -1,4 +1,4 @@
-// What commands share: options that name a compiler and a program, and the processes behind them.
+// Toolchain that commands share: options for compiler and program, and the processes behind them.
 #pragma once
 
 #include <memory>
@@ -35,45 +35,47 @@ struct ToolchainOptions {
   double compile_gigabytes = 4;  // likewise
 };
 
-// The GPU that `options.target` names (the command line has checked it); none for a CPU.
+// Returns the GPU that `options.target` names (the command line has checked it); nullopt for a CPU.
 std::optional<problem::GpuTarget> gpu_of(const ToolchainOptions& options);
-// One line for people where code is compiled for another target than was named; else empty.
+// Returns a line for the user if code is compiled for another target than named; else empty.
 std::string target_note(const ToolchainOptions& options);
-// {"name", "compiled_as"} for JSON documents.
+// Returns {"name", "compiled_as"} for JSON documents.
 nlohmann::json target_json(const ToolchainOptions& options);
-// The program in the file, split into dispatches for `options.target`; on a GPU each with what the
-// compiler states about it. Errors as CompileService::load_program.
+// Splits the program in the file into dispatches for `options.target`. On a GPU each dispatch has
+// the compiler's constraints on it. Errors: those of CompileService::load_program.
 Result<problem::Program> load_for_target(trial::CompileService& compiler,
                                          const ToolchainOptions& options, const std::string& path,
                                          const std::string& bytes,
                                          const std::optional<problem::GivenSizes>& given = {});
 
-// IREE for `options.target`; for a CPU's space this machine's, of which kernels run on so many
-// cores (none: on all).
+// Returns IREE for `options.target`. A CPU's space is this machine's, for kernels on so many cores
+// (nullopt: all).
 Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
                                          const iree::Installation& installation,
                                          std::optional<int> cores = {});
 
-// Compiler flags for `options.target`: on the local device, CUDA's or HIP's.
+// Returns the compiler flags for `options.target`: of the local device, CUDA's or HIP's.
 std::vector<std::string> compile_flags(const ToolchainOptions& options);
-// The number of compile processes: by default one for each core that this process may use.
+// Returns the number of compile processes; the default is one for each core that this process may
+// use.
 int jobs_of(const ToolchainOptions& options);
 
 // Returns the flags for a CPU that shares no code generation with the target: baseline x86-64, or
 // when the target is a GPU this machine's CPU.
 std::vector<std::string> reference_flags(const ToolchainOptions& options);
 
-// A runner of candidates, which has its folder in `temporary`; starts with the first call.
+// Makes a runner of candidates, with its folder in `temporary`; it starts with the first call.
 worker::RunnerProcess make_runner(int stop_fd, const std::filesystem::path& temporary);
 
-// Compile workers of a provider that the registry has (registry.h): `installation` is its own word
-// for which of its compilers. They have their folders in `temporary`, and are not waited for once
-// `stop_fd` is readable. Errors: those of its open_compile_worker(), environment errors where no
-// process starts.
+// Starts compile workers of a provider in the registry (registry.h). `installation`: the provider's
+// own identifier of one of its compilers. The workers have their folders in `temporary`, and are
+// not waited for once `stop_fd` is readable. Errors: those of the provider's open_compile_worker();
+// environment errors if no process starts.
 Result<std::unique_ptr<worker::CompilePool>> start_compile_workers(
     const std::string& provider, const std::string& installation, const ToolchainOptions& options,
     int stop_fd, const std::filesystem::path& temporary);
-// Workers that run a program in another language, as many and with the same limits.
+// Starts workers that run a program in another language, in the same number and with the same
+// limits.
 Result<std::unique_ptr<worker::PersistentPool>> start_program_workers(
     const provider::WorkerProgram& program, const ToolchainOptions& options, int stop_fd,
     const std::filesystem::path& temporary);
@@ -81,8 +83,8 @@ Result<std::unique_ptr<worker::PersistentPool>> start_program_workers(
 // The running compile workers of a command, and its folder for temporary files.
 class Toolchain {
  public:
-  // An environment error when IREE is not found, too old, or the workers do not start; an input
-  // error of given_sizes.
+  // Starts the workers. Environment errors: IREE is missing or too old, the workers do not start.
+  // Input errors: those of given_sizes.
   static Result<Toolchain> start(const ToolchainOptions& options);
 
   const iree::Installation& installation() const { return installation_; }
@@ -109,7 +111,7 @@ class Toolchain {
   std::unique_ptr<trial::CompileService> compiler_;
 };
 
-// This program's own file, which workers run.
+// Returns the path of this program, which workers run.
 std::string own_executable();
 
 }  // namespace hone::session
