@@ -22,11 +22,11 @@ struct OutputErrors {
   std::string note;
 };
 
-// `wide`: results of the program computed in f32, or none. If A's are f16 or bf16, `wide` is exact;
-// else A's results are. `converted`: results of A's code with the conversions that B has and A has
-// not, or none. A result beyond the tolerance of its type (program_outputs.h) is still right if its
-// error is at most twice that of `converted`: the conversions alone bring that much. Input error:
-// numbers or types of results differ.
+// `wide`: results of the program computed in f32, or none. They are exact if they are given and A's
+// are f16 or bf16; else A's are. `converted`: results of A's code with the conversions that B has
+// and A has not, or none. A result beyond the tolerance of its type (program_outputs.h) is still
+// right if its error is at most twice that of `converted`: the conversions alone bring that much.
+// Input error: numbers or types of results differ.
 Result<OutputErrors> output_errors(const std::vector<problem::Array>& a,
                                    const std::vector<problem::Array>& b,
                                    const std::vector<problem::Array>& wide,

@@ -139,7 +139,7 @@ Result<measure::Comparison> compare_with_moves(const problem::Array& got,
   if (are_within(std::move(errors), moves, times, tolerance.absolute))
     for (const std::size_t i : beyond) forgive(i);
   HONE_ASSIGN(measure::Comparison judged, measure::compare(forgiven, expected, tolerance));
-  // How far the outputs lie apart is said of what was computed.
+  // The reported errors are those of the outputs as computed.
   judged.worst_error = plain.worst_error;
   judged.worst_relative = plain.worst_relative;
   judged.nan_count = plain.nan_count;

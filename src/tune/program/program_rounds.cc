@@ -42,8 +42,8 @@ Result<std::vector<std::vector<double>>> time_rounds(
     progress.planned = rounds;
     observer.progress(progress);
     std::shuffle(order.begin(), order.end(), generator);
-    // Those of one round share a process, so that they can be compared; the rounds then show both
-    // times, as the processes of whoever uses the program will.
+    // Calls of one round share a process, so that they can be compared. Rounds of several processes
+    // show both times, as the user's processes will.
     if (round > 0 && std::ranges::min(times.front()) < kKeepsToOneTime)
       time_of = provider.program_timer();
     std::vector<double>& row = times.emplace_back(calls.size());

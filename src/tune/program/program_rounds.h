@@ -22,11 +22,11 @@ struct ProgramRounds {
   std::size_t least = 1;
 };
 
-// rounds[r][c]: seconds per call of calls[c] in round r. In every round each runs once, in random
-// order and loaded anew, so that where its memory lies is drawn anew every time; the device and
-// files of weights may stay from one to the next (ProgramProvider::program_timer), but from one
-// round to the next only in programs of a millisecond or more.
-// Errors: those of the runtime's tool; kInterrupted when told to stop.
+// Returns rounds[r][c]: seconds per call of calls[c] in round r. Every round runs each call once,
+// in random order and loaded anew, so that its memory lies elsewhere every time. The device and
+// files of weights may stay within a round (ProgramProvider::program_timer), and from one round to
+// the next only in programs of a millisecond or more. Errors: those of the runtime's tool;
+// kInterrupted when told to stop.
 Result<std::vector<std::vector<double>>> time_rounds(
     const provider::ProgramProvider& provider, const std::vector<provider::ProgramCall>& calls,
     const ProgramRounds& request, Observer& observer);
