@@ -109,7 +109,7 @@ Status FlagBaseline::tune(double seconds, const std::vector<VerifiedBuild>& riva
 }
 
 Status FlagBaseline::record_as_rival(const std::optional<VerifiedBuild>& best) {
-  // A dispatch that both have is in the spec of the other's build, not of this one's.
+  // A dispatch of both baselines is in the spec of the other's build, not of this one's.
   std::optional<VerifiedBuild> other = best;
   if (other) other->shipped.clear();
   for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.record(other ? &*other : nullptr));
@@ -153,7 +153,7 @@ Status FlagBaseline::add_sums() {
   return {};
 }
 
-// The dispatches of these names at each size; fewer where one was not tuned at a size.
+// Returns the dispatches of these names at each size; fewer if one was not tuned at a size.
 std::vector<DispatchAtSize> FlagBaseline::at_each(const std::vector<std::string>& names) {
   std::vector<DispatchAtSize> found;
   for (ProgramTuning& tuning : tunings_)

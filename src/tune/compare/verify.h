@@ -81,7 +81,7 @@ Result<std::vector<problem::Array>> fit(const std::vector<GivenArray>& arrays,
 // Returns the request's tolerance; none if it gives none.
 std::optional<measure::Tolerance> given_tolerance(const VerifyRequest& request);
 
-// "absolute 1e-05, relative 1e-04: why".
+// Returns the tolerance in words: "absolute 1e-05, relative 1e-04: why".
 std::string in_words(const measure::Tolerance& tolerance);
 
 // Returns the compiler flags without those that name the device: "--target-cpu=x86-64".

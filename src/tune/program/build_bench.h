@@ -71,9 +71,9 @@ class BuildBench {
                                    std::filesystem::path folder);
 
   // Compiles the builds, in parallel if the pool and memory allow it, and checks their outputs. The
-  // first build of the bench, the default, gives the expected outputs and the time to compare with.
-  // A known build stays as it is, unless it was set aside. A module that equals another build's is
-  // not timed twice.
+  // first build of the bench, normally the default, gives the expected outputs and the time to
+  // compare with. A known build stays as it is, unless it was set aside. A module that equals
+  // another build's is not timed twice.
   Status add_each(std::vector<ProgramBuild> builds);
   Status add(ProgramBuild build);
 

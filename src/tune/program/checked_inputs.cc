@@ -14,8 +14,8 @@
 namespace hone::tune {
 namespace {
 
-// Scales of the draws: large enough for sums of a few dozen products to reach a bound of a
-// thousand, small enough for a saturated function to leave its bound.
+// Scales of the draws. They are large enough for sums of a few dozen products to reach a bound of a
+// thousand, and small enough for a saturated function to leave its bound.
 constexpr double kScales[] = {1, 64, 1.0 / 64};
 constexpr measure::InputValues kReals{measure::InputValues::Kind::kReals, 1, 0, 1, 1};
 

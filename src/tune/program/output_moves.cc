@@ -18,8 +18,8 @@ constexpr int kDraws = 3;
 constexpr double kTimesTheMove = 4;
 constexpr std::size_t kRun = 64;  // elements that move together
 
-// Relative. 64 units of f32: sums of tens of thousands of terms in order lie within it, and
-// operands narrowed to f16 are off by 2^12 units, to bf16 by 2^15.
+// Returns the relative nudge of a type. 64 units of f32: sums of tens of thousands of terms in
+// order lie within it. Operands narrowed to f16 are off by 2^12 units, to bf16 by 2^15.
 double nudge_of(ElementType type) {
   switch (type) {
     case ElementType::kF64:
@@ -45,7 +45,8 @@ double distance_of(double a, double b) {
   return std::isnan(distance) ? INFINITY : distance;
 }
 
-// Whether the errors, of elements that moved less, are no worse than the moves of all, by rank.
+// Whether the errors are no worse, by rank, than the moves of all elements; the errors are of
+// elements that moved less.
 bool are_within(std::vector<double> errors, std::vector<double> moves, double times,
                 double always) {
   std::ranges::sort(errors, std::greater());

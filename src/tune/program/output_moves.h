@@ -24,8 +24,8 @@ using OutputMoves = std::vector<std::vector<double>>;
 
 // Returns `array` with each real off by about the rounding error of a way through a program: 2^-18
 // of it in f32 (64 units in the last place), one unit in the last place in f16 and bf16. A third of
-// it each is common to the whole array, to runs of 64 and to the element, since errors of sums do
-// not average out. None if the array holds no such reals.
+// the nudge is common to the whole array, a third to runs of 64, and a third is the element's own:
+// errors of sums do not average out. None if the array holds no such reals.
 std::optional<problem::Array> nudged(const problem::Array& array, std::uint64_t seed);
 
 // Runs the program on three draws of nudged arguments. `expected`: its results for `inputs`.

@@ -15,7 +15,7 @@ namespace {
 // Runs of each build, in turn: one run gives a kernel's mean without a spread.
 constexpr int kRunsInPlace = 3;
 
-// Returns the seconds of a launch of each dispatch, as the compiler makes it.
+// Returns the default's seconds per launch, by dispatch.
 Result<std::map<store::Id, double>> default_times(Context& context) {
   HONE_ASSIGN(const std::vector<store::DispatchRow> rows, context.store.dispatch_rows());
   std::map<store::Id, double> seconds;

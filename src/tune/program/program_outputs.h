@@ -35,9 +35,9 @@ double error_by_wide(const problem::Array& output, const problem::Array& wide);
 // bad element; empty if none does. The tolerances are those of program_tolerance.h. Input error:
 // numbers or types differ. `wide`: the results of the program computed in f32, or none. A narrow
 // output beyond its tolerance is still right if `wide` shows at most twice the expected one's
-// error, in root mean square and at the worst element. Twice: the change is then no larger than the
-// default's own error. If that error exceeds a tenth of the output's own root mean square, nothing
-// can be told, and the text says so.
+// error. That holds for the root mean square and for the worst element. Twice: the change is then
+// no larger than the default's own error. If that error exceeds a tenth of the output's own root
+// mean square, nothing can be told, and the text says so.
 Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
                                           const std::vector<problem::Array>& expected,
                                           const std::vector<problem::Array>& wide = {});

@@ -10,7 +10,7 @@ namespace hone::tune {
 namespace {
 
 // Seconds of a call. A shorter one on several threads takes one of two times (0.5 or 0.9 ms, seen
-// of an encoder on two cores), and a process keeps to the one that it began with.
+// of an encoder on two cores). A process keeps to the one that it began with.
 constexpr double kKeepsToOneTime = 1e-3;
 
 }  // namespace

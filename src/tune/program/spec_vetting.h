@@ -39,7 +39,7 @@ struct VettedSpec {
   std::string module;
 };
 
-// Vets the entries. A matcher of a spec sees one operation and not what is fused around it, and two
+// Vets the entries. A matcher of a spec sees one operation and not what is fused around it. Two
 // operations of one dispatch may each have an entry. So each dispatch of the program under these
 // flags is checked as the spec configures it. It must have the compiler's own choice, or what was
 // verified for the same work; anything else is a stray entry. Bisection finds it: the first that

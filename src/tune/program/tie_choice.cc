@@ -28,7 +28,7 @@ constexpr int kRuns = 9, kFewestRuns = 6;
 // Seconds for comparing a near tie that is to win with the default, and with the reference.
 constexpr double kConfirmingSeconds = 2;
 
-// Launch sets of a kernel have one name.
+// Returns the names of the entry's kernels; launch sets of a kernel share one.
 std::set<std::string> kernels_of(const VerifiedEntry& entry) {
   std::set<std::string> names;
   for (const TunedDispatch* verified : entry.verified) names.insert(verified->dispatch->name);
@@ -45,7 +45,8 @@ int launches_of(const VerifiedEntry& entry, const std::string& kernel) {
                          });
 }
 
-// Returns the seconds of all the entry's kernels together, by run; empty when a run does not tell.
+// Returns the seconds of all the entry's kernels together, by run; empty if a run does not report
+// one.
 std::vector<double> seconds_of(const VerifiedEntry& entry,
                                const std::vector<SecondsByKernel>& runs) {
   const std::set<std::string> kernels = kernels_of(entry);
