@@ -10,9 +10,9 @@
 namespace hone::tune {
 namespace {
 
-// The search's share of the time where one configuration must serve several sizes, or several
-// dispatches that no matcher of a spec tells apart. The rest is for measuring what each one's
-// winner does to the others.
+// Share of the time for the search if one configuration must serve several sizes, or several
+// dispatches that no spec matcher tells apart. The rest measures each winner on the other sizes and
+// dispatches.
 constexpr double kSearchShare = 0.75;
 
 // Takes out of `at` the launch sets of each executable that some winner would replace.
@@ -101,7 +101,7 @@ Status FlagBaseline::tune(double seconds, const std::vector<VerifiedBuild>& riva
   const double part = searched * seconds / context_->options.budget_seconds / sizes;
   for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.search(seconds / sizes * searched, part));
   if (several) HONE_TRY(choose_for_all(seconds * (1 - kSearchShare)));
-  // Each size's program would choose for itself, and one configuration serves all.
+  // Near ties are settled by each size's program, but one configuration serves all sizes.
   if (tunings_.size() > 1)
     for (ProgramTuning& tuning : tunings_)
       for (TunedDispatch& tuned : tuning.result().tuned) tuned.near_ties.clear();
@@ -109,7 +109,7 @@ Status FlagBaseline::tune(double seconds, const std::vector<VerifiedBuild>& riva
 }
 
 Status FlagBaseline::record_as_rival(const std::optional<VerifiedBuild>& best) {
-  // A dispatch that both have is in the spec of the other's build, not of this one's.
+  // A dispatch of both baselines is in the spec of the other's build, not of this one's.
   std::optional<VerifiedBuild> other = best;
   if (other) other->shipped.clear();
   for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.record(other ? &*other : nullptr));
@@ -153,7 +153,7 @@ Status FlagBaseline::add_sums() {
   return {};
 }
 
-// The dispatches of these names at each size; fewer where one was not tuned at a size.
+// Returns the dispatches of these names at each size; fewer if one was not tuned at a size.
 std::vector<DispatchAtSize> FlagBaseline::at_each(const std::vector<std::string>& names) {
   std::vector<DispatchAtSize> found;
   for (ProgramTuning& tuning : tunings_)
@@ -171,11 +171,11 @@ std::vector<DispatchAtSize> FlagBaseline::at_each(const std::vector<std::string>
     }
   return found;
 }
-// The names of tuned dispatches, those together that one entry of a spec is for.
+// Names of the chosen dispatches, grouped by the spec entry that matches them.
 std::vector<std::vector<std::string>> FlagBaseline::spec_classes() {
   std::vector<std::vector<std::string>> classes;
   std::set<std::string> known;  // of the tunings before
-  // Within one size, since the operations around a root have the sizes of theirs.
+  // Compares dispatches of one size only: operations around a root have the sizes of that root.
   for (const ProgramTuning& tuning : tunings_) {
     std::vector<std::pair<const problem::Dispatch*, std::size_t>> first_of;  // of each class
     for (const problem::Dispatch* dispatch : tuning.chosen()) {
@@ -201,7 +201,8 @@ bool FlagBaseline::one_configuration_for_several() {
          std::ranges::any_of(classes, [](const auto& names) { return names.size() > 1; });
 }
 
-// One choice for each class of dispatches, over all sizes: what a spec says of one it says of all.
+// A spec entry matches every dispatch of its class, so the class gets one configuration for all
+// sizes.
 Status FlagBaseline::choose_for_all(double seconds) {
   std::vector<std::vector<DispatchAtSize>> shared;
   std::size_t measured = 0;
@@ -212,7 +213,7 @@ Status FlagBaseline::choose_for_all(double seconds) {
           for (const DispatchAtSize& each : at)
             each.tuned->keep_default("it could not be tuned at every size");
     std::vector<DispatchAtSize> at = at_each(names);
-    // What takes the place of a kernel is for all of its launches, and says nothing of the others.
+    // A replacing kernel serves all launches of its executable, and no other dispatch.
     for (std::vector<DispatchAtSize>& launches : take_replaced(at)) {
       if (launches.size() < 2) continue;
       measured += launches.size();
@@ -227,7 +228,7 @@ Status FlagBaseline::choose_for_all(double seconds) {
   return {};
 }
 
-// What the program at one size has no use for ships for none.
+// Proves at each size. A configuration that does not ship at one size ships at none.
 Status FlagBaseline::prove(const std::vector<VerifiedBuild>& rivals) {
   do {
     for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.prove(rivals));
@@ -239,7 +240,7 @@ Status FlagBaseline::prove(const std::vector<VerifiedBuild>& rivals) {
   return {};
 }
 
-// One entry at a time: what it leaves behind may ship then.
+// Drops one entry at a time, then the proof repeats: without it others may ship.
 bool FlagBaseline::drop_what_one_leaves_out() {
   for (const TunedDispatch& tuned : tunings_.front().result().tuned) {
     const std::string& name = tuned.dispatch->name;
@@ -266,7 +267,7 @@ bool FlagBaseline::drop_what_one_leaves_out() {
   return false;
 }
 
-// By name: the dispatches of each size have numbers of their own.
+// A build's id hashes its content, so it is the same at each size; dispatch ids are not.
 const VerifiedBuild* FlagBaseline::find(const ProgramTuning& tuning, const Build& build) {
   return find_build(tuning.result().proven.builds, build.id());
 }

@@ -1,6 +1,6 @@
-// A program with some of the compiler's flags added: split, tuned and proved under them, at each
-// set of sizes. Where several such bases may win, each is tuned in its turn, and the later ones are
-// proved beside what the earlier ones came to.
+// A flag baseline: the program with extra compiler flags, split, tuned and proved under them at
+// each set of sizes. If several baselines may win, each is tuned in turn. A later baseline is
+// proved beside the best builds of the earlier ones.
 #pragma once
 
 #include <memory>
@@ -15,46 +15,50 @@ namespace hone::tune {
 
 class FlagBaseline {
  public:
-  // `context`: of the user's own flags; this base has a copy, to whose baseline load() adds.
+  // `context` has the user's own flags only. This baseline copies it, and load() adds flags to the
+  // copy.
   FlagBaseline(const Context& context, const std::vector<problem::SizeSet>& sizes);
 
-  // Splits the program, `bytes` of its file, with `flags` added. Errors: those of
-  // ProgramTuning::load; nothing is added then.
+  // Splits the program with `flags` added. `bytes`: content of the program's file. Errors: those of
+  // ProgramTuning::load; no flags are added then.
   Status load(const FlagSet& flags, const std::shared_ptr<const std::string>& bytes);
-  // Adds the flags that sums need (Options::sums) where the program has such sums.
+  // Adds the flags of Options::sums if a chosen dispatch sums floating-point numbers along vector
+  // lanes (lane_reduction.h), unless outputs must be equal to the bit.
   Status add_sums();
-  // ProgramTuning::weigh at each size, by a part of so many seconds of all together.
+  // Calls ProgramTuning::weigh at each size, with an equal part of `seconds`.
   Status weigh(double seconds, const store::Run& run);
-  // What weigh() found, all sizes together: seconds of a call that the dispatches take, and those
-  // of them that tuning what is not finished may save at most.
+  // Results of weigh() in seconds of a call, summed over all sizes: the time of the dispatches, and
+  // the most that tuning the unfinished ones may save.
   double seconds_of_a_call() const;
   double possible_gain() const;
-  // Whether some dispatch was finished by a run before.
+  // Whether an earlier run finished some dispatch.
   bool is_begun() const;
-  // After weigh(): each dispatch's winner, and one for all where an entry of a spec is for several;
-  // then the proof, beside `rivals` (prove_program). `seconds`: for the search, of all sizes
-  // together.
+  // After weigh(): tunes each dispatch, then proves the result beside `rivals` (prove_program).
+  // Dispatches that share a spec entry get one configuration, and all sizes share it. `seconds`:
+  // search time of all sizes together.
   Status tune(double seconds, const std::vector<VerifiedBuild>& rivals);
-  // Instead of tune(): what is not finished keeps its default, for this reason; then the proof.
+  // Instead of tune(): unfinished dispatches keep their default, for `reason`; then the proof.
   Status leave_out(const std::string& reason, const std::vector<VerifiedBuild>& rivals);
 
-  // ProgramTuning::record at each size. `best`: what is recommended; none where the program could
-  // not be run.
+  // Calls ProgramTuning::record at each size. `best`: the recommended build; none if the program
+  // could not be run.
   Status record(const std::optional<VerifiedBuild>& best);
-  // Records a base that lost to another one, which the result is about: nothing of this one ships.
+  // Records a baseline that lost: nothing of it ships. `best`: the recommended build, of another
+  // baseline.
   Status record_as_rival(const std::optional<VerifiedBuild>& best);
 
-  // Whatever is compiled, stored or looked up for this base has its flags and build.
+  // Context with this baseline's flags and build. Every compile, store access and look-up for this
+  // baseline uses it.
   Context& context() { return *context_; }
   const Baseline& baseline() const { return context_->baseline; }
   std::vector<std::string> flags() const { return context_->flags(); }  // the user's with its own
 
   std::vector<ProgramTuning>& tunings() { return tunings_; }
   const std::vector<ProgramTuning>& tunings() const { return tunings_; }
-  // That build at the size of `tuning`; null where it has none.
+  // Returns the build with the id of `build` at the size of `tuning`; null if there is none.
   static const VerifiedBuild* find(const ProgramTuning& tuning, const Build& build);
-  // The most promising build, where it has a spec: the next base's are compared with it. The
-  // compiled programs, which take much of a disk, are given up.
+  // Returns the most promising build if it has a spec, as a rival of the next baseline. Frees the
+  // compiled programs, which take much disk space.
   Result<std::optional<VerifiedBuild>> best_build_for_comparison();
 
  private:

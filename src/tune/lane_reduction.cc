@@ -5,7 +5,7 @@
 namespace hone::tune {
 namespace {
 
-// The operand that a vector is loaded from, of those that are read: the one with most dimensions.
+// Returns the input with the most dimensions: vectors are loaded from it.
 const problem::Operand* largest_input(const problem::Operation& root) {
   const problem::Operand* largest = nullptr;
   for (const problem::Operand& operand : root.operands)

@@ -17,14 +17,14 @@
 namespace hone::tune {
 namespace {
 
-// The whole program is measured in so many rounds, enough for a median; fewer do for a quick look.
+// Rounds of the whole program: enough for a median, and fewer for a quick look.
 constexpr std::size_t kWholeRounds = 5, kQuickRounds = 3;
-// The quick look at a program whose call takes longer than this is one call: its process takes
-// seconds more, to load what the call reads, and a call to warm up would be as long.
+// Seconds. If a call takes longer, the quick look is a single call. Another process would take
+// seconds to load what the call reads, and a warm-up call would be as long.
 constexpr double kLongCallSeconds = 1;
-// A launch costs about so much whatever it does; a kernel this short is mostly that.
+// Seconds that a launch costs whatever it does; a shorter kernel is mostly launch overhead.
 constexpr double kShortLaunch = 5e-6;
-// What reaches this share of a bound is limited by it.
+// A bound limits a dispatch if it is above this share of the dispatch's time.
 constexpr double kNearBound = 0.3;
 
 double bytes_of(const problem::Dispatch& dispatch) {
@@ -34,7 +34,7 @@ double bytes_of(const problem::Dispatch& dispatch) {
   return bytes;
 }
 
-// What the device needs at its peak, where that is known.
+// Fills in the roofline times, as far as the device's peak is known.
 Status learn_bounds(Context& context, DispatchProfile& profile) {
   HONE_TRY(learn_peak(context));
   const device::Peak& peak = *context.state->peak;
@@ -45,7 +45,7 @@ Status learn_bounds(Context& context, DispatchProfile& profile) {
   constexpr double kGiga = 1e9;
   if (gflops > 0)
     profile.arithmetic_seconds = problem::flop_count(profile.dispatch->root) / (gflops * kGiga);
-  // Launched again and again it finds in the cache what the cache holds.
+  // Repeated launches read from the cache whatever fits into it.
   const auto cache = static_cast<double>(context.options.place().facts.last_level_cache_bytes);
   if (peak.gbytes_per_second > 0 && profile.bytes > cache)
     profile.memory_seconds = profile.bytes / (peak.gbytes_per_second * kGiga);
@@ -75,7 +75,7 @@ Status measure_alone(Context& context, const ProgramTuning& session, ProgramProf
   return {};
 }
 
-// Launch sets of one kernel have one name, and the runtime tells their mean.
+// Launch sets of one kernel share its name, so each gets the mean that the runtime reports.
 void take_kernel_times(const std::vector<provider::KernelTime>& kernels, ProgramProfile& profile) {
   for (DispatchProfile& each : profile.dispatches) {
     const auto* const kernel = find_by(kernels, each.dispatch->name, &provider::KernelTime::name);
@@ -91,7 +91,7 @@ void tell_round(Context& context, std::size_t done, std::size_t rounds) {
                              .planned = rounds});
 }
 
-// Where the runtime counts kernels, every run of the whole tells what they take in it.
+// Takes the dispatches' times from runs of the whole program, if the runtime reports kernels.
 Status measure_in_place(Context& context, const provider::ProgramCall& call, std::size_t rounds,
                         bool alone, problem::Program& program, ProgramProfile& profile) {
   std::vector<provider::ProgramTimes> runs;
@@ -109,7 +109,7 @@ Status measure_in_place(Context& context, const provider::ProgramCall& call, std
     HONE_ASSIGN(runs.emplace_back(),
                 context.programs->kernel_times(call, trial::kProgramSampleSeconds));
   }
-  // The times of one run belong together.
+  // All times are of one run, the median, so that they are consistent.
   const auto middle = runs.begin() + std::ssize(runs) / 2;
   std::ranges::nth_element(runs, middle, {}, &provider::ProgramTimes::seconds);
   profile.program_seconds = middle->seconds;
@@ -199,7 +199,7 @@ Result<ProgramProfile> profile_program(Context& context, ProgramTuning& session,
     each.why_not = why_not_launched(program, *each.dispatch);
   if (!alone) return profile;
   HONE_TRY(measure_alone(context, session, profile));
-  // The runner, which measures the peak, has a device once it had something to measure.
+  // The runner measures the peak, and has a device only after its first measurement.
   for (DispatchProfile& each : profile.dispatches)
     if (each.launch_seconds()) HONE_TRY(learn_bounds(context, each));
   return profile;

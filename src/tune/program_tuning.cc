@@ -20,12 +20,13 @@
 namespace hone::tune {
 namespace {
 
-// Learning which dispatches matter takes at most this share of the time for all.
+// Largest share of the total time for measuring which dispatches matter.
 constexpr double kWeighingShare = 0.2;
-// A repair that is not worth tuning is to be right, and not the fastest: of each provider what its
-// estimate puts first. There may be dozens of them, and they come on top of the user's budget.
+// Candidates per provider, best estimate first, for a repair that is not worth tuning: it must be
+// correct, not fastest. There may be dozens of repairs, on top of the user's budget.
 constexpr std::size_t kEnoughForRepair = 16;
-// Of what a dispatch takes with what an earlier run found, so much may be left to be found.
+// Least further gain assumed after an earlier run, as a share of the dispatch's time with that
+// run's winner.
 constexpr double kLeastLeft = 0.05;
 
 }  // namespace
@@ -46,8 +47,8 @@ Status ProgramTuning::load(std::shared_ptr<const std::string> bytes, References 
         configured, configured == 1 ? "is" : "are");
   auto chosen = select_dispatches(result_.program, options.dispatches, result_.not_tuned);
   if (chosen) chosen_ = std::move(*chosen);
-  // The whole program may have flags that make it faster all the same. Flags under which nothing
-  // can be tuned compete with what can.
+  // If nothing can be tuned, flags may still make the whole program faster. Extra flags under which
+  // nothing can be tuned compete as a build of their own.
   const bool has_flags = options.prove && options.dispatches.empty() && is_callable_ &&
                          context_.baseline.extra_flags.flags.empty();
   if (chosen || (chosen.error().kind == ErrorKind::kFailure && has_flags)) return {};
@@ -59,8 +60,8 @@ problem::GivenSizes ProgramTuning::given() const {
   return sizes_given(result_.sizes, options.function, options.inputs);
 }
 
-// Beside it, for the references, the program is compiled for another CPU: dispatches of the same
-// names whose code shares nothing with the candidates' code generation.
+// Compiles the program for another CPU too, for the references. Their dispatches have the same
+// names and share no code generation with the candidates.
 Status ProgramTuning::split(References references) {
   const std::string& path = context_.options.input;
   const std::vector<std::string> flags = context_.flags();
@@ -80,8 +81,8 @@ Status ProgramTuning::split(References references) {
   return {};
 }
 
-// What the user says of the call must fit before anything is tuned; sizes and values that are
-// missing are asked for. That nothing can be called for another reason is no mistake.
+// Checks the user's function and inputs before anything is tuned, and asks for missing sizes and
+// values. Any other reason why nothing can be called is not an error.
 Status ProgramTuning::choose_function() {
   const Options& options = context_.options;
   problem::Program& program = result_.program;
@@ -118,7 +119,8 @@ const problem::Dispatch* ProgramTuning::reference_of(const problem::Dispatch& di
   return reference == references_.end() ? nullptr : &*reference;
 }
 
-// A kernel that a call does not launch is worth nothing, and one in a loop as much as its turns.
+// Counts launches if they vary: a kernel that is never launched is worth nothing, and one in a loop
+// counts once per turn.
 Status ProgramTuning::count_launches() {
   const Options& options = context_.options;
   problem::Program& program = result_.program;
@@ -144,7 +146,7 @@ Status ProgramTuning::weigh(double seconds, const store::Run& run) {
     HONE_ASSIGN(const bool is_finished, take_finished(i));
     if (is_finished) plan_.finish(i, share_now(i));
   }
-  // A single one has all the time, whatever it may gain.
+  // A single dispatch gets all the time, whatever its possible gain.
   if (plan_.count(plan::State::kWaiting) > 1) HONE_TRY(measure_defaults(seconds * kWeighingShare));
   plan_.limit(context_.options.coverage, context_.options.most_dispatches);
   return {};
@@ -174,7 +176,7 @@ Status ProgramTuning::search(double seconds, double part) {
   return {};
 }
 
-// Three dispatches that took 95 % of the time may take a hundredth of it by now.
+// Widens the plan: three dispatches that took 95 % of the time may take 1 % of it once tuned.
 bool ProgramTuning::has_more_to_do(double seconds) {
   const Options& options = context_.options;
   const bool is_limited = options.most_dispatches < chosen_.size();
@@ -191,8 +193,8 @@ double ProgramTuning::share_now(std::size_t place) const {
   return share;
 }
 
-// What is not worth its time is not verified either. But who is wrong once may be wrong in several:
-// then each of these is, and one that is wrong is searched until something right is found.
+// Verifies dispatches that are not tuned if one default is wrong, since others may be too, or if
+// outputs cannot be checked. A wrong one is searched until a correct candidate is found.
 Status ProgramTuning::repair_others() {
   if (context_.state->wrong_by_default.empty() && context_.state->unchecked_outputs.empty())
     return {};
@@ -213,7 +215,8 @@ std::vector<const problem::Dispatch*> ProgramTuning::not_verified() const {
   std::vector<const problem::Dispatch*> unknown;
   for (std::size_t i = 0; i < chosen_.size(); ++i)
     if (plan_.items()[i].state != plan::State::kFinished) unknown.push_back(chosen_[i]);
-  // Those that nothing can be found for are to be named at least, unless the user asked for others.
+  // Dispatches that cannot be tuned are included, to be named at least, unless the user chose
+  // others.
   if (context_.options.dispatches.empty())
     for (const problem::Dispatch& dispatch : result_.program.dispatches)
       if (std::ranges::count(chosen_, &dispatch) == 0 &&
@@ -228,7 +231,7 @@ Status ProgramTuning::verify_instead_of_outputs() {
     HONE_ASSIGN(passed_over_, verify_defaults(unknown));
     verified_ = result_.tuned.size() + unknown.size() - passed_over_.size();
   }
-  // A wrong default may have been the reason before outputs were looked at.
+  // A wrong default may have led here before outputs were looked at.
   if (context_.state->unchecked_outputs.empty()) return {};
   context_.state->unverified_dispatches.insert(passed_over_.begin(), passed_over_.end());
   context_.note_once(
@@ -238,8 +241,8 @@ Status ProgramTuning::verify_instead_of_outputs() {
   return {};
 }
 
-// Names those that are wrong in Context::wrong_by_default. What cannot be made ready or verified by
-// itself is passed over. All are that the budget has time for: a program with half of its wrong
+// Adds wrong ones to SessionState::wrong_by_default. Skips dispatches that cannot be made ready or
+// verified alone. Verifies all that the budget has time for: a program with half of its wrong
 // kernels repaired is as wrong as before.
 Result<std::vector<std::string>> ProgramTuning::verify_defaults(
     const std::vector<const problem::Dispatch*>& dispatches) {
@@ -275,13 +278,13 @@ Result<bool> ProgramTuning::take_finished(std::size_t place) {
   return true;
 }
 
-// What there was no time to search further has what an earlier run found, for the proof to judge:
-// who gives hone another minute expects no less than before.
+// Without time for more search, a dispatch keeps what an earlier run found, and the proof judges
+// it. A rerun with more budget must not end with less than before.
 void ProgramTuning::take_found() {
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     const TunedDispatch* const known = found(i);
     if (plan_.items()[i].state == plan::State::kFinished || known == nullptr) continue;
-    // Where nothing right was found either, this run tries again (repair_others).
+    // If the earlier run found nothing correct either, this run tries again (repair_others).
     if (known->default_is_wrong) context_.state->wrong_by_default.insert(chosen_[i]->name);
     if (!known->payload) continue;
     result_.tuned.push_back(*known);
@@ -294,8 +297,8 @@ const TunedDispatch* ProgramTuning::found(std::size_t place) const {
   return value_at(earlier_.found, ids_[place]);
 }
 
-// What an earlier run gained is not to be gained again. Where it found nothing there is as much to
-// be gained as before.
+// Subtracts what an earlier run gained from the possible gain. If that run found nothing, the
+// possible gain is unchanged.
 void ProgramTuning::weigh_anew(std::size_t place, const plan::Weight& weight) {
   if (!why_of_no_use(*chosen_[place]).empty())
     return plan_.weigh(place, {weight.share, 0, weight.needs});
@@ -313,8 +316,8 @@ std::string ProgramTuning::why_of_no_use(const problem::Dispatch& dispatch) cons
   return is_replaced ? std::string() : context_.programs->why_no_entry(dispatch);
 }
 
-// By their default's time. What there is no time to measure keeps its estimate, by as much as the
-// others' were wrong.
+// Weighs dispatches by their default's time. If there is no time to measure one, its estimate is
+// scaled by the median error of the other estimates.
 Status ProgramTuning::measure_defaults(double seconds) {
   const Stopwatch watch(context_.clock);
   std::vector<std::size_t> order;
@@ -357,7 +360,7 @@ Status ProgramTuning::tune(std::size_t place, const Share& share) {
   return {};
 }
 
-// Of a large dispatch a reference takes seconds, in which the device would do nothing.
+// The reference of a large dispatch takes seconds, in which the device would idle.
 Result<std::optional<measure::ProblemRequest>> ProgramTuning::problem_after(
     std::size_t place) const {
   const std::optional<std::size_t> next = plan_.next_after(place);
@@ -369,8 +372,8 @@ Result<std::optional<measure::ProblemRequest>> ProgramTuning::problem_after(
   return std::move(*problem);
 }
 
-// One that shares its entry with a winner gets that winner too, or nobody does: what was searched
-// for the other is verified and measured in it (size_choice.h), so it counts as tuned.
+// A dispatch that shares its spec entry with a winner gets that winner too, or neither gets it. The
+// winner is verified and measured in it (size_choice.h), so it counts as tuned.
 Status ProgramTuning::leave_out(const std::string& reason) {
   take_found();
   const std::size_t searched = result_.tuned.size();
@@ -387,7 +390,7 @@ Status ProgramTuning::leave_out(const std::string& reason) {
                                         : reason);
     const auto last = result_.tuned.begin() + static_cast<std::ptrdiff_t>(searched);
     const bool shares = std::any_of(result_.tuned.begin(), last, [&](const TunedDispatch& tuned) {
-      // What replaces a kernel is for all of its launches, and for no other dispatch.
+      // A replacing kernel serves all launches of its executable, and no other dispatch.
       return tuned.payload &&
              (tuned.replaces() ? tuned.dispatch->executable == chosen_[i]->executable
                                : one_entry_for(*context_.programs, *tuned.dispatch, *chosen_[i]));
@@ -412,7 +415,8 @@ Status ProgramTuning::prove(const std::vector<VerifiedBuild>& rivals) {
                                          return reference_of(dispatch);
                                        },
                                        rivals}));
-  // Where no flags were searched, and nothing was repaired, it shows here first.
+  // Without a flag search or a repair, the proof is the first to find that outputs cannot be
+  // checked.
   return context_.state->unchecked_outputs.empty() ? Status() : verify_instead_of_outputs();
 }
 

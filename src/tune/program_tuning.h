@@ -1,4 +1,4 @@
-// The way of a program from its file to a proven spec, step by step, at one set of sizes.
+// Steps of a program from its file to a proven spec, at one set of sizes.
 #pragma once
 
 #include <memory>
@@ -21,12 +21,12 @@ struct ProgramTuningResult {
   ProvenProgram proven;
 };
 
-// Its steps, in their order. Errors: kInput for the user's mistakes (file, pattern, configuration),
-// kInterrupted when told to stop, kFailure when nothing of the program can be tuned.
+// The steps, called in this order. Errors: kInput for the user's mistakes (file, pattern,
+// configuration), kInterrupted when told to stop, kFailure if nothing of the program can be tuned.
 class ProgramTuning {
  public:
-  // The context's build and device are set. `label`: tells its measurements of the whole program
-  // from those of the others of the run; empty where there is none.
+  // Requires that the context's build and device are set. `label` tells this size's measurements of
+  // the whole program from those of the run's other sizes; empty if there are none.
   ProgramTuning(Context& context, problem::SizeSet sizes, std::string label)
       : context_(context),
         label_(std::move(label)),
@@ -34,31 +34,31 @@ class ProgramTuning {
     result_.sizes = std::move(sizes);
   }
 
-  // `bytes`: of the program's file. Without references, which take the compiler's front half once
-  // more, nothing can be verified.
+  // `bytes`: content of the program's file. References take a second frontend compile; without them
+  // nothing can be verified.
   enum class References { kLoaded, kNone };
   Status load(std::shared_ptr<const std::string> bytes,
               References references = References::kLoaded);
-  // What each dispatch takes and may gain, by a part of so many seconds. What runs of the
-  // task of `run` have finished is taken from them.
+  // Measures or estimates each dispatch's time and possible gain, in a fraction of `seconds`. Takes
+  // over dispatches that earlier runs of the task of `run` finished.
   Status weigh(double seconds, const store::Run& run);
-  // What is to be tuned, in seconds of a call, as weigh() found it.
+  // The plan that weigh() made, in seconds of a call.
   const plan::WorkPlan& plan() const { return plan_; }
-  // After weigh(): each dispatch's winner, within about so many seconds: those first that may gain
-  // most, and the more of them (plan/work_plan.h). `part`: of the user's budget that the seconds
-  // are.
+  // After weigh(): searches the dispatches within about `seconds`. The largest possible gain comes
+  // first and gets the most time (plan/work_plan.h). `part`: share of the user's budget that
+  // `seconds` is.
   Status search(double seconds, double part);
-  // Instead of search(): what is not finished keeps its default, for this reason.
+  // Instead of search(): unfinished dispatches keep their default, for `reason`.
   Status leave_out(const std::string& reason);
-  // What the winners do in the whole program, beside `rivals` (prove_program).
+  // Proves the winners in the whole program, beside `rivals` (prove_program).
   Status prove(const std::vector<VerifiedBuild>& rivals);
-  // Keeps what became of each dispatch, and the last proof. `best`: what is recommended at this
-  // size; none where the program could not be run, and what was verified ships.
+  // Stores the outcome of each dispatch and the last proof. `best`: the recommended build at this
+  // size. Null if the program could not be run; the verified configurations ship then.
   Status record(const VerifiedBuild* best);
 
-  // Those that are tuned.
+  // The dispatches to tune.
   const std::vector<const problem::Dispatch*>& chosen() const { return chosen_; }
-  // An independent compile of a dispatch of the program; none where there is no such.
+  // Returns the independent compile of `dispatch`; null if there is none.
   const problem::Dispatch* reference_of(const problem::Dispatch& dispatch) const;
   const std::string& bytes() const { return *bytes_; }  // of the program's file
   const std::string& label() const { return label_; }
@@ -74,19 +74,21 @@ class ProgramTuning {
   void take_found();
   const TunedDispatch* found(std::size_t place) const;
   void weigh_anew(std::size_t place, const plan::Weight& weight);
-  // Why nothing that a search finds for the dispatch can be in the program; empty where it can.
+  // Reason why no configuration of the dispatch can be used in the program; empty if one can.
   std::string why_of_no_use(const problem::Dispatch& dispatch) const;
   Status measure_defaults(double seconds);
   Status tune(std::size_t place, const Share& share);
-  // What the one after it is verified by, where the runners may prepare that meanwhile.
+  // Returns the verification problem of the dispatch after it, for the runners to prefetch; none if
+  // there is nothing to prefetch.
   Result<std::optional<measure::ProblemRequest>> problem_after(std::size_t place) const;
   bool has_more_to_do(double seconds);
   double share_now(std::size_t place) const;  // of a dispatch that is finished
   Status repair_others();
-  // Verifies each dispatch that no search has, where outputs of the whole program say nothing.
+  // Verifies each dispatch that no search verified, if the program's outputs cannot tell right from
+  // wrong.
   Status verify_instead_of_outputs();
   std::vector<const problem::Dispatch*> not_verified() const;
-  // The names of those that could not be verified.
+  // Returns the names of the dispatches that could not be verified.
   Result<std::vector<std::string>> verify_defaults(
       const std::vector<const problem::Dispatch*>& dispatches);
 

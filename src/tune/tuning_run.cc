@@ -19,20 +19,20 @@
 namespace hone::tune {
 namespace {
 
-// What run.sh allows: the outputs that were right here, by the program in f32 where it is deep
-// (program_outputs.h), may lie a little further apart on another machine.
+// Tolerance of run.sh, as a multiple of the differences measured here. Outputs that are right here
+// (in a deep program by the program in f32, program_outputs.h) may differ slightly more on another
+// machine.
 constexpr double kTimesWhatWasSeen = 2;
 
-// This part of the budget goes into the compiler's flags.
+// Share of the budget for the search of the compiler's flags.
 constexpr double kFlagShare = 0.2;
-// With a whole session's time so many compiles are tried, however long they take.
+// Flag compiles that a whole session tries, however long they take.
 constexpr std::size_t kFlagCompiles = 15;
-// Seconds that one dispatch takes at least: to be prepared, for a few candidates and their
-// finalists.
+// Least seconds for one dispatch: to prepare it, and for a few candidates and their finalists.
 constexpr double kLeastForADispatch = 15;
-// Then its spec is vetted, and compiled as it ships.
+// Program compiles after the search: to vet the spec, and to compile it as it ships.
 constexpr double kCompilesOfASpec = 2;
-// A base beside others is tuned where it may gain at least this part of a call's time.
+// Least possible gain for which a baseline beside others is tuned, as a share of a call's time.
 constexpr double kWorthTuning = 0.1;
 
 class TuningRun {
@@ -45,7 +45,7 @@ class TuningRun {
     bytes_ = std::make_shared<const std::string>(std::move(bytes));
     bases_.emplace_back(context_, sizes_);
     result_.baseline = context_.baseline;
-    // What everything else is compared with is compiled while the program is split.
+    // The default, with which everything is compared, compiles while the program is split.
     const Options& options = context_.options;
     begin_budget(context_);
     if (options.prove && !options.traits().compiling_disturbs)
@@ -65,7 +65,7 @@ class TuningRun {
     HONE_TRY(read_starter_spec());
     HONE_ASSIGN(result_.machine, look_at_machine(context_));
     HONE_TRY(search_flags(run));
-    // Nothing that is found could be compared with it, or be used.
+    // Without a working default, no result could be compared with it or used.
     if (!context_.state->default_failure.empty()) return repair();
     HONE_TRY(load_bases());
     HONE_TRY(tune_bases(run));
@@ -97,7 +97,7 @@ class TuningRun {
     });
   }
 
-  // What it came to, for the store as well.
+  // Fills in the result, and stores the verdict.
   Status conclude() {
     if (context_.options.prove && context_.state->not_proved.empty() && has_tried_nothing())
       context_.state->not_proved = fmt::format(
@@ -119,7 +119,7 @@ class TuningRun {
                                         .dump());
   }
 
-  // Looks for flags with which the program works, where it does not as it is.
+  // Looks for flags that make a failing default program work.
   Status repair() {
     context_.observer.note(context_.state->default_failure);
     remove_outputs();
@@ -135,14 +135,15 @@ class TuningRun {
                                  response_file(recommended_flags({})));
   }
 
-  // Those of an earlier run must not be taken for this one's.
+  // Deletes the output files of an earlier run.
   void remove_outputs() const {
     std::error_code code;
     for (const char* const file : {"tuning_spec.mlir", "compile_flags.txt", "run.sh"})
       std::filesystem::remove(context_.options.out / file, code);
   }
 
-  // It is read before anything is measured: one that does not parse is the user's to mend.
+  // Reads the starter spec before anything is measured, so that the user learns of a parse error at
+  // once.
   Status read_starter_spec() {
     const std::filesystem::path& path = context_.options.starter_spec;
     if (path.empty()) return {};
@@ -158,7 +159,7 @@ class TuningRun {
 
   ProgramTuning& first_tuning() { return bases_.front().tunings().front(); }
 
-  // Those whose flags can be loaded: of the first, without its flags in any case.
+  // Loads every baseline whose flags compile. The first falls back to no flags.
   Status load_bases() {
     for (std::size_t i = 0; i < flags_.size(); ++i) {
       if (i > 0) bases_.emplace_back(context_, sizes_);
@@ -172,11 +173,11 @@ class TuningRun {
     return {};
   }
 
-  // One after the other, each with a part of the time by what it may gain: which of them is the
-  // fastest with a spec shows only once it has one. Ways without a base are compared with all of
-  // these.
+  // Tunes the baselines in turn, each with time in proportion to its possible gain. Which one is
+  // fastest with a spec is known only once each has one. The last proof compares all of them with
+  // the flag sets that have no baseline.
   Status tune_bases(const store::Run& run) {
-    // Flags may have taken what there was, or the proof needs what is left.
+    // The flag search may have used up the time, or the proof may need the rest.
     const bool has_time =
         !context_.options.prove ||
         context_.state->deadline.has(kLeastForADispatch +
@@ -221,14 +222,15 @@ class TuningRun {
     return {};
   }
 
-  // What is left of the budget for dispatches.
+  // Seconds of the budget that are left for dispatches.
   double for_dispatches() const {
     const Deadline& deadline = context_.state->deadline;
     return context_.options.prove ? deadline.for_search() : std::max(0.0, deadline.left());
   }
 
-  // The part of the time that each base gets. A base whose tiles the compiler has made well is near
-  // the peak: no configuration will save there what it may in another, so it gets nothing.
+  // Each baseline's share of the time, by possible gain. A baseline that the compiler already tiles
+  // well is near the peak. Configurations save less there than in another baseline, so it gets
+  // nothing.
   std::vector<double> parts_by_gain() const {
     const auto gain = [](const FlagBaseline& base) { return base.possible_gain(); };
     const double most = gain(*std::ranges::max_element(bases_, {}, gain));
@@ -243,8 +245,8 @@ class TuningRun {
     return parts;
   }
 
-  // Whether the program can be tuned, or taken apart, under these flags. Those under which it
-  // cannot compete with what can without them.
+  // Loads the baseline with `flags`; false if the program cannot be split or tuned under them. Such
+  // flags compete as a whole build with the tuned ones.
   Result<bool> load(FlagBaseline& base, const FlagSet& flags) {
     if (flags.flags.empty() && &base == &bases_.front()) return true;  // as it was loaded at first
     const Status loaded = base.load(flags, bytes_);
@@ -256,7 +258,7 @@ class TuningRun {
     return false;
   }
 
-  // What they decide is which dispatches there are.
+  // Searches flags before dispatches: flags decide which dispatches there are.
   Status search_flags(const store::Run& run) {
     const Options& options = context_.options;
     ProgramTuning& tuning = first_tuning();
@@ -268,9 +270,10 @@ class TuningRun {
     if (!options.search_flags || !options.prove || sizes_.size() > 1 || !function) return {};
     HONE_ASSIGN(const std::optional<ChosenFlags> kept,
                 kept_flags(context_, run, tuning.result().program_id));
-    // A run that goes on must find the dispatches of the one before, however long it could search.
+    // A continued run keeps the chosen flags, and so the same dispatches, however long it could
+    // search.
     if (kept) {
-      // The flags that are kept may name files, which somebody may have removed.
+      // The kept flags may name files that were removed since.
       HONE_TRY(choices_with_files(context_, tuning.result().program));
       HONE_TRY(keep_flags(context_, *kept));
       take(*kept);
@@ -315,7 +318,7 @@ class TuningRun {
     std::erase_if(context_.state->flag_sets, [&](const FlagSet& set) {
       return std::ranges::count(chosen.tried, set.flags) > 0;
     });
-    // Flags whose dispatches are not taken apart could be checked by outputs only.
+    // Flags without a baseline can be checked by the program's outputs only.
     if (context_.state->unchecked_outputs.empty() && !chosen.best.flags.empty() &&
         !is_base(chosen, chosen.best))
       context_.state->flag_sets.push_back({chosen.best.name, chosen.best.flags, /*is_whole=*/true});
@@ -323,7 +326,7 @@ class TuningRun {
     flags_tried_ = chosen.tried.size() - std::min<std::size_t>(1, chosen.tried.size());
   }
 
-  // The choice by the rounds of the proof, the verdict by rounds that it is made for.
+  // Picks the build by the rounds of the proof; fresh rounds give the verdict.
   Status recommend() {
     std::vector<std::vector<VerifiedBuild>> builds;
     for (const ProgramTuning& tuning : bases_.back().tunings())
@@ -340,7 +343,7 @@ class TuningRun {
     result_.candidate = promising;
     const auto span = context_.spend(trial::Activity::kProgram);
     const Status proved = prove(*promising);
-    // What nobody could check does not ship in the place of the default.
+    // A build that could not be verified does not replace the default.
     if (!context_.state->unverified_dispatches.empty() && result_.best->repairs.empty())
       result_.best = base;
     if (proved || proved.error().kind != ErrorKind::kFailure) return proved;
@@ -350,7 +353,7 @@ class TuningRun {
     return {};
   }
 
-  // What a base before the last one came to, where the last one could not be compared with it.
+  // Recommends the best build of an earlier baseline if the last one could not be compared with it.
   void recommend_rival() {
     if (rivals_.empty()) return;
     result_.best = rivals_.back();
@@ -371,7 +374,7 @@ class TuningRun {
         context_.store.log_event("program proof", json_of(*result_.verdict, promising).dump()));
     if (result_.verdict->recommended == Recommended::kChosen) result_.best = promising;
     if (result_.verdict->recommended == Recommended::kFlags) {
-      // A starter spec is part of what there was before.
+      // A starter spec was there before tuning, so it stays.
       const VerifiedBuild* const known =
           FlagBaseline::find(bases_.back().tunings().front(), *promising.without_spec);
       result_.best = known != nullptr ? *known : VerifiedBuild{*promising.without_spec};
@@ -379,9 +382,9 @@ class TuningRun {
     return {};
   }
 
-  // Learns the candidate's gains, whether it is recommended or not: its owner asks most when it is
-  // not. The programs that were timed are those of the last base, the dispatches those of the
-  // chosen one.
+  // Learns each kernel's gain in the candidate, whether it is recommended or not: a rejected
+  // candidate raises the most questions. The timed programs are the last baseline's, the dispatches
+  // the chosen one's.
   Status learn_gains() {
     if (!result_.verdict || !result_.candidate->uses_spec() || !context_.state->deadline.has(0))
       return {};
@@ -431,8 +434,8 @@ class TuningRun {
     return emit_proof_script(file);
   }
 
-  // Those of an earlier run must not be taken for this one's: the compiler takes each file that is
-  // called as one of the program's executables is. Whatever else lies there stays.
+  // Deletes kernels of an earlier run: the compiler takes each file that is named like one of the
+  // program's executables. Other files in the folder stay.
   Status emit_replaced() {
     std::error_code code;
     for (const FlagBaseline& base : bases_)
@@ -442,7 +445,7 @@ class TuningRun {
   }
   std::filesystem::path kernels() const { return context_.options.out / "kernels"; }
 
-  // One of an earlier run must not be taken for this one's.
+  // Deletes the run.sh of an earlier run, and writes one if there is a proof to repeat.
   Status emit_proof_script(const std::filesystem::path& flags_file) {
     const Options& options = context_.options;
     const std::filesystem::path file = options.out / "run.sh";
@@ -476,7 +479,7 @@ class TuningRun {
   }
 
   std::vector<std::string> recommended_flags(const std::filesystem::path& spec) const {
-    // A spec goes with the flags that it was found with when nothing could be run.
+    // If nothing could be run, the spec ships with the flags that it was found with.
     const bool is_tuned = !result_.spec.empty() || !result_.replaced.empty();
     const bool uses_spec = result_.best ? result_.best->uses_spec() : is_tuned;
     std::vector<std::string> flags = context_.options.flags;
@@ -491,7 +494,8 @@ class TuningRun {
     return flags;
   }
 
-  // The base that found it: every base has the ways of those before it too. Without one the last.
+  // Returns the baseline that found `best`: the first that has it, since later ones have the builds
+  // of earlier ones too. Without `best`, returns the last.
   std::size_t base_of(const std::optional<VerifiedBuild>& best) const {
     for (std::size_t i = 0; best && i < bases_.size(); ++i)
       if (FlagBaseline::find(bases_[i].tunings().front(), *best) != nullptr) return i;

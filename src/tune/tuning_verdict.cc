@@ -15,7 +15,7 @@ bool has_winner(const TuningResult& result) {
   });
 }
 
-// Those whose default is wrong, and stays in what ships.
+// Dispatches whose wrong default stays in what ships.
 std::set<std::string> still_wrong(const TuningResult& result) {
   std::set<std::string> wrong = result.wrong_by_default;
   if (result.best)
@@ -23,7 +23,7 @@ std::set<std::string> still_wrong(const TuningResult& result) {
   return wrong;
 }
 
-// Of a run that was not to prove anything in the program.
+// Verdict of a run that proves nothing in the whole program (Options::prove).
 RunVerdict of_dispatches(const TuningResult& result) {
   if (has_winner(result)) return {RunOutcome::kFaster, ""};
   for (const ProgramTuningResult& session : result.at_sizes)
@@ -36,7 +36,8 @@ RunVerdict of_dispatches(const TuningResult& result) {
   return {RunOutcome::kNothingUsable, reason};
 }
 
-// That outputs say nothing and some dispatches could not be verified either, in words.
+// Says that outputs cannot tell right from wrong, and names the dispatches that could not be
+// verified either.
 std::string unchecked(const TuningResult& result) {
   return fmt::format(
       "outputs cannot tell right from wrong ({}), and these dispatches could not be "
@@ -44,7 +45,8 @@ std::string unchecked(const TuningResult& result) {
       result.unchecked_outputs, fmt::join(result.unverified_dispatches, ", "));
 }
 
-// Why what seemed faster could not be proved; empty where rounds told that it is not.
+// Reason why a seemingly faster candidate could not be proved; empty if the rounds show that it is
+// not faster.
 std::string why_not_proved(const TuningResult& result) {
   if (!result.candidate) return "";
   if (!result.verdict)

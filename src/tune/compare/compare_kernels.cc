@@ -27,7 +27,7 @@ struct ToCompile {
   std::optional<provider::Payload> payload = {};
 };
 
-// One dispatch in one or more ways, in their order.
+// Compiles a dispatch in each of `ways`; returns the artifacts in their order.
 Result<std::vector<provider::Artifact>> compile(trial::CompileService& compiler,
                                                 const trial::DispatchToPrepare& dispatch,
                                                 const std::vector<ToCompile>& ways) {
@@ -82,7 +82,7 @@ Result<provider::Artifact> independent_reference(const CompareContext& context,
                  program, dispatch.name);
 }
 
-// What a store chose for a dispatch, the last time it did.
+// A store's last choice for a dispatch.
 struct Choice {
   std::string when;
   std::string configuration;
@@ -121,7 +121,7 @@ Result<std::vector<Choice>> choices_in(store::Store& store,
   return choices;
 }
 
-// As the store's owner compiled it, by this user's compiler.
+// Compiles a stored candidate with this user's compiler and the flags in the store.
 Result<provider::Artifact> compile_again(const CompareContext& context,
                                          trial::CompileService& compiler, store::Store& store,
                                          store::Id candidate, const problem::Dispatch& dispatch) {
@@ -149,7 +149,7 @@ Result<provider::Artifact> compile_again(const CompareContext& context,
   return std::move(compiled.front());
 }
 
-// Codes of stores, each loaded where that is allowed and compiled again where it is not.
+// Loads code of stores if that is allowed, and compiles it again if not.
 class Codes {
  public:
   Codes(const CompareContext& context, trial::CompileService* compiler)
@@ -204,7 +204,7 @@ class PairedKernels {
     return {};
   }
 
-  // One load of both, and its rounds.
+  // Loads both kernels once, and measures the rounds of this load.
   Status measure(std::size_t load, std::size_t rounds) {
     const bool b_first = (std::mt19937_64(context_.options.seed + load)() & 1) != 0;
     trial::RoundsRequest request;
@@ -253,8 +253,8 @@ class PairedKernels {
   ComparedPair& pair_;
 };
 
-// Fills in the times, the result, and the failure where A or B does not load, run or compute what
-// the reference does. `statistics`: of this pair.
+// Fills in the times, the result, and the failure if A or B does not load, run or compute what the
+// reference does. `statistics`: of this pair.
 Status compare_kernels(const CompareContext& context, const KernelPair& kernels,
                        const measure::ComparisonOptions& statistics, ComparedPair& pair) {
   if (provider::identity(kernels.a) == provider::identity(kernels.b))

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kNone = "none";
 
-// One side of a comparison of whole programs: a compiled module with all that a call of it needs.
+// A side of a comparison of whole programs: a compiled module and all that a call of it needs.
 struct ProgramSide {
   std::string label;
   std::filesystem::path module;
@@ -28,8 +28,8 @@ struct ProgramSide {
   provider::ProgramCall call{};
 };
 
-// Gives a function that does not say its types those that the program's has, or those that were
-// given.
+// Gives an untyped function the types of the program's function of that name, or of the given
+// arguments.
 Result<problem::Function> typed(const CompareContext& context, const ProgramSide& side,
                                 const provider::UntypedFunction& function) {
   for (const problem::Function& known : side.known)
@@ -97,13 +97,14 @@ Status complete(const CompareContext& context, const std::filesystem::path& fold
   return {};
 }
 
-// Times both, which are complete, into the pair, until a slowdown that is to be found would be.
+// Times two complete() sides into `pair`, until a slowdown of CompareOptions::find would be found,
+// or up to most_rounds.
 Status time_sides(const CompareContext& context, const ProgramSide& a, const ProgramSide& b,
                   ComparedPair& pair) {
   context.machine_state();  // shares are of the time from here on
   const CompareOptions& options = context.options;
   do {
-    // Another seed in every stage, so that the orders are drawn anew.
+    // Each stage has its own seed, so that its orders are drawn anew.
     HONE_ASSIGN(const auto rounds,
                 time_rounds(context.provider, {a.call, b.call},
                             {options.rounds, options.seconds, options.seed + pair.a_seconds.size()},
@@ -128,12 +129,12 @@ Result<bool> same_contents(const std::filesystem::path& a, const std::filesystem
   return a_bytes == b_bytes;
 }
 
-// What stands in the two results' places when they are not equal.
+// Judges B's `outputs` by A's, `expected`, and puts a difference into `pair`.
 using Judge =
     std::function<Status(const ProgramSide& a, const std::vector<problem::Array>& expected,
                          const std::vector<problem::Array>& outputs, ComparedPair& pair)>;
 
-// With what A's outputs move, where they lie apart.
+// Judges outputs by how far A's move when its inputs are off by rounding (output_moves.h).
 Judge judge_by_moves(const CompareContext& context, const std::filesystem::path& folder) {
   return [&context, folder](const ProgramSide& a, const std::vector<problem::Array>& expected,
                             const std::vector<problem::Array>& outputs,
@@ -178,8 +179,8 @@ Result<ComparedPair> compare_sides(const CompareContext& context,
 
 using Functions = std::vector<problem::Function>;
 
-// A program's compile, in the file `module`. `known`: its functions, read where a module does not
-// say their types and they were not read before.
+// Compiles a program into the file `module`. `known`: the program's functions. They are read if the
+// module does not give their types and they are not known yet.
 Result<ProgramSide> compiled(const CompareContext& context, trial::CompileService& compiler,
                              const CompiledSide& side, const std::filesystem::path& module,
                              Functions& known) {
@@ -191,7 +192,7 @@ Result<ProgramSide> compiled(const CompareContext& context, trial::CompileServic
   ProgramSide made{side.label, module};
   HONE_ASSIGN(const auto untyped, context.provider.untyped_functions(module));
   if (!untyped.empty() && known.empty()) {
-    // By the flags of the comparison: what else a side has does not change the function.
+    // Uses the comparison's flags: a side's own flags do not change the function.
     HONE_ASSIGN(problem::Program loaded,
                 compiler.load_program(side.path, side.bytes, context.options.flags));
     known = std::move(loaded.functions);
@@ -209,7 +210,7 @@ Result<CompiledSide> side_of_spec(const CompareContext& context, const std::stri
   return side;
 }
 
-// Results of the program in f32; none where it cannot be had.
+// Returns the results of the program in f32; empty if it does not compile or run.
 Result<std::vector<problem::Array>> wide_outputs(const CompareContext& context,
                                                  trial::CompileService& compiler,
                                                  const CompiledSide& side, const ProgramSide& a,
@@ -225,7 +226,8 @@ Result<std::vector<problem::Array>> wide_outputs(const CompareContext& context,
   return outputs;
 }
 
-// Two compiles, judged by what `judge_in` makes of their folder and of the functions known by then.
+// Compares two compiles. `judge_in` makes the judge from their folder and the functions known by
+// then.
 Result<ComparedPair> compare_compiled(
     const CompareContext& context, trial::CompileService& compiler, const CompiledSide& a,
     const CompiledSide& b,

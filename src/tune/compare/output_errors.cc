@@ -5,8 +5,8 @@
 namespace hone::tune {
 namespace {
 
-// What `converted` says of B, which is beyond its tolerance: empty where its error is no larger
-// than twice that of the conversions.
+// Says why the conversions do not explain B's error, which is beyond its tolerance. Empty if the
+// error is at most twice that of the conversions alone.
 std::string beside_conversions(const OutputErrors& errors) {
   for (std::size_t i = 0; i < errors.results.size(); ++i) {
     const OutputErrors::OfResult& each = errors.results[i];

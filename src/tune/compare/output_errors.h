@@ -1,4 +1,4 @@
-// How far the results of one compile of a program lie from another's, and whether that is wrong.
+// Errors of one compile's results against another's, and whether they are wrong.
 #pragma once
 
 #include <optional>
@@ -22,11 +22,11 @@ struct OutputErrors {
   std::string note;
 };
 
-// `wide`: the results of the program computed in f32, or none; they are what is exact then, else
-// A's are. `converted`: results of the program with the conversions that B has and A has not, and
-// A's code, or none. What is beyond a tolerance of its type (program_outputs.h) is right all the
-// same where it lies at most twice as far from what is exact as `converted` does: that much the
-// conversions bring alone. An input error when numbers or types of results differ.
+// `wide`: results of the program computed in f32, or none. They are exact if they are given and A's
+// are f16 or bf16; else A's are. `converted`: results of A's code with the conversions that B has
+// and A has not, or none. A result beyond the tolerance of its type (program_outputs.h) is still
+// right if its error is at most twice that of `converted`: the conversions alone bring that much.
+// Input error: numbers or types of results differ.
 Result<OutputErrors> output_errors(const std::vector<problem::Array>& a,
                                    const std::vector<problem::Array>& b,
                                    const std::vector<problem::Array>& wide,

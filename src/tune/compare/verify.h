@@ -1,5 +1,5 @@
-// Is what a compile computes right? One program or one dispatch, with inputs given or generated,
-// against outputs given or an independent reference.
+// Verifies a compile of a program or a dispatch, on given or generated inputs, against given
+// outputs or an independent reference.
 #pragma once
 
 #include <filesystem>
@@ -45,8 +45,8 @@ struct VerifiedOutput {
 
 struct VerifyResult {
   bool right = false;
-  // Why outputs of this program cannot tell right from wrong, on no inputs that were tried; then
-  // `right` says nothing either. Empty where they can.
+  // Reason why outputs cannot tell right from wrong on any inputs that were tried; `right` is then
+  // void. Empty if they can.
   std::string says_nothing;
   std::string message;    // why not, beyond the outputs: it crashed, it wrote where it must not
   std::string reference;  // what it was compared with, in words
@@ -54,36 +54,37 @@ struct VerifyResult {
   std::vector<problem::Array> arrays;  // what it computed, by output; empty when it did not run
 };
 
-// The whole program, compiled with request.flags, under the provider's runtime. Errors: input for
-// arrays that do not fit the function, or what the compiler refuses; failure when the reference
-// does not compile or run. That the compile under test crashes or is wrong is a verdict.
+// Verifies the whole program, compiled with request.flags, under the provider's runtime. Errors:
+// input for arrays that do not fit the function, or for what the compiler refuses; failure if the
+// reference does not compile or run. A compile under test that crashes or is wrong is a verdict,
+// not an error.
 Result<VerifyResult> verify_program(const VerifyRequest& request, const problem::Function& function,
                                     const std::vector<std::string>& runtime_flags,
                                     const provider::ProgramProvider& provider,
                                     trial::CompileService& compiler);
 
-// One dispatch of the program, launched by hone. `configuration`: as the space of the dispatch has
-// it ("dist_m=64,..."); none: the compiler's own choice. Arrays are those of the bindings that are
-// read (inputs) and written (expected), in ordinal order.
+// Verifies one dispatch of the program, launched by hone. `configuration`: in the form of the
+// dispatch's space ("dist_m=64,..."); none: the compiler's own choice. Arrays are those of the
+// bindings that are read (inputs) and written (expected), in ordinal order.
 Result<VerifyResult> verify_dispatch(const VerifyRequest& request,
                                      const problem::Dispatch& dispatch,
                                      const std::optional<std::string>& configuration,
                                      const provider::Provider& provider,
                                      trial::CompileService& compiler, trial::RunnerService& runner);
 
-// The bytes of the arrays as tensors of these types. `what` they are for in messages: "the inputs
-// of function 'f'". Input error when number, shape or element type differ.
+// Returns the arrays as tensors of these types. `what`: their purpose, for messages, such as "the
+// inputs of function 'f'". Input error: number, shape or element type differ.
 Result<std::vector<problem::Array>> fit(const std::vector<GivenArray>& arrays,
                                         const std::vector<problem::TensorType>& types,
                                         const std::string& what);
 
-// The tolerance that the request gives; nothing when it gives none.
+// Returns the request's tolerance; none if it gives none.
 std::optional<measure::Tolerance> given_tolerance(const VerifyRequest& request);
 
-// "absolute 1e-05, relative 1e-04: why".
+// Returns the tolerance in words: "absolute 1e-05, relative 1e-04: why".
 std::string in_words(const measure::Tolerance& tolerance);
 
-// Compiler flags without those that all compiles for the device have: "--target-cpu=x86-64".
+// Returns the compiler flags without those that name the device: "--target-cpu=x86-64".
 std::string in_words(const provider::Provider& provider, const std::vector<std::string>& flags);
 
 }  // namespace hone::tune

@@ -82,7 +82,7 @@ class DispatchVerification {
     return types;
   }
 
-  // Arrays to the bindings of any access but `not_these`, in ordinal order.
+  // Assigns arrays, in ordinal order, to the bindings of any access but `not_these`.
   std::vector<std::string> by_binding(std::vector<problem::Array> arrays, Access not_these) const {
     std::vector<std::string> bytes(dispatch_.bindings.size());
     std::size_t next = 0;

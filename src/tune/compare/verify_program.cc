@@ -38,7 +38,7 @@ class ProgramVerification {
   }
 
  private:
-  // By the given tolerance, or by what the elements move on the reference's side.
+  // Judges the outputs by the given tolerance, or by how far the reference's elements move.
   Status judge(const std::vector<problem::Array>& expected, VerifyResult& verdict) {
     verdict.right = true;
     verdict.outputs.clear();
@@ -69,8 +69,8 @@ class ProgramVerification {
     return {};
   }
 
-  // How far the elements of the reference move; of the program under test where its outputs were
-  // given.
+  // Returns how far the elements of the reference move; those of the program under test if its
+  // outputs were given.
   Result<std::optional<OutputMoves>> moves(const std::vector<problem::Array>& expected) {
     if (request_.expected.empty())
       return moves_of(inputs_, expected, folder_, request_.seed, run_of_reference());
@@ -101,7 +101,7 @@ class ProgramVerification {
             .runtime_flags = runtime_flags_};
   }
 
-  // Empty where the program in f32 cannot be had.
+  // Returns the results of the program in f32; empty if it does not compile or run.
   Result<std::vector<problem::Array>> wide_results() {
     HONE_ASSIGN(const auto module,
                 compiler_.compile_program_in_f32(request_.program.path, request_.bytes,
@@ -117,8 +117,8 @@ class ProgramVerification {
     return results;
   }
 
-  // Outputs that say nothing are right whatever is computed: then the program is verified on other
-  // inputs, and where these say nothing either nothing is verified.
+  // Uninformative outputs pass whatever is computed. The program is then verified on other inputs;
+  // if their outputs are uninformative too, nothing is verified.
   Status look_for_news(const std::vector<problem::Array>& expected, VerifyResult& verdict) {
     if (!verdict.right) return {};
     HONE_ASSIGN(const CheckedInputs found,
@@ -175,7 +175,7 @@ class ProgramVerification {
     return results;
   }
 
-  // The path of the compiled module.
+  // Returns the path of the compiled module.
   Result<std::string> compile(const std::string& name, const std::vector<std::string>& flags) {
     HONE_ASSIGN(const auto module,
                 compiler_.compile_program(request_.program.path, request_.bytes, flags));

@@ -18,22 +18,24 @@
 namespace hone::tune {
 namespace {
 
-// Six builds that are chosen from, and three that are proved, take about 130 samples: with a
-// small budget these are short, lest the proof take several times what the user gave.
+// Choosing among six builds and proving three takes about 130 samples. A small budget makes them
+// short, lest the proof take several times the user's budget.
 constexpr double kSamplesWithinBudget = 400, kShortestSampleSeconds = 0.03;
 
-// Each compile has a copy of the program, and a module about as large comes back.
+// Limit of the bytes that compile at once. Each compile has a copy of the program, and returns a
+// module about as large.
 constexpr std::size_t kBytesAtOnce = std::size_t{1} << 30;
-// Of a call in f32 by code that nobody tuned: some tens of seconds on a few cores.
+// Limit of the operations of a call in f32 by untuned code on the host: some tens of seconds on a
+// few cores.
 constexpr double kMostFlopsOfHost = 1e12;
 // Seconds that the default may take for a call.
 constexpr double kMostOfFirstCall = 600;
 // Seconds. Outputs of a program that takes longer are compared on one set of inputs, not two.
 constexpr double kSlowCall = 5;
-// The first call may have been the reading of weights: another tells what a call takes.
+// Seconds. A longer first call may have been reading weights, so another call is timed.
 constexpr double kMayBeLoading = 1;
 
-// What is no number is as wrong as can be.
+// Returns the largest error of the outputs; infinite if one is not a number.
 double largest_error(const std::vector<problem::Array>& outputs,
                      const std::vector<problem::Array>& exact) {
   double largest = 0;
@@ -266,9 +268,9 @@ Status BuildBench::note_differences(ProgramBuild& build,
   return {};
 }
 
-// Dispatches that are right one by one need not be all that the program does: some cannot be
-// verified by themselves, and what their references have in common with them is not seen. The whole
-// program by another code generator is a witness of another kind.
+// Checks the repaired program as a whole: correct dispatches are not enough. Some dispatches cannot
+// be verified alone, and mistakes that they share with their references stay hidden. The whole
+// program by another code generator is an independent witness.
 Status BuildBench::say_what_is_repaired(ProgramBuild& build,
                                         const std::vector<problem::Array>& outputs) {
   if (context_->options.traits().runs_on_host) return {};
@@ -346,8 +348,8 @@ Result<std::vector<problem::Array>> BuildBench::outputs_in_f32(
   return outputs;
 }
 
-// Of many sets of flags some change a narrow output by more than rounding explains, and only the
-// program in f32 tells which: it is compiled beside them.
+// Prefetches the f32 compile. Among many flag sets, some change a narrow output by more than
+// rounding explains, and only the program in f32 tells which.
 void BuildBench::compare_in_f32_later(std::size_t builds) {
   constexpr std::size_t kMany = 4;
   if (builds < kMany || wide_begun_ || checked_.empty() || checked_.front().wide ||
@@ -376,7 +378,7 @@ Status BuildBench::add_each(std::vector<ProgramBuild> wanted) {
   return {};
 }
 
-// Those that are not here yet; one that was set aside comes back anew.
+// Returns the builds that the bench does not have yet; one that was set aside counts as new.
 std::vector<ProgramBuild> BuildBench::unknown_of(std::vector<ProgramBuild> builds) {
   std::vector<ProgramBuild> unknown;
   std::set<BuildId> ids;
@@ -432,7 +434,7 @@ Status BuildBench::compile_plainly(const BuildId& id) {
   HONE_ASSIGN(std::vector<trial::CompiledModule> compiled, compile(plain));
   if (compiled.front() && content_hash(*compiled.front()) == found->code) return {};
   plain.front().differences.clear();
-  // Its outputs are known by now: another module must give them too.
+  // The repairing build's outputs are known by now: another module must give them too.
   plain.front().repairs = false;
   HONE_TRY(check(plain.front(), compiled.front()));
   plain.front().repairs = found->repairs;

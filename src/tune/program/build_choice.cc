@@ -9,7 +9,7 @@
 namespace hone::tune {
 namespace {
 
-// That build at each size; fewer where one size has none.
+// Returns the build at each size; fewer if a size has none.
 std::vector<const VerifiedBuild*> at_each(const std::vector<std::vector<VerifiedBuild>>& at_sizes,
                                           const VerifiedBuild& wanted) {
   std::vector<const VerifiedBuild*> found;

@@ -14,8 +14,8 @@
 namespace hone::tune {
 namespace {
 
-// Large enough for sums of a few dozen products to reach a bound of a thousand, small enough for a
-// saturated function to leave its bound.
+// Scales of the draws. They are large enough for sums of a few dozen products to reach a bound of a
+// thousand, and small enough for a saturated function to leave its bound.
 constexpr double kScales[] = {1, 64, 1.0 / 64};
 constexpr measure::InputValues kReals{measure::InputValues::Kind::kReals, 1, 0, 1, 1};
 
@@ -30,8 +30,8 @@ bool has_one_value(const problem::Array& array) {
                                                           array.bytes.size() - size) == 0;
 }
 
-// Of reals: at least three elements with two values, as those of a saturated function, but for a
-// share of the largest that no comparison would see.
+// Whether three or more reals have at most two values, as those of a saturated function. Ignores
+// differences too small, relative to the largest, for any comparison to see.
 bool has_two_values(const problem::Array& array) {
   constexpr double kSeen = 1e-4;
   const auto count = static_cast<std::size_t>(problem::element_count(array.type));
@@ -85,7 +85,7 @@ problem::Array redrawn(problem::Array array, bool is_made_up, double scale, std:
   return array;
 }
 
-// Draws arguments anew; `differ` says whether any is another than before.
+// Draws arguments anew; `differ` becomes true if any of them changes.
 Result<std::vector<std::filesystem::path>> write_redrawn(
     const std::vector<GivenArgument>& given, const std::vector<std::filesystem::path>& inputs,
     const std::filesystem::path& folder, std::string_view name, double scale, std::uint64_t seed,
@@ -161,7 +161,7 @@ Result<CheckedInputs> inputs_that_tell(const std::vector<GivenArgument>& given, 
                                 kScales[draw], measure::binding_seed(seed, 2000 + number), differ));
       auto outputs = run(files);
       HONE_TRY(interruption(outputs));
-      // What fails on inputs that were made up for a look is no fault of the program's.
+      // A failure on inputs that hone made up is not the program's fault.
       if (!outputs) break;
       sets.push_back({std::move(files), std::move(*outputs)});
     }

@@ -19,32 +19,32 @@
 namespace hone::tune {
 namespace {
 
-// What is tried on top of the best at a time: few, so that the next best is known soon.
+// Additions to the best set that are tried at a time: few, so that the next best is known soon.
 constexpr std::size_t kTogether = 4;
-// One that changed nothing, alone and together with another, is not tried with more.
+// A choice that changed nothing so often, alone and with another, is not tried with more.
 constexpr std::size_t kWithoutEffect = 2;
-// One that alone makes the program slower than this many times is not tried with others.
+// A choice that alone makes the program slower than this many times is not tried with others.
 constexpr double kHopelessRatio = 1.5;
-// How much slower than the best of a round one may be to stay, after each of its rounds. A sample
-// of a program differs by up to a tenth from the next on a machine that others use too.
+// Ratio to the best of a round up to which a trial stays, after each of its rounds. Samples of a
+// program differ by up to a tenth on a machine that others use too.
 constexpr double kStays[] = {1.5, 1.3, 1.2, 1.12, 1.08, 1.08};
-// A best must be faster than the one before by this much, lest noise be climbed.
+// A new best must be faster than the last by this much, lest the search climb noise.
 constexpr double kStep = 0.985;
-// Tiles are tuned where the program is no slower than this many times the best: the product of
-// tiles that the compiler makes by itself was at 75 to 97 % of the peak
-// (docs/studies/blocked-weights.md).
+// Data tiling is tuned if the program is no slower than this many times the best. The compiler's
+// own product of tiles reached 75 to 97 % of the peak (docs/studies/blocked-weights.md).
 constexpr double kTilesMayWin = 1.25;
-// Weights in blocks are tuned too where the program is no slower than this many times the best
-// whose weights lie as they did: its configurations are the compiler's, and tuning changes those of
-// both, but the order in which memory is read only blocks change.
+// Blocked weights are tuned too if the program is no slower than this many times the best without
+// them. Tuning changes the configurations of both, but only blocked weights change the order in
+// which memory is read.
 constexpr double kBlocksMayWin = 1.25;
-// The fewest compiles may take this many times the seconds asked for, and no more.
+// Limit of the search time if the requested compiles take longer, as a multiple of the requested
+// seconds.
 constexpr double kLatest = 2;
-// Rounds begun before the end go on past it for this share of the seconds asked for: a slow call
-// gets fewer rounds, a fast one all of them.
+// Share of the requested seconds for which begun rounds go on past the end: a slow call gets fewer
+// rounds, a fast one all of them.
 constexpr double kRoundsShare = 0.1;
-// A program that is right is off from itself in f32 by rounding: of 16 bits, behind many layers, by
-// this at most (docs/studies/gpu-models.md), in root mean square as a share of the output.
+// Largest error of a correct program of 16 bits against itself in f32, by rounding behind many
+// layers (docs/studies/gpu-models.md). Root mean square, as a share of the output.
 constexpr double kMostErrorOfRepair = 0.05;
 
 std::string_view name_in(std::string_view flag) {
@@ -53,7 +53,7 @@ std::string_view name_in(std::string_view flag) {
 
 class FlagSearch {
  public:
-  // `called`: the function and its arguments, by which rows of other calls are told apart.
+  // `called`: the function and its arguments, which tell rows of this call from those of others.
   FlagSearch(Context& context, const FlagSearchRequest& request, BuildBench& builds,
              std::string called)
       : context_(context),
@@ -100,18 +100,19 @@ class FlagSearch {
 
  private:
   using Set = std::vector<std::size_t>;  // of choices, in the order they were added
-  // The best set is known of all, of those without tiles, of those of them that have weights in
-  // blocks, and of those with tiles.
+  // Kinds of sets whose best is tracked: any, without data tiling, those of them with blocked
+  // weights, and with data tiling.
   enum Of : std::size_t { kAny, kUntiled, kBlocked, kTiled };
   static constexpr std::array kEach{kAny, kUntiled, kBlocked, kTiled};
 
-  // Whether there is a best of these that is not the best without tiles already.
+  // Whether the kind has a best of its own that is not the best untiled set.
   bool is_own(Of which) const { return best_[which] > 0 && best_[which] != best_[kUntiled]; }
 
-  // As many as keep the compile processes busy: what they come to is stored then.
+  // Trials per batch: as many as keep the compile processes busy. Results are stored after each
+  // batch.
   std::size_t at_once() const { return std::max<std::size_t>(1, context_.options.compile_jobs); }
 
-  // Whether no further trial is begun. The first is where the session has time for it.
+  // Whether no further trial begins. The first begins if the session has time for it.
   bool is_over() const {
     if (!context_.state->deadline.has(context_.state->deadline.trial())) return true;
     if (compiles_ == 0) return false;
@@ -120,8 +121,8 @@ class FlagSearch {
            (seconds > request_.seconds && compiles_ >= request_.compiles);
   }
 
-  // One round beside the default, so that what is known of each is stored before the next ones are
-  // compiled.
+  // Runs one round beside the default, so that each trial's result is stored before the next ones
+  // compile.
   Status time_once(const std::vector<std::size_t>& trials) {
     const std::vector<std::size_t> running = unsettled(trials);
     return running.empty() ? Status() : take_rounds(running, std::span(kStays).first(1));
@@ -132,7 +133,8 @@ class FlagSearch {
     return trials;
   }
 
-  // Those that a first round has not shown to be far slower than the fastest, in their order.
+  // Returns the trials, in their order, that a first round has not shown to be far slower than the
+  // fastest.
   std::vector<std::size_t> near_the_fastest(std::vector<std::size_t> trials) const {
     double fastest = 1;
     for (const std::size_t trial : trials) fastest = std::min(fastest, ratio_of(trial));
@@ -155,9 +157,11 @@ class FlagSearch {
     return !has(SpecReach::kNothing) && has(SpecReach::kTiles) == (which == kTiled);
   }
 
-  // The others on top of the best of its kind, those that did best alone first, until none helps.
+  // Tries the other choices on top of the best of the kind, those that did best alone first, until
+  // none helps.
   Status climb(Of which) {
-    // What is no faster than the default is no ground to climb from, nor what was climbed.
+    // Skips a kind without a best of its own: none is faster than the default, or it was climbed
+    // already.
     if ((which == kTiled || which == kBlocked) && !is_own(which)) return {};
     while (!is_over()) {
       std::vector<Set> next = additions(which);
@@ -169,8 +173,8 @@ class FlagSearch {
     return {};
   }
 
-  // Sets that were not tried: the best's with one more, or with one in place of those that it
-  // cannot be with.
+  // Returns untried sets: the best set with one more choice, which replaces the choices that it
+  // excludes.
   std::vector<Set> additions(Of which) const {
     const Set& best = sets_[best_[which]];
     std::vector<std::pair<double, Set>> sets;
@@ -191,7 +195,7 @@ class FlagSearch {
     return sorted;
   }
 
-  // As the last of a set whose module is another's.
+  // Counts the sets that end with this choice and compile to another set's module.
   std::size_t times_without_effect(std::size_t choice) const {
     std::size_t times = 0;
     for (std::size_t t = 1; t < sets_.size(); ++t)
@@ -205,7 +209,7 @@ class FlagSearch {
     const auto alone = std::ranges::find(sets_, Set{choice});
     if (alone == sets_.end()) return 1;
     const FlagTrial& trial = found_.trials[static_cast<std::size_t>(alone - sets_.begin())];
-    // Where the module is the same as without the choice it may do something together with another.
+    // A choice that does not change the module alone may change it together with another.
     return trial.failure.empty() ? trial.ratio.value_or(1) : 2 * kHopelessRatio;
   }
 
@@ -222,7 +226,7 @@ class FlagSearch {
         sets_, [&](const Set& tried) { return std::ranges::is_permutation(tried, set); });
   }
 
-  // Compiled and checked, or known; the trials' places, in order.
+  // Compiles and checks the sets, or takes known results. Returns the trials' places, in order.
   Result<std::vector<std::size_t>> make(std::vector<Set> sets) {
     std::vector<std::size_t> made, unknown;
     for (Set& set : sets) {
@@ -264,7 +268,8 @@ class FlagSearch {
     return {};
   }
 
-  // What an earlier run found. Its ratio is to the default of then, at the same time.
+  // Takes the result of an earlier run. Its ratio is to that run's default, timed in the same
+  // rounds.
   bool take_known(FlagTrial& trial) const {
     if (context_.options.bit_equal) return false;  // which no row says
     for (const store::ProgramMeasurement& row : rows_) {
@@ -295,7 +300,7 @@ class FlagSearch {
     if (trial.ratio) {
       row.timing = trial::timing_of(trial.seconds);
       row.right = true;
-      // Rounds that choose claim nothing.
+      // Choosing rounds prove nothing.
       row.verdict = fmt::format("timed in {} rounds, to choose by", trial.rounds);
     } else {
       row.verdict = trial.same_as.empty() ? trial.failure : "the same module as " + trial.same_as;
@@ -304,7 +309,7 @@ class FlagSearch {
     return {};
   }
 
-  // Beside the default and the best of before. The fastest becomes the best.
+  // Times the trials beside the default and the best so far. The fastest becomes the best.
   Status race(const std::vector<std::size_t>& trials) {
     std::vector<std::size_t> running = unsettled(trials);
     if (!running.empty()) {
@@ -324,8 +329,8 @@ class FlagSearch {
     return {};
   }
 
-  // One that an earlier run found runs beside those that come. What no longer compiles or runs has
-  // no time either.
+  // Compiles a best set that an earlier run found, so that it runs beside new trials. If it no
+  // longer compiles or runs, it loses its ratio.
   Status bring_back(std::size_t trial) {
     FlagTrial& best = found_.trials[trial];
     if (builds_.find(best.id()) != nullptr) return {};
@@ -354,8 +359,8 @@ class FlagSearch {
 
   double ratio_of(std::size_t trial) const { return found_.trials[trial].ratio.value_or(1); }
 
-  // Measures the trials in `running`, among them the best, in a round for each of `all_stay`, until
-  // only those stay that are near the fastest.
+  // Times the trials in `running`, the best included, in one round for each of `all_stay`. After
+  // each round only those near the fastest stay.
   Status take_rounds(std::vector<std::size_t> running, std::span<const double> all_stay) {
     const std::vector<std::size_t> all = running;
     std::map<std::size_t, std::vector<double>> ratios, times;
@@ -396,9 +401,10 @@ class FlagSearch {
     return {};
   }
 
-  // What left after few rounds was beside the default in these only: where something disturbed the
-  // default there, it would seem faster than what stayed. So it is judged by the fastest of those
-  // that stayed, beside which it was slower. `times`: of each trial in the rounds it was in.
+  // Corrects the ratios of trials that left early. These share few rounds with the default: a
+  // disturbance of the default there would make them seem faster than trials that stayed. So their
+  // ratio is taken by the fastest of those that stayed, beside which they were slower. `times`: of
+  // each trial in its rounds.
   void judge_by_the_fastest(const std::vector<std::size_t>& stayed,
                             const std::map<std::size_t, std::vector<double>>& times) {
     if (stayed.empty()) return;
@@ -447,7 +453,8 @@ std::string call_of(const Context& context, const problem::Function& function) {
                         {"types", types},
                         {"given", given},
                         {"runtime_flags", context.options.runtime_flags},
-                        // What called a set wrong before may call it right, and the other way.
+                        // New verification rules may find a set right that was wrong before, or the
+                        // reverse.
                         {"rules", measure::kVerificationRules}}
       .dump();
 }

@@ -1,7 +1,7 @@
-// Which flags of the compiler make a whole program fastest: searched before any dispatch is tuned,
-// since they decide which dispatches there are. Greedy: each thing the compiler can be told
+// Searches the compiler flags that make a whole program fastest. Flags come before dispatches,
+// since they decide which dispatches there are. The search is greedy: each choice
 // (ProgramProvider::flag_choices) is tried alone, then the others on top of the best, as long as
-// that helps. Those that are tried together run interleaved, and the slower ones leave after each
+// that helps. Sets that are tried together run interleaved, and the slower ones leave after each
 // round (successive halving: Karnin et al., Almost optimal exploration in multi-armed bandits, ICML
 // 2013).
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace hone::tune {
 
-// Choices together, and what became of them; the default without any.
+// A set of choices and its result; the default has no choices.
 struct FlagTrial : Build {
   std::vector<std::string> choices = {};  // names
   store::Id compiler = 0;                 // store::Build, of these flags
@@ -28,13 +28,13 @@ struct FlagTrial : Build {
   store::Id row = 0;                      // of the store, that this run has written
   std::vector<double> seconds = {};       // per call, by round
 
-  // There is nothing to time: what it came to is known.
+  // Whether the result is known, so that there is nothing to time.
   bool is_settled() const { return known || !failure.empty() || !same_as.empty(); }
 };
 
 struct FlagSearchRequest {
-  // It goes on until both are used up, or nothing is left to try, for at most twice `seconds` after
-  // the default has run, and no longer than the session has time for one more trial.
+  // The search ends once both are used up, or nothing is left to try. It takes at most twice
+  // `seconds` after the default has run, and ends if the session has no time for one more trial.
   double seconds = 120;
   std::size_t compiles = 15;
   bool for_tuning = false;  // `bases` are climbed to as well
@@ -45,38 +45,39 @@ struct FoundFlags {
   std::vector<FlagTrial> trials;                // the default first, in the order tried
   std::vector<provider::FlagChoice> not_tried;  // with the reason in why_not
   FlagSet best;                                 // its name is empty where nothing is faster
-  // What the dispatches are to be tuned with: the best of those that leave a spec all operations,
-  // which may have no name; where that has not its weights in blocks the best that has, where it is
-  // near that; then the best of those that leave a spec tiles, where that is near the best.
+  // Flag sets to tune the dispatches with. First the best of those that leave all operations to a
+  // spec; it may have no name. Then the best with blocked weights, if it is another and about as
+  // fast. Then the best with data tiling, if it is near the best of all.
   std::vector<FlagSet> bases;
   std::optional<ProgramVerdict> verdict;  // where it was asked for and there is a best
 
-  // Returns how much faster a set of `sets` is than the default, by the rounds that chose it, which
-  // flatter it. 1 for a set without a name.
+  // Returns the speedup of a set over the default, by the rounds that chose it, which flatter it. 1
+  // for a set without a name.
   double speedup(const FlagSet& set) const;
 };
 
-// What the compiler can be told about the program (ProgramProvider::flag_choices). The files that
-// these flags name are written to the folder of Options::out, and stay there: results in the store
-// are of programs compiled with them. Errors: a file that cannot be written.
+// Returns the compiler's flag choices for the program (ProgramProvider::flag_choices). Writes the
+// files that these flags name to the folder of Options::out. They stay there, because results in
+// the store are of programs compiled with them. Errors: a file that cannot be written.
 Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& context,
                                                              const problem::Program& program);
 
-// `function`: what is called; its arguments are made up. Each trial is a row of the store under
-// its name; a later run on the same store and device takes from there what it would only run again.
-// Errors: of BuildBench, where the default itself does not compile or run; kInterrupted.
+// Searches the flags. `function`: the called function; its arguments are generated unless the
+// options give them. Each trial is a row of the store under its name; a later run on the same store
+// and device reuses it. Errors: those of BuildBench if the default itself does not compile or run;
+// kInterrupted.
 Result<FoundFlags> search_flags(Context& context, const problem::Program& program,
                                 const std::string& bytes, const problem::Function& function,
                                 const FlagSearchRequest& request);
 
-// Where the program does not work as it is.
+// Flags with which a failing default program works.
 struct RepairingFlags {
   FlagSet flags;
   std::string not_proved;  // why it is not known whether what it computes is right; empty: it is
 };
 
-// The first choice of flags with which the program compiles, runs and computes what an independent
-// compile of it does; else the first with which it runs. Nothing where there is none, or no time to
+// Returns the first flag choice with which the program compiles, runs and computes what its
+// independent compile does; else the first with which it runs. None if there is none, or no time to
 // look further.
 Result<std::optional<RepairingFlags>> find_repair(Context& context, const problem::Program& program,
                                                   const std::string& bytes,

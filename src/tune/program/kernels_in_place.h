@@ -1,4 +1,4 @@
-// What each kernel of a whole program takes while the program runs.
+// Time of each kernel inside the running program.
 #pragma once
 
 #include <limits>
@@ -21,23 +21,23 @@ struct KnownKernel {
 
 struct InPlaceRuns {
   int most = 1;
-  // After so many seconds no further run is begun, once there are `least`.
+  // No further run begins after `seconds`, once there are `least`.
   int least = 1;
   double seconds = std::numeric_limits<double>::infinity();
 };
 
-// seconds[v][r]: of the kernels of builds[v] in run r; all builds run once in every run, in
-// turn, each in a process of its own. The runtime counts the launches of as many calls as it made;
-// how many these were, those of `known` tell, which all builds have: what runs less often than
-// once in a call runs at load, and is left out. Empty where that kernel is not seen. `builds` are
-// usable. Errors: those of the runtime's tools.
+// Returns seconds[v][r]: times of the kernels of builds[v] in run r. Every run runs all builds
+// once, in turn, each in a process of its own. The runtime counts launches over all the calls that
+// it makes; the launches of `known`, which all builds have, tell how many calls. A kernel that runs
+// less often than once per call runs at load, and is skipped. Empty if `known` is not seen.
+// `builds` are usable. Errors: those of the runtime's tools.
 Result<std::vector<std::vector<SecondsByKernel>>> look_in_place(Context& context,
                                                                 const BuildBench& bench,
                                                                 const std::vector<BuildId>& builds,
                                                                 const InPlaceRuns& runs,
                                                                 const KnownKernel& known);
 
-// By kernel, of those that every run has.
+// Returns the median of each kernel that every run has.
 SecondsByKernel medians(const std::vector<SecondsByKernel>& runs);
 
 }  // namespace hone::tune

@@ -1,4 +1,4 @@
-// How often one call launches each kernel, where branches and loops of the program decide it.
+// Launches of each kernel per call, if branches and loops of the program decide them.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace hone::tune {
 
-// The program, compiled into `folder`, with arguments for the function. A failure with the
-// compiler's words where it does not compile.
+// Compiles the program into `folder`, and makes arguments for the function. Failure: it does not
+// compile; the message has the compiler's words.
 Result<provider::ProgramCall> compiled_call(Context& context,
                                             const trial::ProgramToCompile& program,
                                             const problem::Function& function,
@@ -18,14 +18,14 @@ Result<provider::ProgramCall> compiled_call(Context& context,
 // Whether a call has to be watched to know how often it launches the program's kernels.
 bool has_varying_launches(const problem::Program& program);
 
-// Sets Dispatch::launches_per_call of those whose launches vary by what the runtime counted in one
+// Sets Dispatch::launches_per_call of dispatches whose launches vary to the runtime's counts of one
 // call: 0 for a kernel that never ran. Launch sets of one kernel share its count by the places that
-// launch them. Counts of no kernel at all change nothing.
+// launch them. Without any counts nothing changes.
 void take_launches(const std::vector<provider::KernelTime>& kernels, problem::Program& program);
 
-// Watches one call of the program where that is necessary, and takes its counts. Where the device's
-// runtime does not count (ProgramProvider::tells_kernel_times), or the program does not run, a note
-// says that each place counts once. Errors: the session was told to stop; a folder that cannot be
+// Watches one call of the program if launches vary, and takes its counts. If the device's runtime
+// does not count (ProgramProvider::tells_kernel_times), or the program does not run, a note says
+// that each place counts once. Errors: the session was told to stop; a folder that cannot be
 // written.
 Status count_launches(Context& context, const trial::ProgramToCompile& compiled,
                       const problem::Function& function, problem::Program& program);

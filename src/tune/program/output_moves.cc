@@ -18,8 +18,8 @@ constexpr int kDraws = 3;
 constexpr double kTimesTheMove = 4;
 constexpr std::size_t kRun = 64;  // elements that move together
 
-// Relative. 64 units of f32: sums of tens of thousands of terms in order lie within it, and
-// operands narrowed to f16 are off by 2^12 units, to bf16 by 2^15.
+// Returns the relative nudge of a type. 64 units of f32: sums of tens of thousands of terms in
+// order lie within it. Operands narrowed to f16 are off by 2^12 units, to bf16 by 2^15.
 double nudge_of(ElementType type) {
   switch (type) {
     case ElementType::kF64:
@@ -45,7 +45,8 @@ double distance_of(double a, double b) {
   return std::isnan(distance) ? INFINITY : distance;
 }
 
-// Whether the errors, of elements that moved less, are no worse than the moves of all, by rank.
+// Whether the errors are no worse, by rank, than the moves of all elements; the errors are of
+// elements that moved less.
 bool are_within(std::vector<double> errors, std::vector<double> moves, double times,
                 double always) {
   std::ranges::sort(errors, std::greater());
@@ -139,7 +140,7 @@ Result<measure::Comparison> compare_with_moves(const problem::Array& got,
   if (are_within(std::move(errors), moves, times, tolerance.absolute))
     for (const std::size_t i : beyond) forgive(i);
   HONE_ASSIGN(measure::Comparison judged, measure::compare(forgiven, expected, tolerance));
-  // How far the outputs lie apart is said of what was computed.
+  // The reported errors are those of the outputs as computed.
   judged.worst_error = plain.worst_error;
   judged.worst_relative = plain.worst_relative;
   judged.nan_count = plain.nan_count;

@@ -12,10 +12,10 @@
 namespace hone::tune {
 namespace {
 
-// Runs of each way, in turn: what one of them says of a kernel is a mean without a spread.
+// Runs of each build, in turn: one run gives a kernel's mean without a spread.
 constexpr int kRunsInPlace = 3;
 
-// Returns the seconds of a launch of each dispatch, as the compiler makes it.
+// Returns the default's seconds per launch, by dispatch.
 Result<std::map<store::Id, double>> default_times(Context& context) {
   HONE_ASSIGN(const std::vector<store::DispatchRow> rows, context.store.dispatch_rows());
   std::map<store::Id, double> seconds;
@@ -26,7 +26,7 @@ Result<std::map<store::Id, double>> default_times(Context& context) {
   return seconds;
 }
 
-// Launch sets of a kernel have one name, and one place here.
+// Launch sets of a kernel share its name, and so one row here.
 std::vector<KernelGain> promises(std::string_view compiler, const std::vector<TunedDispatch>& tuned,
                                  const std::vector<store::Id>& shipped,
                                  const std::map<store::Id, double>& defaults) {
@@ -126,8 +126,8 @@ Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const Verifie
   gain.variant = build.label;
   gain.without_spec = build.without_spec->label;
   gain.has_flags = build.without_spec->id() != default_build().id();
-  // By the ratios that the verdict is about: medians of rounds lie apart by what a round had in
-  // common.
+  // Uses the verdict's paired ratios: medians of rounds would also differ by effects common to a
+  // round.
   gain.before = gain.base = measure::median(rounds.base);
   if (!rounds.flags.empty()) {
     HONE_ASSIGN(const auto by_flags, measure::compare_paired(rounds.base, rounds.flags));

@@ -1,5 +1,5 @@
-// How much of what the kernels of a spec promise arrives in the whole program, and where the rest
-// goes.
+// Compares a spec's gain in the whole program with the sum of its kernels' gains alone, and locates
+// the rest.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,13 +12,13 @@
 
 namespace hone::tune {
 
-// What one kernel gains: seconds of all its launches in a call of the program.
+// Gain of one kernel, in seconds of all its launches in a call of the program.
 struct KernelGain {
   std::string dispatch;
   std::string provider = {};  // who made it: "iree", "triton@3.6.0"
   int launches = 1;
   double promised = 0;  // what its configuration saves by itself, as it was measured
-  // In place: with the flags alone, and with the spec; none where the runtime does not tell.
+  // In place: with the flags alone, and with the spec; none if the runtime does not report it.
   std::optional<double> before = {}, after = {};
 
   std::optional<double> arrived() const;
@@ -31,23 +31,23 @@ struct ProgramGain {
   double base = 0;                    // the default
   double before = 0, after = 0;       // its flags alone, and with the spec
   std::vector<KernelGain> kernels;    // with an entry; what promises most first
-  // Those without an entry, in place: what the spec does to its neighbours.
+  // Kernels without an entry, in place: the spec's effect on its neighbours.
   std::optional<double> others_before = {}, others_after = {};
 
   double promised() const;  // by all kernels
   double arrived() const { return before - after; }
-  // The parts of arrived() that lie in kernels with an entry, and in those without; none when any
-  // of these is not known.
+  // Parts of arrived() in kernels with an entry, and in those without; none if any of these is
+  // unknown.
   std::optional<double> in_kernels() const;
   std::optional<double> in_others() const;
   // The rest: between launches, in copies and in the call itself.
   std::optional<double> between() const;
 };
 
-// Returns the gain of `build`, which `rounds` proved on the bench of prove_program(). `tuned`:
-// the dispatches that it may have entries for, of a program split with its flags. In place each
-// kernel's times are medians of a few runs of both ways in turn. Errors: of the store, and of the
-// runtime's tools.
+// Returns the gain of `build`, which `rounds` proved on the bench of prove_program(). `tuned`: the
+// dispatches that it may have entries for, of a program split with its flags. Kernel times in place
+// are medians of a few runs of both builds in turn. Errors: of the store, and of the runtime's
+// tools.
 Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const VerifiedBuild& build,
                             const ProvingRounds& rounds, const std::vector<TunedDispatch>& tuned);
 

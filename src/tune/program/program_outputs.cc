@@ -30,7 +30,7 @@ double root_mean_square(const std::vector<double>& values) {
   return std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, values.size())));
 }
 
-// Infinite where one has a value and the other has none.
+// Returns the distance between two results; infinite if only one of two elements is a number.
 Distance distance(const problem::Array& from, const std::vector<double>& to) {
   const std::vector<double> values = measure::values_of(from);
   if (values.size() != to.size()) return {INFINITY, INFINITY};
@@ -46,7 +46,7 @@ Distance distance(const problem::Array& from, const std::vector<double>& to) {
   return found;
 }
 
-// Empty where `output` is right by the program computed in f32.
+// Says why `output` is not right by the program computed in f32; empty if it is.
 std::string beside_wide(const problem::Array& output, const problem::Array& expected,
                         const problem::Array& wide) {
   const std::vector<double> exact = measure::values_of(wide);

@@ -12,16 +12,16 @@
 namespace hone::tune {
 namespace {
 
-// Those that choose, and those that say what is claimed. At 3 % noise 20 of the latter find a gain
-// of 5 % in nine of ten proofs (tests/tune/build_choice_simulation_test.cc prints the shares).
+// Rounds used to choose, and rounds used to prove. At 3 % noise, 20 of the latter find a gain of 5
+// % in nine of ten proofs (tests/tune/build_choice_simulation_test.cc prints the shares).
 constexpr int kChoosingRounds = 12, kProvingRounds = 20;
-// The program with the winners alone, and with near ties of two ranks.
+// Compiles for near ties: the program with the winners alone, and with near ties of two ranks.
 constexpr std::size_t kCompilesOfTies = 3;
 // Labels of builds.
 constexpr const char* kSpec = "spec";
-// The one that the user had before, whose entries every spec has behind its own.
+// The user's own spec from before, whose entries follow those of every new spec.
 constexpr const char* kStarter = "starter spec";
-// Where the compiler's own kernels are wrong: with what is right in their place, and nothing else.
+// The build that only replaces the compiler's wrong kernels by correct ones.
 constexpr const char* kRepairs = "repairs";
 
 class Proof {
@@ -36,8 +36,8 @@ class Proof {
     std::ranges::copy_if(entries_, std::back_inserter(replacing), replaces);
     std::erase_if(entries_, replaces);
     HONE_TRY(vet());
-    // The compiler reads no configuration for what is replaced: whether it takes the kernel shows
-    // when the whole program is compiled with it.
+    // Replacing kernels have no configuration to vet: whether the compiler takes them shows when
+    // the whole program is compiled with them.
     if (!replacing.empty()) module_.clear();
     entries_.insert(entries_.end(), replacing.begin(), replacing.end());
     std::ranges::stable_partition(entries_, &VerifiedEntry::repairs);
@@ -66,7 +66,7 @@ class Proof {
     return std::nullopt;
   }
 
-  // With the flags that the entries were found with, whether the program can be run or not.
+  // Vets the entries under the flags that they were found with, even if the program cannot be run.
   Status vet() {
     if (request_.rivals.size() + sets_found_faster() > 0 && !has_time_for_specs(1)) {
       leave_out_all("no time is left to compile the program with it");
@@ -81,7 +81,7 @@ class Proof {
                                  request_.given};
     auto vetted = vet_spec(context_, request, entries_);
     if (!vetted && vetted.error().kind == ErrorKind::kFailure) {
-      // What was tuned is kept; a program that the compiler refuses has no use for a spec.
+      // Tuned results are kept, but a program that the compiler refuses has no use for a spec.
       context_.observer.note(vetted.error().message);
       leave_out_all(vetted.error().message);
       return {};
@@ -97,7 +97,7 @@ class Proof {
     return {};
   }
 
-  // What will be written then are the user's own flags.
+  // Compiles the program with the user's own flags, which are what will be written.
   Status compile_without_spec() {
     HONE_ASSIGN(const auto compiled,
                 context_.compiler.compile_program(request_.program.path, request_.bytes,
@@ -108,8 +108,8 @@ class Proof {
     return {};
   }
 
-  // On a GPU: that the kernels inside the program are those that were verified and measured as they
-  // ship (shipped_kernels.h).
+  // Checks on a GPU that the kernels inside the program are the ones that were verified and
+  // measured, as they ship (shipped_kernels.h).
   Status compare_kernels() {
     const ProgramBuild* whole = builds_->find(whole_);
     if (whole == nullptr || whole->module.empty()) return {};
@@ -131,8 +131,8 @@ class Proof {
     return {};
   }
 
-  // Takes a missing runtime, or a program that fails in it, for a note: hone has tuned all the
-  // same.
+  // Compares builds in the runtime. A missing runtime, or a program that fails in it, is not an
+  // error: hone has tuned all the same.
   Status compare_where_it_runs(const problem::Function& function) {
     const Status compared = compare_on(function);
     const auto is = [&](ErrorKind kind) { return compared.error().kind == kind; };
@@ -153,7 +153,8 @@ class Proof {
   }
 
   Status compare_on(const problem::Function& function) {
-    // The compiler's freedom to reorder sums was added for the sake of dispatches alone.
+    // Flags that let the compiler reorder sums do not count: they were added for the dispatches
+    // alone.
     const bool has_flags = !context_.baseline.extra_flags.flags.empty() &&
                            context_.baseline.extra_flags.flags != context_.options.sums.flags;
     if (!context_.state->deadline.can_prove() && entries_.empty() && !has_flags) {
@@ -190,20 +191,20 @@ class Proof {
     HONE_ASSIGN(const bool dropped, drop_entries_that_do_not_help());
     if (dropped) {
       HONE_TRY(add_spec_builds(/*first=*/false));
-      // Once more, since builds are compared within rounds: what may still be chosen.
+      // Times again what may still be chosen, since builds are compared within rounds.
       HONE_TRY(time_if([this](const ProgramBuild& build) { return stays(build); }));
     }
     return keep_right_ones();
   }
 
-  // Flags that rounds of the whole program found faster than what the entries were found with: a
-  // proof of them is worth more than a look at the entries where there is no time for both.
+  // Counts the flag sets that rounds of the whole program found faster than the entries' flags. If
+  // there is no time for both, proving them is worth more than vetting the entries.
   std::size_t sets_found_faster() const {
     return static_cast<std::size_t>(
         std::ranges::count(context_.state->flag_sets, true, &FlagSet::is_whole));
   }
 
-  // Whether so many more compiles with a spec, and those of the rivals, leave time to prove.
+  // Whether `compiles` more compiles with a spec, and those of the rivals, leave time to prove.
   bool has_time_for_specs(std::size_t compiles) const {
     const Deadline& deadline = context_.state->deadline;
     return deadline.has(static_cast<double>(compiles + request_.rivals.size()) *
@@ -222,7 +223,8 @@ class Proof {
     return time(ids);
   }
 
-  // With the flags that the entries were found with, and nothing else; with what the user has.
+  // Builds with the flags that the entries were found with: alone, and with the user's starter
+  // spec.
   Build base() const {
     if (context_.baseline.extra_flags.flags.empty()) return default_build();
     return {.label = context_.baseline.extra_flags.name,
@@ -234,7 +236,7 @@ class Proof {
             .spec = context_.state->starter_spec};
   }
 
-  // What is found must be better than what the user has.
+  // Adds the starter spec as a build: the new spec must be faster.
   Status add_starter() {
     if (context_.state->starter_spec.empty()) return {};
     ProgramBuild build{starter()};
@@ -243,7 +245,7 @@ class Proof {
     return builds_->add(std::move(build));
   }
 
-  // The spec with these entries, and those of the starter spec behind them.
+  // Returns the spec text of these entries, followed by those of the starter spec.
   Result<std::string> with_starter(const std::vector<VerifiedEntry>& entries) const {
     HONE_ASSIGN(std::string text, spec_text(*context_.programs, entries));
     return linked(std::move(text));
@@ -267,8 +269,8 @@ class Proof {
     return build;
   }
 
-  // The default with its wrong kernels repaired is what outputs are compared with from here on. All
-  // that follows has these entries, whatever time they take.
+  // Adds the default with its wrong kernels repaired. From here on, outputs are compared with it,
+  // and every spec has its entries, whatever time they take.
   Status repair() {
     repairs_ = static_cast<std::size_t>(std::ranges::count_if(entries_, &VerifiedEntry::repairs));
     if (repairs_ == 0) return {};
@@ -284,7 +286,8 @@ class Proof {
     HONE_TRY(builds_->add(std::move(repaired)));
     const ProgramBuild& added = *builds_->find(id);
     if (!added.usable()) {
-      // Without them the rest is compared with a program that is wrong, as is said at the end.
+      // Without repairs, outputs are compared with those of a wrong program, which the verdict
+      // reports.
       for (const VerifiedEntry& entry : repairing)
         leave_out(entry, "repaired by it the whole program " + added.failure);
       entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(repairs_));
@@ -302,7 +305,7 @@ class Proof {
     return {};
   }
 
-  // Whether nothing but repairs is left, which are a way to build the program already.
+  // Whether only repairs are left: the bench has that build already.
   bool only_repairs() const { return repairs_ > 0 && entries_.size() == repairs_; }
 
   static std::vector<std::string> names_of(const std::vector<VerifiedEntry>& entries) {
@@ -316,9 +319,9 @@ class Proof {
     return {entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(count)};
   }
 
-  // Drops entries while the program does not run with the spec, or gives other outputs, though
-  // every entry was verified in its dispatch: each time the first entry with which those before it
-  // go wrong.
+  // Drops entries until the program runs with the spec and gives the expected outputs, since each
+  // entry was verified only in its dispatch. Each step drops the first entry that makes the ones
+  // before it fail, found by bisection.
   Status drop_entries_that_go_wrong() {
     while (entries_.size() > repairs_) {
       HONE_ASSIGN(const std::string words, failure_with(entries_.size()));
@@ -336,14 +339,14 @@ class Proof {
     return {};
   }
 
-  // Why the program with the first so many entries is not timed; empty where it is.
+  // Returns why the program with the first `count` entries is not timed; empty if it is.
   Result<std::string> failure_with(std::size_t count) {
     HONE_ASSIGN(ProgramBuild build, spec_build(first_entries(count), ""));
     if (count == entries_.size()) build.compiled = vetted_module();
     return builds_->failure_of(std::move(build));
   }
 
-  // What was vetted has the new entries only.
+  // The vetted module lacks the starter spec, so it serves only if there is none.
   std::string vetted_module() const { return context_.state->starter_spec.empty() ? module_ : ""; }
 
   Status choose_among_near_ties() {
@@ -381,8 +384,9 @@ class Proof {
     return {};
   }
 
-  // With other flags the program may have other dispatches: only what was verified for the same
-  // code is applied. Nothing is added where no entry is left, or the flags do not compile.
+  // Adds the spec under other flags. The program may then have other dispatches, so only entries
+  // that were verified for the same code are applied. Adds nothing if no entry is left, or if the
+  // flags do not compile.
   Status add_with(const FlagSet& set, const std::string& suffix) {
     const Build alone{.label = set.name, .flags = set.flags};
     if (builds_->timed_for(alone.id()) == nullptr) return {};
@@ -436,14 +440,14 @@ class Proof {
     });
   }
 
-  // The spec without each entry that is there for speed; of many, without each of a few groups of
-  // them.
+  // Adds ablations: the spec without each entry that is there for speed. If there are many, without
+  // each of a few groups of them.
   Status add_ablations() {
     groups_ = in_groups(std::span(entries_).subspan(repairs_), kMostGroups);
     return entries_.size() < 2 ? Status() : add_lacking(groups_);
   }
 
-  // The whole spec, as it is without any dropped, without each group.
+  // Adds the whole spec, as it was before any entry was dropped, without each group.
   Status add_lacking(const std::vector<Group>& groups) {
     std::vector<ProgramBuild> ablations;
     for (const Group& group : groups) {
@@ -455,7 +459,7 @@ class Proof {
       specs_.try_emplace(id, SpecOfBuild{.entries = std::move(others), .ablation = true});
       ablations.push_back(std::move(build));
     }
-    // Without them all entries stand or fall together.
+    // Without ablations all entries stand or fall together.
     if (!has_time_for_specs(ablations.size())) return {};
     return builds_->add_each(std::move(ablations));
   }
@@ -465,7 +469,7 @@ class Proof {
         group, [&](const VerifiedEntry& each) { return each.tuned == entry.tuned; });
   }
 
-  // What is added is part of what the spec was found with.
+  // Includes the baseline's flags, since the spec was found with them.
   std::string label() const { return joined_label(context_.baseline.extra_flags.name, kSpec); }
   std::string label_without(const Group& group) const {
     return fmt::format("{} without {}{}", label(), group.front().name(), and_more(group));
@@ -475,14 +479,14 @@ class Proof {
   }
   using GroupKey = std::vector<const TunedDispatch*>;
   static GroupKey key_of(const Group& group) { return mapped(group, &VerifiedEntry::tuned); }
-  // The whole spec without the group; nothing where that has no time.
+  // Returns the build of the whole spec without the group; null if there was no time for it.
   const ProgramBuild* without(const Group& group) const {
     const auto* const lacking = value_at(lacking_, key_of(group));
     return lacking == nullptr ? nullptr : builds_->timed_for(*lacking);
   }
 
-  // By the program with the whole spec beside the one that lacks a group (with a single entry: the
-  // one without a spec). A group that hurts is taken apart.
+  // Compares the whole spec with each ablation (with a single entry: with no spec). A group that
+  // hurts is split.
   Result<bool> drop_entries_that_do_not_help() {
     const ProgramBuild* whole = builds_->find(whole_);
     if (whole == nullptr) return false;
@@ -499,7 +503,7 @@ class Proof {
     std::vector<measure::PairedComparison> with_it;
     std::vector<measure::Verdict> verdicts;
     for (const Group& group : groups_) {
-      // One that cannot be left out stands or falls with all of them.
+      // With a single group there is no ablation: it gets the whole spec's verdict.
       measure::PairedComparison comparison = gained;
       if (groups_.size() > 1 || repairs_ > 0) {
         HONE_ASSIGN(comparison, gained_by(group, gained));
@@ -514,8 +518,7 @@ class Proof {
     return entries_.size() < before;
   }
 
-  // What the whole spec gains over the one that lacks the group; `otherwise` where that has no
-  // time.
+  // Returns the whole spec's gain over the ablation; `otherwise` if there was no time for that.
   Result<measure::PairedComparison> gained_by(const Group& group,
                                               const measure::PairedComparison& otherwise) const {
     const ProgramBuild* const lacking = without(group);
@@ -523,8 +526,8 @@ class Proof {
     return measure::compare_paired(lacking->seconds, builds_->find(whole_)->seconds);
   }
 
-  // Drops the halves that hurt of a group that hurts, and of these theirs; the whole group where no
-  // half hurts by itself. `by`: what the spec gains by the group.
+  // Drops the halves of a hurting group that hurt, and likewise halves of these. Drops the whole
+  // group if it does not hurt, or no half hurts alone. `by`: the spec's gain by the group.
   Status drop(const Group& group, const measure::PairedComparison& by) {
     const std::vector<Group> halves = in_groups(group, 2);
     if (by.verdict == measure::Verdict::kSlower && halves.size() > 1) {
@@ -563,8 +566,8 @@ class Proof {
     return ids;
   }
 
-  // Without a spec, or with entries that all stay. One that lacked an entry is the spec that is
-  // left where it lacked just what did not help.
+  // Whether a build may still be chosen: it has no spec, or all its entries stay. An ablation may
+  // be chosen if it lacks exactly the dropped entries.
   bool stays(const ProgramBuild& build) const {
     if (!build.without_spec || rival(build) != nullptr) return true;
     const auto* const of = value_at(specs_, build.id());
@@ -637,7 +640,7 @@ Result<ProvingRounds> prove_build(Context& context, ProgramBench& bench,
   }
   std::vector<BuildId> ids{base, id};
   if (alone != nullptr && alone->id() != base) ids.push_back(alone->id());
-  // Other orders than those of the rounds that chose.
+  // Other orders than in the choosing rounds.
   HONE_TRY(builds.time(kProvingRounds, ids, context.options.seed + 1,
                        context.state->deadline.for_proving()));
   ProvingRounds rounds;

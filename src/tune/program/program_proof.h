@@ -1,6 +1,6 @@
-// Will it still be faster inside the program? The spec is put together from what the dispatches
-// won, vetted by the compiler (spec_vetting.h), and compared with the default and with every flag
-// set on the whole program. What is not applied or does not help is left out and named.
+// Proves a gain inside the program. The spec is assembled from the dispatches' winners and vetted
+// by the compiler (spec_vetting.h). Then it is compared with the default and with every flag set on
+// the whole program. Entries that are not applied or do not help are left out and named.
 #pragma once
 
 #include <memory>
@@ -16,20 +16,20 @@
 
 namespace hone::tune {
 
-// A spec is tried without each of its entries, which takes a compile and a dozen rounds of each;
-// one with more entries than this without each of so many groups of them, and a group that hurts
-// is halved until what hurts is found.
+// Most ablations of a spec: each takes a compile and a dozen rounds. A spec with more entries is
+// tried without each of so many groups of them. A group that hurts is halved until the culprit is
+// found.
 inline constexpr std::size_t kMostGroups = 8;
 
-// The builds, while there may be something to time.
+// Builds and their folder, kept while there may be something to time.
 struct ProgramBench {
   TemporaryFolder folder;
   BuildBench builds;
 };
 
 struct ProvenProgram {
-  // Text: compiles with the flags that its entries were found with, and is applied to what they
-  // were verified for; empty when no entry is left.
+  // Spec text: it compiles with the flags that its entries were found with, and applies to what
+  // they were verified for. Empty if no entry is left.
   std::string spec;
   std::vector<provider::ReplacedExecutable> replaced;  // with the spec
   std::vector<VerifiedBuild> builds;  // for most_promising; none where nothing could be run
@@ -48,16 +48,16 @@ struct ProofRequest {
 };
 
 // Compiles the whole program and times it to find what is worth proving (prove_build), beside
-// `rivals`: ways with specs of their own, which other tunings of the program proved. Where it
-// cannot be run (dynamic shapes, benchmark files of a single dispatch, no runtime) it is compiled
-// all the same with what will be written, and a note says so.
+// `rivals`: builds with specs that other tunings of the program proved. A program that cannot be
+// run (dynamic shapes, benchmark files of a single dispatch, no runtime) is still compiled with
+// what will be written. A note says so.
 //
-// When the runtime tells what each kernel takes, winners in `tuned` give way to near ties that are
-// faster in the program (tie_choice.h), unless the options say otherwise.
+// If the runtime reports kernel times, winners in `tuned` give way to near ties that are faster in
+// the program (tie_choice.h), unless the options say otherwise.
 Result<ProvenProgram> prove_program(Context& context, const ProofRequest& request);
 
-// Times the default, this build and the same without what was tuned anew, in rounds that have
-// chosen nothing.
+// Times the default, this build and the same without its tuned parts, in fresh rounds that chose
+// nothing.
 Result<ProvingRounds> prove_build(Context& context, ProgramBench& bench,
                                   const VerifiedBuild& chosen);
 

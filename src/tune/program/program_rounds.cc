@@ -10,7 +10,7 @@ namespace hone::tune {
 namespace {
 
 // Seconds of a call. A shorter one on several threads takes one of two times (0.5 or 0.9 ms, seen
-// of an encoder on two cores), and a process keeps to the one that it began with.
+// of an encoder on two cores). A process keeps to the one that it began with.
 constexpr double kKeepsToOneTime = 1e-3;
 
 }  // namespace
@@ -42,8 +42,8 @@ Result<std::vector<std::vector<double>>> time_rounds(
     progress.planned = rounds;
     observer.progress(progress);
     std::shuffle(order.begin(), order.end(), generator);
-    // Those of one round share a process, so that they can be compared; the rounds then show both
-    // times, as the processes of whoever uses the program will.
+    // Calls of one round share a process, so that they can be compared. Rounds of several processes
+    // show both times, as the user's processes will.
     if (round > 0 && std::ranges::min(times.front()) < kKeepsToOneTime)
       time_of = provider.program_timer();
     std::vector<double>& row = times.emplace_back(calls.size());

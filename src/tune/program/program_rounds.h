@@ -16,17 +16,17 @@ struct ProgramRounds {
   std::size_t rounds = trial::kProgramRounds;
   double seconds = trial::kProgramSampleSeconds;  // of each call's sample
   std::uint64_t seed = 1;                         // of the order within each round
-  // No further round is begun that would take the whole beyond `most_seconds`, once there are
-  // `least` of them: a process that maps gigabytes of weights starts in seconds.
+  // No further round begins that would exceed `most_seconds` in all, once there are `least` of
+  // them: a process that maps gigabytes of weights takes seconds to start.
   double most_seconds = std::numeric_limits<double>::infinity();
   std::size_t least = 1;
 };
 
-// rounds[r][c]: seconds per call of calls[c] in round r. In every round each runs once, in random
-// order and loaded anew, so that where its memory lies is drawn anew every time; the device and
-// files of weights may stay from one to the next (ProgramProvider::program_timer), but from one
-// round to the next only in programs of a millisecond or more.
-// Errors: those of the runtime's tool; kInterrupted when told to stop.
+// Returns rounds[r][c]: seconds per call of calls[c] in round r. Every round runs each call once,
+// in random order and loaded anew, so that its memory lies elsewhere every time. The device and
+// files of weights may stay within a round (ProgramProvider::program_timer). They stay from one
+// round to the next only in programs of a millisecond or more. Errors: those of the runtime's tool;
+// kInterrupted when told to stop.
 Result<std::vector<std::vector<double>>> time_rounds(
     const provider::ProgramProvider& provider, const std::vector<provider::ProgramCall>& calls,
     const ProgramRounds& request, Observer& observer);

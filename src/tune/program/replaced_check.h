@@ -1,5 +1,5 @@
-// What the files of kernels in the place of the compiler's do to a program: read from the program
-// that is compiled with them, since the compiler takes them by name and says nothing.
+// Checks what files of replacing kernels do to a program. Reads the program that is compiled with
+// them, since the compiler takes them by name and reports nothing.
 #pragma once
 
 #include <filesystem>
@@ -34,9 +34,10 @@ struct ReplacedCheckRequest {
   std::vector<std::string> flags;  // of the compiler, without that which names the folder
 };
 
-// A row for each file NAME.mlir of the folder, by name. Files that do not fit are left out of the
-// compile, which may crash with them. Errors: input for a folder without such files, and for a
-// program that the compiler does not accept; a failure where it does not compile with the others.
+// Returns a row for each file NAME.mlir of the folder, sorted by name. Files that do not fit are
+// kept from the compile, which may crash with them. Errors: input for a folder without such files,
+// and for a program that the compiler does not accept; failure if it does not compile with the
+// other files.
 Result<std::vector<CheckedKernel>> check_replaced(trial::CompileService& compiler,
                                                   const provider::ProgramProvider& provider,
                                                   const ReplacedCheckRequest& request);

@@ -65,7 +65,7 @@ class SpecCheck {
     }
   }
 
-  // By a dispatch's name: the entries that match in it.
+  // Returns the entries that match in each dispatch, by the dispatch's name.
   Result<std::map<std::string, std::vector<int>>> matches_of(const trial::SpecFile& spec) {
     HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-spec-"));
     const std::filesystem::path file = folder.path() / "marking_spec.mlir";

@@ -1,4 +1,4 @@
-// What a tuning spec does to a program: for each entry which dispatches it matches, whether it is
+// Checks what a tuning spec does to a program: which dispatches each entry matches, whether it is
 // applied to them, and whether the result compiles. Read from the compiler's IR with and without
 // the spec, since its remarks about applied strategies are no proof.
 #pragma once
@@ -22,7 +22,7 @@ enum class SpecEffect {
 };
 std::string_view name_of(SpecEffect effect);  // "applied", ...
 
-// What an entry does to a dispatch that it matches.
+// Effect of an entry on a dispatch that it matches.
 struct SpecUse {
   std::size_t dispatch = 0;  // in CheckedSpec::program
   SpecEffect effect = SpecEffect::kApplied;
@@ -40,13 +40,13 @@ struct CheckedEntry {
 struct CheckedSpec {
   problem::Program program;
   std::vector<CheckedEntry> entries;
-  // By dispatch of the program: a number that those share which no matcher of hone's can tell
-  // apart; an entry for one is for all of them.
+  // Class of each dispatch of the program. No matcher of hone's tells the dispatches of a class
+  // apart, so an entry for one is for all of them.
   std::vector<std::size_t> spec_class;
 };
 
-// `program_bytes` and `spec_bytes`: of the files, whose paths are for messages. Input errors: the
-// compiler's words when it does not accept one of them.
+// `program_bytes` and `spec_bytes`: contents of the files, whose paths are for messages. Input
+// error: the compiler does not accept one of them; the message has its words.
 struct SpecCheckRequest {
   std::string program_path, program_bytes;
   std::filesystem::path spec_path;

@@ -6,7 +6,7 @@
 namespace hone::tune {
 namespace {
 
-// What makes the program right comes before what makes it fast.
+// Repairs come before gains in speed.
 double gain(const TunedDispatch& tuned) {
   if (tuned.repairs()) return std::numeric_limits<double>::infinity();
   const double speedup = tuned.selection.speedup.value_or(1);
@@ -14,8 +14,9 @@ double gain(const TunedDispatch& tuned) {
          (1 - 1 / speedup);
 }
 
-// The export of a dispatch, with what it is launched with, and its functions, without what differs
-// from one dispatch to the next: the symbols' names, and the target, which the flags are part of.
+// Returns the text of a dispatch's export, which includes its launch, and of its functions. Leaves
+// out what differs between equal dispatches: the symbols' names, and the target, which the flags
+// are part of.
 std::string anonymous_functions(const problem::Dispatch& dispatch) {
   constexpr std::string_view kFunctions = "hal.executable.export";
   std::string text = dispatch.source;
@@ -30,7 +31,7 @@ std::string anonymous_functions(const problem::Dispatch& dispatch) {
   return named.append(text, from);
 }
 
-// Wherever they lie: under other flags a program packs its buffers otherwise.
+// Ignores offsets: under other flags a program packs its buffers otherwise.
 bool same_views(const std::vector<problem::Binding>& a, const std::vector<problem::Binding>& b) {
   return std::ranges::equal(a, b, [](const problem::Binding& one, const problem::Binding& other) {
     return one.access == other.access && one.use == other.use && one.type == other.type &&
@@ -45,7 +46,7 @@ Result<provider::ReplacedExecutable> file_of(const provider::ProgramProvider& pr
   return provider.replaced(*tuned.dispatch, tuned.code, *tuned.launch);
 }
 
-// Launch sets of one kernel have one executable, and so one kernel in its place: that which gains
+// Launch sets of one kernel share an executable, and so one replacing kernel: the one that gains
 // most.
 void add_replaced(const provider::ProgramProvider& provider, const TunedDispatch& candidate,
                   std::vector<VerifiedEntry>& entries, std::vector<LeftOut>& left_out) {

@@ -19,7 +19,7 @@ std::string_view first_line(std::string_view text) {
   return text.substr(0, text.find('\n'));
 }
 
-// The compiler's words begin with the name of the file, and say what is wrong in the next line.
+// The compiler's message begins with the name of the file; the reason is in the next line.
 std::string reason_in(const std::string& words) {
   const std::size_t end = words.find('\n');
   return std::string(first_line(end == std::string::npos
@@ -55,18 +55,18 @@ class Vetting {
     return (request_.program != nullptr ? *request_.program : loaded_).dispatches;
   }
 
-  // One front half serves all that is asked here: `flags` add a spec at most.
+  // All requests here share one frontend compile: `flags` add a spec at most.
   trial::ProgramToCompile program_with(const std::vector<std::string>& flags) const {
     return {request_.path, request_.bytes, flags, request_.flags};
   }
 
-  // What the compiler's IR of a dispatch says that is configured so.
+  // Returns the texts that the compiler's IR has for a dispatch of this configuration.
   Result<std::vector<std::string>> texts_of(const provider::Payload& configured) const {
     HONE_ASSIGN(const auto named, context_.programs->texts_in_ir(configured));
     return mapped(named, &provider::NamedText::text);
   }
 
-  // Whether the first so many entries do wrong.
+  // Whether the first `count` entries go wrong.
   using Wrong = std::function<Result<bool>(std::size_t)>;
 
   Status look_at_program() {
@@ -85,7 +85,7 @@ class Vetting {
     return {};
   }
 
-  // Whether each dispatch got what it may get; else one entry fewer.
+  // Returns whether each dispatch is configured as it may be; if not, drops or restricts an entry.
   Result<bool> configure() {
     HONE_ASSIGN(const std::vector<std::string> flags, with(entries_.size()));
     const auto got = context_.compiler.configured(program_with(flags));
@@ -115,7 +115,7 @@ class Vetting {
     return keep_only(applied, by_name);
   }
 
-  // The entry that was verified for such code.
+  // Returns the entry that was verified for such code; null if there is none.
   const VerifiedEntry* entry_for(const Dispatch& dispatch) const {
     for (const VerifiedEntry& entry : entries_)
       for (const TunedDispatch* verified : entry.verified)
@@ -140,7 +140,7 @@ class Vetting {
       return astray(dispatch, own, alone);
     };
     HONE_ASSIGN(std::optional<std::size_t> culprit, first_with(wrong));
-    // Alone the dispatch is configured otherwise than within the program.
+    // No culprit: alone, the dispatch is configured otherwise than within the program.
     for (std::size_t i = 0; !culprit && i < entries_.size(); ++i)
       if (wanted_[entries_[i].tuned] == texts) culprit = i;
     const std::size_t entry = culprit.value_or(entries_.size() - 1);
@@ -150,8 +150,8 @@ class Vetting {
     return {};
   }
 
-  // An entry that is not applied may match something else once another one is gone, so the program
-  // is looked at again after each change.
+  // Drops entries that are not applied. Such an entry may match something else once another one is
+  // gone, so the program is checked again after each change.
   Result<bool> keep_only(const std::set<const TunedDispatch*>& applied,
                          const std::map<std::string, std::vector<std::string>>& by_name) {
     bool all = true;
@@ -169,7 +169,7 @@ class Vetting {
     return all;
   }
 
-  // Whether the whole program compiles; else one entry fewer.
+  // Returns whether the whole program compiles; if not, drops or restricts an entry.
   Result<bool> compile() {
     const Stopwatch watch(context_.clock);
     HONE_ASSIGN(auto compiled, compile_with(entries_.size()));
@@ -191,7 +191,8 @@ class Vetting {
     return std::move(compiled.front());
   }
 
-  // A single dispatch is compiled in a moment, so the one that fails is looked for first.
+  // Drops or restricts the entry that breaks the compile. A single dispatch compiles fast, so the
+  // failing one is searched first.
   Status leave_out_what_breaks(const std::string& words,
                                Result<bool> (Vetting::*in_dispatch)(const Dispatch&, std::size_t),
                                Result<bool> (Vetting::*in_program)(std::size_t)) {
@@ -236,8 +237,8 @@ class Vetting {
     return !compiled.has_value();
   }
 
-  // The first entry with which those before it do wrong; nothing where all together do not, or none
-  // do too.
+  // Returns, by bisection, the first entry that makes the ones before it go wrong. None if all
+  // entries together do not go wrong, or if the program does without any.
   Result<std::optional<std::size_t>> first_with(const Wrong& wrong) {
     HONE_ASSIGN(const bool all, wrong(entries_.size()));
     HONE_ASSIGN(const bool none, wrong(0));
@@ -251,7 +252,7 @@ class Vetting {
     return std::optional<std::size_t>(known_wrong - 1);
   }
 
-  // The flags with a spec of the first `count` entries.
+  // Returns the flags with a spec of the first `count` entries.
   Result<std::vector<std::string>> with(std::size_t count) {
     std::vector<std::string> flags = request_.flags;
     if (count == 0) return flags;
@@ -263,7 +264,8 @@ class Vetting {
     return context_.programs->with_spec(std::move(flags), file);
   }
 
-  // Whether the entry can be kept to dispatches that it was verified for, and was not yet.
+  // Restricts an entry to the dispatches that it was verified for. Returns false if it was
+  // restricted before, or if the program has none of them.
   bool keep_to_its_own(std::size_t index) {
     VerifiedEntry& entry = entries_[index];
     if (!entry.only.empty()) return false;
@@ -282,7 +284,7 @@ class Vetting {
   const VettingRequest& request_;
   std::vector<VerifiedEntry> entries_;
   problem::Program loaded_;
-  // As the compiler prints them: what the entries say, and what it chooses by itself.
+  // Configurations as the compiler prints them: those of the entries, and its own choices.
   std::map<const TunedDispatch*, std::vector<std::string>> wanted_;
   std::map<std::string, std::vector<std::string>> defaults_;
   std::vector<const Dispatch*> changed_;  // not configured as without the spec

@@ -1,6 +1,6 @@
-// What a spec does to the whole program, as the compiler says before anything runs: entries that
-// break the compile, that stray to a dispatch they were not verified for, or that are not applied,
-// are found, and mended or left out, until what is left compiles and does what was verified.
+// Vets a spec on the whole program by asking the compiler, before anything runs. Finds entries that
+// break the compile, that stray to a dispatch they were not verified for, or that are not applied.
+// Restricts or drops them until the rest compiles and does what was verified.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace hone::tune {
 
-// Whether the compiler refuses what it was asked; an error where hone could not ask it.
+// Whether the compiler refuses a request; an error if hone could not ask it.
 template <class Answer>
 Result<bool> is_refused(const Result<Answer>& answer) {
   if (answer) return false;
@@ -26,7 +26,7 @@ struct VettingRequest {
   const std::string& bytes;        // its file's
   std::vector<std::string> flags;  // of the compiler, without the spec's
   std::filesystem::path folder;    // for specs
-  // As loaded with these flags; none: it is loaded.
+  // The program as loaded with these flags; null: vet_spec() loads it.
   const problem::Program* program = nullptr;
   std::optional<problem::GivenSizes> given = {};  // to load it with
 };
@@ -35,17 +35,17 @@ struct VettedSpec {
   std::vector<VerifiedEntry> entries;  // in the order given; `only` is for these flags
   std::string spec;                    // text; empty when no entry is left
   std::vector<LeftOut> left_out;
-  // Compiled with exactly these flags and this spec; without an entry nothing was compiled.
+  // Module compiled with exactly these flags and this spec; empty without an entry.
   std::string module;
 };
 
-// A matcher of a spec sees one operation and not what is fused around it, and of two operations of
-// one dispatch each may have an entry. So each dispatch of the program, as these flags make it, is
-// looked at as the spec configures it: with the compiler's own choice, or with what was verified
-// for the same work; anything else is an entry astray. Which one it is, is found by halving: the
-// first with which those before it, the larger gains, go wrong. It is kept to the dispatches that
-// it was verified for, by their names, and where that does not help, left out. Errors: what keeps
-// hone from asking the compiler, and a failure where it refuses the program with the flags alone.
+// Vets the entries. A matcher of a spec sees one operation and not what is fused around it. Two
+// operations of one dispatch may each have an entry. So each dispatch of the program under these
+// flags is checked as the spec configures it. It must have the compiler's own choice, or what was
+// verified for the same work; anything else is a stray entry. Bisection finds it: the first that
+// makes the ones before it, the larger gains, go wrong. It is restricted by name to the dispatches
+// that it was verified for, and dropped if that does not help. Errors: hone cannot ask the
+// compiler; failure if the compiler refuses the program with the flags alone.
 Result<VettedSpec> vet_spec(Context& context, const VettingRequest& request,
                             std::vector<VerifiedEntry> entries);
 

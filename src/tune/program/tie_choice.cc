@@ -22,14 +22,13 @@ std::string words_of(const measure::PairedComparison& comparison) {
                      1 / comparison.interval.low);
 }
 
-// Each program is run so often in turn: with so many runs a kernel that is faster in all but one is
-// certainly so; the fewest are those that allow a verdict at all (comparison.h).
+// Runs of each program, in turn. With nine runs, a kernel that is faster in all but one is
+// certainly faster. Six runs are the fewest that allow a verdict (comparison.h).
 constexpr int kRuns = 9, kFewestRuns = 6;
-// A near tie that is to be the winner takes this long to be compared with the default, and with the
-// reference.
+// Seconds for comparing a near tie that is to win with the default, and with the reference.
 constexpr double kConfirmingSeconds = 2;
 
-// Launch sets of a kernel have one name.
+// Returns the names of the entry's kernels; launch sets of a kernel share one.
 std::set<std::string> kernels_of(const VerifiedEntry& entry) {
   std::set<std::string> names;
   for (const TunedDispatch* verified : entry.verified) names.insert(verified->dispatch->name);
@@ -46,7 +45,8 @@ int launches_of(const VerifiedEntry& entry, const std::string& kernel) {
                          });
 }
 
-// Returns the seconds of all the entry's kernels together, by run; empty when a run does not tell.
+// Returns the seconds of all the entry's kernels together, by run; empty if a run does not report
+// one.
 std::vector<double> seconds_of(const VerifiedEntry& entry,
                                const std::vector<SecondsByKernel>& runs) {
   const std::set<std::string> kernels = kernels_of(entry);
@@ -63,14 +63,14 @@ std::vector<double> seconds_of(const VerifiedEntry& entry,
   return seconds;
 }
 
-// Entries that stand for others: each one's near tie of the same rank.
+// Entries with each winner replaced by its near tie of the same rank.
 struct TiedEntries {
   std::deque<TunedDispatch> tuned;     // that `entries` point to
   std::vector<VerifiedEntry> entries;  // of as many dispatches as the winners'
 };
 
-// `entries` with the near tie number `rank`, from 0, in place of the winner of each that has so
-// many; nothing where none has.
+// Returns `entries` with each winner replaced by its near tie number `rank`, from 0, if it has so
+// many; none if no winner has.
 std::optional<TiedEntries> tied_entries(const std::vector<VerifiedEntry>& entries,
                                         std::size_t rank) {
   TiedEntries tied;
@@ -87,10 +87,10 @@ std::optional<TiedEntries> tied_entries(const std::vector<VerifiedEntry>& entrie
   return tied;
 }
 
-// `builds`: usable ones of the bench, with the winners of `entries` first, then with
-// their near ties, the rank of each in `ranks`. Each kernel is timed in place in all of them, in
-// turn; of each entry the one that is certainly faster than the winner, and the fastest of these.
-// Errors: those of the runtime's tools.
+// Times each kernel in place in all builds, in turn. Returns for each entry the fastest near tie
+// that is certainly faster than the winner, if there is one. `builds`: usable builds of the bench,
+// first with the winners of `entries`, then with near ties of the ranks in `ranks`. Errors: those
+// of the runtime's tools.
 Result<std::vector<ChosenTie>> faster_in_place(Context& context, const BuildBench& bench,
                                                const std::vector<BuildId>& builds,
                                                const std::vector<std::size_t>& ranks,
@@ -117,9 +117,8 @@ Result<std::vector<ChosenTie>> faster_in_place(Context& context, const BuildBenc
   return chosen;
 }
 
-// The near tie beside the default, by itself: once it was compared with the reference in as many
-// launches as a winner is. Nothing where it is wrong, or not faster. Errors: those of
-// tune_dispatch().
+// Compares the near tie alone with the default, after comparing it with the reference in as many
+// launches as a winner. None if it is wrong, or not faster. Errors: those of tune_dispatch().
 Result<std::optional<measure::PairedComparison>> confirmed(Context& context,
                                                            const TunedDispatch& tuned,
                                                            std::size_t rank,
@@ -140,8 +139,7 @@ Result<std::optional<measure::PairedComparison>> confirmed(Context& context,
   return alone;
 }
 
-// Puts it in the winner's place, which becomes the near tie. `alone`: what confirmed() said; `why`:
-// for the selection.
+// Swaps a near tie with the winner. `alone`: the result of confirmed(); `why`: for the selection.
 void take_near_tie(TunedDispatch& tuned, std::size_t rank, const measure::PairedComparison& alone,
                    const std::string& why) {
   NearTie& tie = tuned.near_ties.at(rank);
@@ -181,7 +179,7 @@ Result<std::string> TieChoice::choose(const std::vector<VerifiedEntry>& entries,
                 build_of_(entries, fmt::format("{} (chosen in the program)", label)));
     ids.push_back(build.id());
     HONE_ASSIGN(const bool slower, is_slower(entries, ids.front(), std::move(build)));
-    // The elements stay where they are: entries point to them.
+    // Copies the elements in place, since entries point to them.
     if (slower) {
       std::ranges::copy(before, tuned_.begin());
     } else {
@@ -198,7 +196,7 @@ bool TieChoice::is_usable(const BuildId& id) const {
   return build != nullptr && build->usable();
 }
 
-// `ids`: the program with the winners, and those with near ties of these ranks.
+// `ids`: the build with the winners, then those with near ties of these ranks.
 Result<std::vector<ChosenTie>> TieChoice::faster_ones(const std::vector<VerifiedEntry>& entries,
                                                       std::vector<BuildId> ids,
                                                       std::vector<std::size_t> ranks) {
@@ -228,8 +226,8 @@ Status TieChoice::take(const VerifiedEntry& entry, const ChosenTie& tie) {
                                   fmt::format("{}: {}", entry.name(), why));
 }
 
-// Of twenty kernels compared one is called faster that is not, and one that is faster may slow its
-// neighbours: what the choice is worth is asked of the program.
+// Times the whole program with the choice. Of twenty compared kernels one is a false positive, and
+// a faster kernel may slow its neighbours.
 Result<bool> TieChoice::is_slower(const std::vector<VerifiedEntry>& entries, const BuildId& winners,
                                   ProgramBuild chosen) {
   const BuildId id = chosen.id();
