@@ -90,7 +90,8 @@ bool names_shapes(const profiler::Sweep& sweep) {
 Result<std::vector<profiler::Operation>> operations_of(const GenerateOptions& options) {
   HONE_ASSIGN(const profiler::Sweep sweep, sweep_of(options));
   if (options.workload.empty()) return profiler::chosen_operations(sweep);
-  HONE_ASSIGN(std::vector<profiler::Operation> operations, profiler::read_workload(options.workload));
+  HONE_ASSIGN(std::vector<profiler::Operation> operations,
+              profiler::read_workload(options.workload));
   if (names_shapes(sweep)) {
     HONE_ASSIGN(const auto more, profiler::chosen_operations(sweep));
     operations.insert(operations.end(), more.begin(), more.end());

@@ -249,7 +249,8 @@ Status ProfiledOperation::check_applied() {
     stated.push_back(text);
   }
   if (stated.empty()) return {};
-  HONE_ASSIGN(const std::vector<std::string> canonical, context_.compiler.ask(provider::jobs::kCanonical, stated));
+  HONE_ASSIGN(const std::vector<std::string> canonical,
+              context_.compiler.ask(provider::jobs::kCanonical, stated));
   for (std::size_t i = 0; i < configured.size(); ++i) {
     std::vector<ProfiledKernel>& kernels = configured[i]->kernels;
     const bool applied = std::ranges::any_of(kernels, [&](const ProfiledKernel& kernel) {
