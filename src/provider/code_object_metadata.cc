@@ -44,7 +44,7 @@ std::string word(const nlohmann::json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// What the runtime adds lies behind what the caller passes.
+// Arguments that the runtime adds lie behind those that the caller passes.
 void read_arguments(const nlohmann::json& said, CodeObjectKernel& kernel) {
   for (const nlohmann::json& each : said) {
     if (!each.is_object()) continue;

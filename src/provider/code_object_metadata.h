@@ -1,5 +1,5 @@
-// What an AMD code object says of its kernels in its metadata note (LLVM's AMDGPUUsage, "Code
-// Object V3 and Above Metadata").
+// Kernel metadata in the metadata note of an AMD code object (LLVM's AMDGPUUsage, "Code Object V3
+// and Above Metadata").
 #pragma once
 
 #include <array>

@@ -18,7 +18,8 @@ bool is_tried_again(Attempt attempt, FailureKind failure, int tries) {
       // No candidate runs meanwhile: the system had no memory left, most likely.
       return tries < kThrice && (is_accident(failure) || failure == FailureKind::kKernelCrash);
     case Attempt::kCall:
-      // Of a program that takes 10 ms one call hung for 10 s, and 140 others of its module did not.
+      // Seen: one call of a program that takes 10 ms hung for 10 s; 140 others of its module did
+      // not.
       return tries < kTwice && failure == FailureKind::kKernelTimeout;
   }
   return false;

@@ -32,7 +32,8 @@ worker::Message prepare_job(const std::vector<std::string>& flags, const std::st
       std::string(jobs::kPrepare), {{"flags", flags}, {"assemble_for", assemble_for}}, {source}};
 }
 
-// What `call` gives in the end, which has given `outcome` once.
+// Retries `call` as long as provider/retry.h allows, and returns its last outcome. `outcome` is
+// that of the first call.
 template <class Call>
 Result<worker::Outcome> final_of(Result<worker::Outcome> outcome, const Call& call) {
   for (int tries = 1; outcome && !*outcome; ++tries) {
@@ -92,8 +93,8 @@ Result<worker::Message> CompileService::accepted(Result<worker::Outcome> outcome
   return failure("{}: {}", provider::name_of(failed.kind), failed.message);
 }
 
-// What is refused here is one dispatch of a program that the compiler has taken: no mistake of the
-// user's, and no reason to leave the other dispatches.
+// A refusal concerns one dispatch of a program that the compiler has accepted. The user made no
+// mistake, and the other dispatches go on.
 Status CompileService::prepared(const worker::Outcome& outcome) {
   const auto answer = accepted(outcome);
   return answer ? Status() : failure("{}", answer.error().message);
@@ -217,7 +218,7 @@ Result<std::vector<CompileService::Job>> CompileService::jobs_of(
       made.push_back(tl::unexpected(half.error()));
       continue;
     }
-    // One that is too large to be handed on is made again for each.
+    // A front half that is too large to be handed on is compiled again for each program.
     const bool from_half = *half != nullptr;
     made.push_back(
         provider::message_of(kind, provider::kBody,

@@ -29,7 +29,7 @@ struct LeaseKeeper::State {
         beating(std::move(beating_store)),
         stop_fd(stop),
         lease_time(time),
-        // One process may hold several sessions; each is an owner of its own.
+        // A process may hold several sessions; each is an owner of its own.
         owner(fmt::format("{}#{}", store::this_process(), fmt::ptr(this))),
         thread([this] { beat(); }) {}
 
@@ -40,7 +40,7 @@ struct LeaseKeeper::State {
     }
     wake.notify_all();
     thread.join();
-    // What cannot be given back expires.
+    // Leases that cannot be released expire.
     (void)store.release_all(owner);
   }
 

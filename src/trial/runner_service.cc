@@ -78,7 +78,7 @@ Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemR
   });
 }
 
-// One that was expected before may have to be waited for.
+// The runner may first have to finish an earlier expected problem, hence kProblemSeconds.
 Status RunnerService::expect_problem(const measure::ProblemRequest& request) {
   HONE_TRY(ask_within(kProblemSeconds, measure::jobs::kExpectProblem, without_source(request)));
   return {};

@@ -12,7 +12,7 @@
 
 namespace hone::trial {
 
-// What a job on the runner gives: an answer, or how the candidate failed.
+// Result of a job on the runner: an answer, or how the candidate failed.
 template <class T>
 using KernelResult = tl::expected<T, provider::Failure>;
 

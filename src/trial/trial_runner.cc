@@ -66,7 +66,7 @@ Status TrialRunner::recall(Trial& trial) {
 }
 
 Result<bool> TrialRunner::may_be_loaded(store::Id candidate, const store::Artifact& artifact) {
-  // That of another build (Reuse::kAny) is not this candidate's to load.
+  // Code that was compiled for another candidate (Reuse::kAny) must not be loaded for this one.
   if (!artifact.has_code || artifact.candidate != candidate) return false;
   if (services_.trust == store::Trust::kAnyone) return true;
   return services_.store.is_own(candidate);
@@ -146,8 +146,8 @@ Status TrialRunner::finish_compiling(const Trials& trials, double patience) {
   return {};
 }
 
-// What has finished by then is written in one transaction, which on some file systems costs more
-// than the rows; also when the session was told to stop meanwhile.
+// Writes all finished candidates in one transaction, which on some file systems costs more than the
+// rows. It also does so if the session is told to stop meanwhile.
 Result<std::size_t> TrialRunner::wait_for_compiles(double seconds) {
   std::optional<TimeBudget::Span> span;
   if (services_.time != nullptr) span.emplace(*services_.time, Activity::kWait);
@@ -168,7 +168,7 @@ Result<std::size_t> TrialRunner::wait_for_compiles(double seconds) {
   return finished.size();
 }
 
-// One that is not here is of a search that was cancelled.
+// A job that is not in `compiling_` belongs to a cancelled search.
 Result<bool> TrialRunner::take_compiled(const CompiledCandidate& finished) {
   const auto job = compiling_.find(finished.id);
   if (job == compiling_.end()) return false;

@@ -227,7 +227,7 @@ bool Zygote::look_at_server(const std::string& key, Server& server) {
 bool Zygote::take_report(Server& server, Message message) {
   const auto id = number_field(message, "id");
   if (!id || (message.kind != "done" && message.kind != "failed")) return false;
-  // One that is not in flight was cancelled.
+  // A job that is not in flight was cancelled.
   if (server.in_flight.erase(*id) > 0) asker_.send(message);
   return true;
 }
@@ -255,7 +255,7 @@ void Zygote::report_lost(const std::string& key, const Server& server, const Fai
 void Zygote::start_waiting() {
   for (auto job = waiting_.begin(); job != waiting_.end();) {
     if (running() >= settings_.jobs) return;
-    // One whose server is gone waits too: the tuner prepares it again or releases it.
+    // A job whose server is gone waits too: the tuner prepares the server again or releases it.
     const auto server = servers_.find(job->key);
     if (server == servers_.end() || !server->second.prepared) {
       ++job;

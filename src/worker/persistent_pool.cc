@@ -64,7 +64,8 @@ struct PersistentPool::State {
     return {};
   }
 
-  // What was refused is refused as fast again; what passed a limit would cost a worker each time.
+  // A refusal is as fast the next time, so waiting jobs of the same work still run. An exceeded
+  // limit would cost a worker each time, so they fail too.
   void finish_work(const Finished& done) {
     const auto work =
         std::ranges::find(works_in_flight, done.id, [](const auto& each) { return each.second; });
