@@ -64,7 +64,7 @@ class Model {
     // Persistent kernels load the next tile's first steps while they end this one.
     const bool hidden = choice_.structure == kPersistent || choice_.structure == kWarpSpecialised;
     const double loads = hidden ? 1 : batches;
-    // What one program computes behind its sums others' products go on beside.
+    // Products of other resident programs overlap with a program's epilogue.
     const double behind = rounds / split * behind_seconds() / resident;
     all.compute = rounds * steps * all.step + loads * kLatency + batches * store_seconds() + behind;
     all.memory = memory_seconds(units_ * resident);
@@ -102,7 +102,7 @@ class Model {
     }
   }
 
-  // Programs that a unit has room for, by shared memory, registers and threads.
+  // Number of programs that fit on a unit, by shared memory, registers and threads.
   double most_resident() const {
     const double threads = static_cast<double>(choice_.warps * device_.warp);
     const double of_thread = std::min<double>(device_.thread_registers, m_ * n_ / threads + 64);
@@ -154,7 +154,7 @@ class Model {
     return tiles * (rows * a_bytes_ + columns * b_bytes_) * k_;
   }
 
-  // Writing a tile, or the sums of a part.
+  // Seconds of writing a tile, or the sums of a part.
   double store_seconds() const {
     const double of_unit = device_.l2_gbytes_per_second * 1e9 / units_;
     const double bytes = m_ * n_ * (splits() ? 4 : c_bytes_);
@@ -162,7 +162,8 @@ class Model {
     return 300e-9 + bytes * (choice_.structure == kSplitKAtomic ? 2 : 1) / of_unit;
   }
 
-  // Of a tile, by plain instructions: a unit's peak counts each as two operations.
+  // Seconds of a tile's epilogue, made of plain instructions. A unit's peak counts each instruction
+  // as two operations.
   double behind_seconds() const {
     return m_ * n_ * behind_ / (device_.f32_tflops * 1e12 / 2 / units_);
   }

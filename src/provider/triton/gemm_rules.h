@@ -21,7 +21,7 @@ struct GemmKnobs {
   space::Expression precision = kIeee;  // of products of f32 that are not rounded to tf32
 };
 
-// What the rules speak of.
+// Problem, device and knobs that the rules refer to.
 struct GemmRules {
   const Gemm& gemm;
   const GemmDevice& device;

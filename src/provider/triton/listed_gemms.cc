@@ -18,7 +18,7 @@ Result<problem::ElementType> type_of(const char* option, const std::string& name
   return input_error("{} '{}': types are {}", option, name, tune_gemm_type_names());
 }
 
-// What the command line says of all GEMMs.
+// Defaults for all GEMMs, from the command line.
 Result<Gemm> defaults_of(const GemmOptions& options) {
   Gemm gemm;
   gemm.batch = options.batch;
@@ -132,7 +132,7 @@ Status ListedGemms::check_fits(const GemmEntry& entry, const device::Facts& fact
   const problem::Dispatch dispatch = dispatch_of(entry.gemm);
   std::int64_t bytes = 0;
   for (const problem::Binding& binding : dispatch.bindings) bytes += binding.bytes;
-  // What is measured is there twice: over one poison and over another.
+  // Buffers exist twice: candidates are verified over two different poisons.
   if (2 * bytes > facts.memory_bytes)
     return input_error("{}{} takes {:.1f} GB, and {} has {:.1f} GB", triton::place_of(entry, path_),
                        dispatch.name, 2e-9 * static_cast<double>(bytes), facts.name,

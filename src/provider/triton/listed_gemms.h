@@ -43,7 +43,7 @@ Result<std::vector<GemmEntry>> gemms_of(const GemmOptions& options, const std::s
 // "sizes.yaml:3: " for an entry of a file, else empty.
 std::string place_of(const GemmEntry& entry, const std::string& path);
 
-// Each size once. `kernel`: a user's own; none: hone's kernels.
+// Lists each size once. `kernel`: a user's own; none: hone's kernels.
 class ListedGemms final : public provider::ListProvider {
  public:
   // Errors: those of gemms_of(), read_user_kernel(), kernel_parameters() and check_parameters();
@@ -63,7 +63,7 @@ class ListedGemms final : public provider::ListProvider {
   Result<provider::FoundCompiler> find_compiler() override;
   Result<std::optional<provider::WorkerProgram>> worker_program(
       const device::Facts& facts, const std::filesystem::path& folder) const override;
-  // Without the kernel's name.
+  // Name without the kernel's.
   std::string shown_name(const problem::Dispatch& dispatch) const override;
   // The file of tune_gemm.py (gemm_file.h).
   std::string result_file() const override;
@@ -85,7 +85,7 @@ class ListedGemms final : public provider::ListProvider {
 // The GPU's kind (gemm_device), with what its driver says of this one.
 Result<GemmDevice> gemm_device_of(const device::Facts& gpu);
 
-// What Triton's workers run (python/compile_worker.py), with sources and cache in `folder`.
+// Program of Triton's workers (python/compile_worker.py), with sources and cache in `folder`.
 Result<provider::WorkerProgram> worker_program(const Installation& installation,
                                                const std::filesystem::path& folder);
 

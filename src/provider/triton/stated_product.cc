@@ -33,13 +33,13 @@ Result<problem::ElementType> element_of(const json& said) {
   return *type;
 }
 
-// Loops that operands walk as one, and each operand's stride along it.
+// A group of loops that all operands walk as one, and each operand's stride along it.
 struct Dimension {
   std::int64_t size = 1;
   std::vector<std::int64_t> strides;
 };
 
-// Those of a role, outermost first: neighbours that all of the operands walk as one are one.
+// Dimensions of a role, outermost first. Neighbours that all operands walk as one loop are joined.
 std::vector<Dimension> dimensions(const json& loops, std::string_view role,
                                   std::span<const json* const> operands) {
   std::vector<Dimension> found;
