@@ -18,7 +18,7 @@ std::size_t aligned(std::size_t size) {
   return (size + 3) & ~std::size_t{3};
 }
 
-// The content of the first note of that type by "AMDGPU".
+// Content of the first note of that type by "AMDGPU".
 std::optional<std::string_view> metadata_note(std::string_view notes) {
   constexpr std::string_view kOwner("AMDGPU\0", 7);
   while (notes.size() >= sizeof(Elf64_Nhdr)) {

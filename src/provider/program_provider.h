@@ -68,7 +68,7 @@ struct ReplacingKernel {
   std::string code;
 };
 
-// One part of a dispatch's configuration in the compiler's IR.
+// Part of a dispatch's configuration in the compiler's IR.
 struct NamedText {
   std::string name;  // as the IR has it; in documents a key
   std::string text;

@@ -1,4 +1,4 @@
-// One kernel of a PTX module, in a form in which kernels of different modules can be compared. IREE
+// Extracts a kernel of a PTX module, so that kernels of different modules can be compared. IREE
 // links all kernels of a program into one module and measures none of them there.
 #pragma once
 

@@ -59,7 +59,7 @@ Result<provider::Artifact> artifact_from(worker::Message message) {
   return artifact;
 }
 
-// Nobody depends on them: what cannot be read counts as nothing.
+// Stage times are informative only: unreadable ones count as zero.
 CompileStages stages_from(const nlohmann::json& body) {
   const auto seconds = decode_json<std::map<std::string, double>>(body, "stages");
   if (!seconds) return {};
@@ -70,7 +70,7 @@ CompileStages stages_from(const nlohmann::json& body) {
   return {of("configure"), of("translate"), of("serialize"), of("assemble")};
 }
 
-// A compiler that has overwritten its own answer has crashed, though it does not know yet.
+// An unreadable answer means that the compiler has overwritten it: it has crashed without noticing.
 template <class T>
 tl::expected<T, provider::Failure> or_crash(Result<T> answer) {
   if (answer) return std::move(*answer);
@@ -268,7 +268,7 @@ Result<std::vector<CompiledModule>> CompileService::compile_each(
   return compiled;
 }
 
-// A spec's file may say something else the next time.
+// The content of a spec's file may change between calls.
 void CompileService::remember(const ProgramToCompile& program, const worker::Message& job,
                               const CompiledModule& module) {
   if (module && !program.front_flags) compiled_.keep(key_of(job), *module);
@@ -416,7 +416,7 @@ Result<std::optional<worker::Finished>> CompileService::next_of_any(double secon
     if (each.pool->outstanding() > 0) busy.push_back(each.pool);
   if (busy.empty()) return pool_.next_finished(seconds);
   if (busy.size() == 1) return busy.front()->next_finished(seconds);
-  // Each pool waits for its own processes only, so they are asked in turn.
+  // Polls the pools in turn, since each waits for its own processes only.
   constexpr double kTurn = 0.01;
   const Stopwatch watch;
   for (;;) {

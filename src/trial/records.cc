@@ -50,7 +50,7 @@ store::Timing timing_of(std::span<const double> samples, int launches_per_sample
   timing.min = summary.min;
   timing.median = summary.median;
   timing.spread = summary.median > 0 ? (summary.q3 - summary.q1) / summary.median : 0;
-  // Too few samples have no interval; what was seen is then all there is to say.
+  // Too few samples have no interval; the observed range stands in for it.
   timing.low = std::isfinite(interval.low) ? interval.low : summary.min;
   timing.high = std::isfinite(interval.high)
                     ? interval.high

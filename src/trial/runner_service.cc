@@ -27,7 +27,7 @@ Status answers(const std::vector<int>& handles, const measure::Accuracies& kerne
   return failure("has {} kernels of {}", kernels.size(), handles.size());
 }
 
-// In their order, the sentinel last.
+// Handles of the kernels in their order, the sentinel's last.
 Status answers(const measure::MeasureRequest& request, const measure::MeasureResult& result) {
   std::vector<int> asked = request.handles;
   if (request.sentinel && std::ranges::find(asked, *request.sentinel) == asked.end())

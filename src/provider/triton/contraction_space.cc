@@ -47,7 +47,8 @@ struct ContractionRules {
                     knobs.per_unit == 1 || structure == kPersistent);
     builder.require("more_n_structure", "a second block is for tensor descriptors, without SPLIT_K",
                     knobs.more_n == 0 || (structure != kBlocked && knobs.split_k == 1));
-    // Seen on an H100 with Triton 3.6: 512x3072x768 in tiles of 128x(64+32) reads beyond its memory.
+    // Seen on an H100 with Triton 3.6: 512x3072x768 in tiles of 128x(64+32) reads beyond its
+    // memory.
     builder.require("more_n_precision", "MORE_N is not for operands that are taken apart",
                     knobs.more_n == 0 || knobs.precision == kIeee);
     builder.require("more_n_least", "MORE_N is less than BLOCK_N", knobs.more_n < knobs.block_n);
