@@ -268,7 +268,7 @@ Result<std::vector<CompiledModule>> CompileService::compile_each(
   return compiled;
 }
 
-// The content of a spec's file may change between calls.
+// Keeps no program with front flags: the files of its specs may change between calls.
 void CompileService::remember(const ProgramToCompile& program, const worker::Message& job,
                               const CompiledModule& module) {
   if (module && !program.front_flags) compiled_.keep(key_of(job), *module);

@@ -20,9 +20,9 @@
 namespace hone::worker {
 namespace {
 
-// Time for a worker to see by itself that the tuner is gone.
+// Time that a worker gets to notice that the tuner is gone.
 constexpr int kGraceMilliseconds = 500;
-// Between two looks at the worker, before Linux 5.3.
+// Interval between two looks at the worker, before Linux 5.3.
 constexpr int kLookMilliseconds = 100;
 
 void kill_with_group(pid_t worker) {

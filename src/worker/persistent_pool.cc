@@ -15,7 +15,7 @@ namespace {
 using provider::Failure;
 using provider::FailureKind;
 
-// The id of once-jobs and of what prepare() asks; the tuner's ids are candidates'.
+// Id of once-jobs and of prepare() requests; the tuner's ids are candidates'.
 constexpr JobId kOwnJob = ~JobId{0};
 
 bool passed_a_limit(const Failure& failure) {
@@ -85,7 +85,7 @@ struct PersistentPool::State {
     works_given_up.emplace(work, std::move(failure));
   }
 
-  // Waits until a worker has something to say, at most `seconds`, and collects it.
+  // Waits at most `seconds` for a worker's message, and collects it.
   Status look(double seconds) {
     std::vector<pollfd> entries{{options.stop_fd, POLLIN, 0}};
     for (const PersistentWorker& worker : workers) worker.add_poll_entries(entries);

@@ -12,7 +12,7 @@
 namespace hone::worker {
 namespace {
 
-// Kept of what a worker prints.
+// Bytes kept of a worker's output.
 constexpr std::size_t kWordsBytes = std::size_t{64} << 10;
 
 }  // namespace
