@@ -16,7 +16,8 @@ using Clock = std::chrono::steady_clock;
 // Limit on consecutive deaths of a process with no job running in it; then it is not started again.
 // A death with a job running may be the job's doing, and each job runs at most twice.
 constexpr int kMostIdleDeaths = 2;
-// Grace after a job's time limit: a zygote that has not reported the job by then hangs itself.
+// Grace after a job's time limit. If the zygote has not reported the job by then, the zygote itself
+// hangs.
 constexpr double kZygoteGraceSeconds = 15;
 
 double seconds_since(Clock::time_point start) {

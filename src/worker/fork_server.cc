@@ -24,8 +24,8 @@ using provider::Failure;
 using provider::FailureKind;
 using Clock = std::chrono::steady_clock;
 
-// Grace after a candidate's time limit: a prepared server that has not reported it by then hangs
-// itself.
+// Grace after a candidate's time limit. If the prepared server has not reported it by then, the
+// server itself hangs.
 constexpr double kServerGraceSeconds = 5;
 
 // The process that prepares one dispatch and forks its candidates. It prepares, answers on

@@ -35,7 +35,7 @@ class ForkingServer {
  protected:
   // Handles the order "run" or "cancel"; returns false if it is malformed.
   virtual bool take_order(Message order);
-  // Checks the process's further duties.
+  // Polls what a derived class adds.
   virtual void look() {}
   // Adds further descriptors to wait for; returns true if they must also be checked periodically.
   virtual bool add_poll_entries(std::vector<pollfd>&) const { return false; }

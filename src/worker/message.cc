@@ -162,7 +162,7 @@ provider::Failure failure_from(const Message& message) {
     return value != message.body.end() && value->is_string() ? value->get<std::string>() : "";
   };
   const auto kind = provider::failure_kind_from(text("kind"));
-  // A process that sends a malformed failure is out of step.
+  // A malformed failure counts as a crash.
   if (!kind)
     return {
         provider::FailureKind::kCompileCrash,

@@ -180,7 +180,7 @@ class Model {
     const double again = std::max(rows, flying / columns);
     const double waves = tiles_ / flying;
     const double all = std::max(a + b, waves * (again * m_ * a_bytes + columns * n_ * b_bytes) * k);
-    // The rest of L2 is C's and other tiles'; what fits is mostly found there again.
+    // C and other tiles take the rest of L2. Operands that fit are mostly found there again.
     const double missed = a + b > 0.5 * static_cast<double>(device_.l2_bytes) ? 1 : 0.1;
     const double read = a + b + missed * (all - a - b);
     return (read + c) / (device_.memory_gbytes_per_second * 1e9);
@@ -201,7 +201,7 @@ class Model {
         return kLatency + static_cast<double>(choice_.split_k) * sums / of_all;
       case kStreamK:
       case kStreamKTma: {
-        // Unless parts end where tiles do, a program leaves sums and reads another's.
+        // A program stores its sums and reads another's, unless parts end where tiles do.
         const double part = tiles_ * steps_ / stream_programs();
         if (std::fmod(part, steps_) == 0) return 0;
         return kLatency + 3 * m_ * n_ * 4 / (of_all / units_);
@@ -215,7 +215,7 @@ class Model {
   const GemmDevice& device_;
   const GemmChoice& choice_;
   double behind_;
-  // Shares of an operand's elements that are its own: others lie where neighbours' do.
+  // Share of an operand's elements that are distinct; the others overlap with neighbours'.
   double a_distinct_ = 1, b_distinct_ = 1;
   double a_bytes_, b_bytes_, c_bytes_;
   double m_, n_, k_;  // of a tile

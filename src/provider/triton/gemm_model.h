@@ -64,7 +64,7 @@ GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoi
 std::function<GemmChoice(const space::Configuration&)> gemm_choices(const Gemm& gemm,
                                                                     const space::Space& space);
 
-// Predicts the seconds of configurations of `space`: estimate().seconds of gemm_choices().
+// Predicts the seconds of configurations of `space`, by estimate().
 std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
                                                               const GemmDevice& device,
                                                               const space::Space& space);

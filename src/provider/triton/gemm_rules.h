@@ -27,7 +27,7 @@ struct GemmRules {
   const GemmDevice& device;
   const GemmKnobs& knobs;
   // Number of tiles along the columns of a transposed product (SWAP), if they are not consecutive,
-  // as with boxes of pixels. Such a product has to be transposed, so no rule on SWAP applies.
+  // as with boxes of pixels. Such a product has to be transposed, so the rule swap_thin is skipped.
   std::optional<space::Expression> tiles_of_swapped = {};
 
   bool may_take_apart() const;    // products of f32 in parts are a choice

@@ -27,7 +27,7 @@
 
 namespace hone::triton {
 
-// The values of STRUCTURE.
+// Values of STRUCTURE.
 inline constexpr space::Value kBlocked = 0;
 inline constexpr space::Value kSplitKAtomic = 1;
 inline constexpr space::Value kSplitKTwoPasses = 2;

@@ -38,7 +38,8 @@ SpaceKind space_kind(const std::string& name) {
   return SpaceKind::kOwn;
 }
 
-// Checked as far as it can be without compiling it; nothing where none is given.
+// Reads the user's kernel and checks it as far as possible without compiling it; nothing if none is
+// given.
 Result<std::shared_ptr<const UserKernel>> user_kernel(const GemmOptions& options) {
   if (options.kernel.empty()) {
     if (!options.manifest.empty())
@@ -199,7 +200,7 @@ Result<GemmDevice> gemm_device_of(const device::Facts& gpu) {
 Result<provider::WorkerProgram> worker_program(const Installation& installation,
                                                const std::filesystem::path& folder) {
   HONE_ASSIGN(const std::filesystem::path script, write_sources(folder / "triton"));
-  // Compiled code is in the store; the user's own cache of Triton's is left alone.
+  // The user's own Triton cache is not used: compiled code is in the store.
   return provider::WorkerProgram{
       worker_command(installation, script),
       {{"TRITON_CACHE_DIR", (folder / "cache").string()}, {"TRITON_DEFAULT_FP_FUSION", "1"}}};

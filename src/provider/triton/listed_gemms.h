@@ -34,9 +34,9 @@ struct GemmOptions {
 // as input.
 bool names_gemms(const GemmOptions& options, const std::string& input);
 
-// The GEMMs of the command line, or of the file `input`; the command line's types and bias are
-// those of entries that do not say theirs. Input errors name the option or file, line and key.
-// `knobs`: those of a user's kernel, whose result file the input may be.
+// Returns the GEMMs of the command line, or of the file `input`. Entries without types or bias have
+// those of the command line. Input errors name the option or file, line and key. `knobs`: those of
+// a user's kernel, whose result file the input may be.
 Result<std::vector<GemmEntry>> gemms_of(const GemmOptions& options, const std::string& input,
                                         const std::vector<std::string>& knobs = {});
 
@@ -46,8 +46,8 @@ std::string place_of(const GemmEntry& entry, const std::string& path);
 // Lists each size once. `kernel`: a user's own; none: hone's kernels.
 class ListedGemms final : public provider::ListProvider {
  public:
-  // Errors: those of gemms_of(), read_user_kernel(), kernel_parameters() and check_parameters();
-  // an input error for --space or --manifest beside a kernel or without one.
+  // Reads the list. Errors: those of gemms_of(), read_user_kernel(), kernel_parameters() and
+  // check_parameters(). An input error for --space with a kernel, or --manifest without one.
   static Result<std::unique_ptr<provider::ListProvider>> open(const GemmOptions& options,
                                                               const std::string& input);
 
@@ -55,8 +55,8 @@ class ListedGemms final : public provider::ListProvider {
   const std::vector<problem::Dispatch>& dispatches() const override { return dispatches_; }
   std::string place_of(const problem::Dispatch& dispatch) const override;
   std::string device() const override { return "cuda:0"; }
-  // Input errors for a CPU, for types that Triton has no code for there, for what does not fit into
-  // the device's memory, and those of user_kernel_space().
+  // Input errors: a CPU, types that Triton has no code for there, a GEMM that does not fit into the
+  // device's memory, and those of user_kernel_space().
   Result<std::unique_ptr<provider::Provider>> provider_for(
       const device::Facts& facts) const override;
   Result<std::vector<std::string>> flags(const device::Facts& facts) const override;
