@@ -12,7 +12,7 @@
 
 namespace hone::provider {
 
-// How a candidate failed. A failure is a stored row, never the end of a session.
+// Kinds of a candidate's failure. A failure is a stored row, never the end of a session.
 enum class FailureKind {
   kCompileError,   // the compiler said no
   kCompileCrash,   // the compiler died of a fault of its own: SIGSEGV, SIGABRT, no answer, ...

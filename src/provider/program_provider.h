@@ -186,8 +186,8 @@ class ProgramProvider : public Provider {
   virtual Result<ReplacingKernel> read_replaced(const std::string&) const {
     return input_error("{} has no kernels of others", name());
   }
-  // How the dispatch is launched in the words of ReplacingKernel::launch; empty where it does not
-  // say.
+  // Launch of the dispatch in the form of ReplacingKernel::launch; empty if the dispatch does not
+  // state it.
   virtual std::string launch_of(const problem::Dispatch&) const { return {}; }
   // Adds flags that make the compiler use the files of `folder`.
   virtual std::vector<std::string> with_replaced(std::vector<std::string> flags,

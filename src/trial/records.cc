@@ -12,8 +12,8 @@
 namespace hone::trial {
 namespace {
 
-// Nothing for an index outside of the shape: a wild kernel may have written over the runner's
-// memory before it answered.
+// Returns nothing for an index outside of the shape: a wild kernel may have overwritten the
+// runner's memory before it answered.
 std::optional<std::int64_t> flat_index(const std::vector<std::int64_t>& index,
                                        const std::vector<std::int64_t>& shape) {
   if (index.size() != shape.size()) return std::nullopt;

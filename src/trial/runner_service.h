@@ -112,7 +112,7 @@ Result<KernelResult<Answer>> RunnerService::ask_within(double seconds,
   Result<Answer> answer = job.answered_in(*std::move(outcome));
   Status understood = answer ? answers(request, *answer) : tl::unexpected(answer.error());
   if (!understood) return KernelResult<Answer>(tl::unexpected(cannot_be_read(understood.error())));
-  // Whatever the runner says, the device was not busy for longer than the call took.
+  // The device cannot be busy for longer than the call took, whatever the runner reports.
   busy_seconds_ += std::clamp(busy_seconds_in(*answer), 0.0, watch.seconds());
   return KernelResult<Answer>(std::move(*answer));
 }

@@ -36,7 +36,7 @@ struct TimeRow {
   double seconds = 0;
 };
 
-// For one thread.
+// Account of a session's time. For one thread.
 class TimeBudget {
  public:
   // Counts time as `activity` while it lives, then again as the previous activity.

@@ -39,7 +39,7 @@ struct Steps {
   bool beside_default = true;
 };
 
-// For one thread.
+// Runs the trials of one dispatch. For one thread.
 class TrialRunner {
  public:
   // `server` compiles the dispatch's candidates. It is prepared when the first of them is compiled.

@@ -33,11 +33,12 @@ struct JobLimits {
 // the process's own folder, stdin is /dev/null, and stdout and stderr are captured for failures. An
 // exception that leaves a handler is a failure (kCompileError) with its words.
 struct CompileHandlers {
-  // In the prepared server: leaves in memory what run() needs. Its answer goes to the tuner.
+  // Runs in the prepared server, and leaves in memory what run() needs. Its answer goes to the
+  // tuner.
   std::function<Outcome(const Message&)> prepare;
-  // In a child of the prepared server, which sees prepare()'s memory.
+  // Runs in a child of the prepared server, which sees prepare()'s memory.
   std::function<Outcome(const Message&)> run;
-  // In a child of the zygote.
+  // Runs in a child of the zygote.
   std::function<Outcome(const Message&)> once;
 };
 

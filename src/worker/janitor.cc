@@ -39,8 +39,9 @@ void close_all_but(int socket, int exit) {
     if (fd > STDERR_FILENO && fd != socket && fd != exit) ::close(fd);
 }
 
-// Its own group: the worker's is going to be killed. Its own stdio: the worker's pipes must close
-// when the worker ends. No mark: see processes_started_with, which reads the memory changed here.
+// The janitor has its own process group, since the worker's is going to be killed. It has its own
+// stdio, since the worker's pipes must close when the worker ends. It has no mark: see
+// processes_started_with, which reads the memory changed here.
 void settle(int socket, int exit) {
   ::setpgid(0, 0);
   close_all_but(socket, exit);

@@ -38,7 +38,7 @@ class JobProcess {
   double seconds() const;  // since its start
   Connection& connection() { return connection_; }
 
-  // From now on neither time nor memory is watched.
+  // Stops watching time and memory.
   void lift_limits();
 
   void add_poll_entries(std::vector<pollfd>& entries) const;

@@ -7,7 +7,7 @@
 
 namespace hone::worker {
 
-// For one thread.
+// Connection to a runner. For one thread.
 class RunnerTransport {
  public:
   virtual ~RunnerTransport() = default;

@@ -102,7 +102,7 @@ provider::Failure WorkerProcess::fail(provider::FailureKind kind, std::string wh
   end(/*seconds=*/0);
   const std::string words = last_words();
   if (why.empty()) return {provider::died_of(process_.exit_signal(), kind, killed), words};
-  // Its first line is the SIGKILL that was hone's own.
+  // Skips the first line, which reports hone's own SIGKILL.
   if (const auto line = words.find('\n'); line != std::string::npos) why += words.substr(line);
   return {kind, std::move(why)};
 }

@@ -54,7 +54,7 @@ std::vector<LoopNames> all_loop_names(bool convolution, const Loops& loops) {
         if (role != loops.roles[l]) continue;
         const auto taken = static_cast<std::size_t>(std::ranges::count(way, name, &LoopName::name));
         if (convolution && taken > 0) continue;
-        // Behind, between and before those that have the name already.
+        // Inserts the loop at each position among the loops that already have the name.
         for (std::size_t place = taken + 1; place-- > 0;) {
           LoopNames& next = longer.emplace_back(way);
           for (LoopName& each : next)
@@ -92,7 +92,7 @@ std::optional<std::vector<Dimension>> named_dimensions(const json& use, const Lo
   return found;
 }
 
-// How an operand gets from the program's order of dimensions to the kernel's.
+// Permutation from the program's order of an operand's dimensions to the kernel's.
 struct Move {
   std::vector<int> permutation;  // empty where it lies right as it is
   std::vector<std::string> program, kernel;

@@ -208,7 +208,8 @@ class Naming {
     return {};
   }
 
-  // How far the elements of `dimension` are apart, by what walks it; else by the shortest row.
+  // Distance of neighbouring elements of `dimension`, from the loops that walk it; else from the
+  // shortest possible row.
   std::int64_t next_pitch(const StatedUse& use, const std::string& dimension,
                           const std::string& row, std::int64_t row_pitch, bool window) const {
     const std::int64_t shortest = row_pitch * least(row);

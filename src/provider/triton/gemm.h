@@ -40,7 +40,7 @@ std::string name_of(const Gemm& gemm);
 // the source is its JSON.
 problem::Dispatch dispatch_of(const Gemm& gemm);
 
-// As src/provider/triton/python/problem.py reads it.
+// JSON form that src/provider/triton/python/problem.py reads.
 void to_json(nlohmann::json& json, const Gemm& gemm);
 
 // The GEMM that dispatch_of made the dispatch of. An input error for any other dispatch.

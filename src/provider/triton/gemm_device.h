@@ -56,8 +56,8 @@ bool on_matrix_units(const Gemm& gemm, const GemmDevice& device);
 // shared memory; on Hopper, 8-bit operands must both be stored along k (seen in compiled kernels).
 bool has_warpgroup_instructions(const Gemm& gemm, const GemmDevice& device);
 
-// An input error for element types that Triton has no code for on `device`: f8E4M3FN before sm_89,
-// tf32 on AMD other than gfx942.
+// Returns an input error for element types that Triton has no code for on `device`: f8E4M3FN before
+// sm_89, tf32 on AMD other than gfx942.
 Status check(const Gemm& gemm, const GemmDevice& device);
 
 }  // namespace hone::triton

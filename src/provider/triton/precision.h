@@ -1,5 +1,5 @@
-// How replaced kernels compute products of f32: the values of the knob PRECISION (PRECISIONS of
-// python/kernel_text.py).
+// Precision with which replacing kernels compute products of f32: the values of the knob PRECISION
+// (PRECISIONS of python/kernel_text.py).
 #pragma once
 
 #include "provider/triton/gemm_device.h"

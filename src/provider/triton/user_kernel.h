@@ -68,7 +68,7 @@ Result<space::Space> user_kernel_space(const UserKernel& kernel, const Gemm& gem
 // part of its source and so of its fingerprint.
 problem::Dispatch with_kernel(problem::Dispatch dispatch, const UserKernel& kernel);
 
-// As python/user_kernel.py reads it.
+// JSON form that python/user_kernel.py reads.
 void to_json(nlohmann::json& json, const UserKernel& kernel);
 
 }  // namespace hone::triton

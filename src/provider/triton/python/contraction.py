@@ -185,7 +185,7 @@ class _Text(KernelText):
     def behind_root(self):
         super().behind_root()
         if self.more_n:
-            # The same for the second block.
+            # Repeats the epilogue for the second block.
             self.walk_block("m" if self.swap else "n", 1)
             self.add("sums = more")
             self.block_m, self.block_n = self.blocks["m"][-1], self.blocks["n"][-1]
