@@ -50,8 +50,9 @@ class Provider {
                                                                    const space::Space&) const {
     return {};
   }
-  // Returns the shipped form of a candidate, if it differs from the one that is searched: arguments
-  // during the search are constants of the shipped kernel. Nothing if there is only one form.
+  // Returns the shipped form of a candidate, if it differs from the form that is searched; nothing
+  // if there is only one. Values that are arguments during the search are then constants of the
+  // shipped kernel.
   virtual std::optional<ShippedForm> as_shipped(const Payload&) const { return std::nullopt; }
   // Lower bound, in seconds, on the time of this provider's kernels for the dispatch on a device
   // with this peak; 0: not known.

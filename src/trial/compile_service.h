@@ -107,7 +107,7 @@ class CompileService {
   Result<std::vector<CompiledModule>> compile_each(const std::vector<ProgramToCompile>& programs);
   // Start to compile or load a program in the background, if the pool has a process for it. The
   // next call with the same request takes the result. They wait for a front half, and keep it for
-  // later loads. That call reports any error in it.
+  // later loads. An error in it is reported by the call that takes the result.
   void compile_ahead(const ProgramToCompile& program);
   void load_ahead(const ProgramToCompile& program);
   void compile_in_f32_ahead(const ProgramToCompile& program);

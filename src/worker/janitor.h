@@ -14,8 +14,8 @@ namespace hone::worker {
 // session's mark, so that they outlive the worker. Requires a worker with one thread.
 Status start_janitor(int socket, const SessionFolder& folder);
 
-// Begins a worker: claims its folder, starts its janitors, and ignores the signal of output that no
-// tuner reads any more. On failure it prints the reason and returns the exit code.
+// Begins a worker: claims its folder, ignores SIGPIPE for output that no tuner reads any more, and
+// starts its janitors. On failure it prints the reason and returns the exit code.
 tl::expected<SessionFolder, int> begin_worker(int socket);
 
 }  // namespace hone::worker

@@ -23,9 +23,9 @@ std::map<std::string, std::int64_t> keyed(const Gemm& gemm,
                                           const std::map<std::string, std::int64_t>& knobs);
 
 // Converts a line to the workers' knobs. Without STRUCTURE the kernel is the blocked one, or
-// split-K if SPLIT_K is above 1: atomic if C has the type of the sums, else in two passes. Without
-// FIXED, GROUP_M and SPLIT_K are constants of the code, as in tune_gemm's kernels. An input error
-// names a missing key.
+// split-K if SPLIT_K is above 1. Split-K is atomic if C has the type of the sums, else in two
+// passes. Without FIXED, GROUP_M and SPLIT_K are constants of the code, as in tune_gemm's kernels.
+// An input error names a missing key.
 Result<std::map<std::string, std::int64_t>> knobs_of(
     const Gemm& gemm, const std::map<std::string, std::int64_t>& configuration);
 

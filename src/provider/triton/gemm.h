@@ -26,9 +26,9 @@ struct Gemm {
 // Type of the sums: i32 for integers, f32 for all else.
 problem::ElementType accumulator(const Gemm& gemm);
 
-// Returns an input error that names what the kernels cannot do. Causes: a size below 1, an operand
-// of 2^31 elements, operands of different types (two 8-bit floats may differ), or a result type
-// that sums cannot be narrowed to.
+// Returns an input error that names what the kernels cannot do. Causes: a size below 1; an operand
+// of 2^31 elements; operands of different types (two 8-bit floats may differ); a result type that
+// sums cannot be narrowed to.
 Status check(const Gemm& gemm);
 
 // "gemm_2048x1280x5120_f16_f16_f32_nt": sizes as M x N x K, types of A, B and C, and 'n' or 't' for

@@ -26,8 +26,8 @@ struct GemmEntry {
 };
 
 // Reads `text`. Properties that an entry does not state (types, bias) are those of `defaults`. An
-// input error names `path`, the line, the key and what is allowed. Causes: no list of mappings, a
-// missing size, a size that is no positive number, rowMajorA or rowMajorB other than T and N, an
+// input error names `path`, the line, the key and what is allowed. Causes: no list of mappings; a
+// missing size; a size that is no positive number; rowMajorA or rowMajorB other than T and N; an
 // unknown key (with the nearest). `knobs`: those of a user's kernel, which are keys of its
 // configurations.
 Result<std::vector<GemmEntry>> read_gemms(std::string_view path, const std::string& text,

@@ -30,8 +30,9 @@ struct StatedProduct {
 // Returns the product; an input error says why there is no kernel for it.
 Result<StatedProduct> stated_product(const problem::Dispatch& dispatch);
 
-// Smallest number of tiles that cover an image if each is a box of `block` pixels and one of `more`
-// behind it, as python/boxes.py chooses them. `block` and `more` are powers of two, or `more` is 0.
+// Smallest number of tiles that cover an image, as python/boxes.py chooses them. Each tile is a box
+// of `block` pixels and one of `more` behind it. `block` and `more` are powers of two, or `more` is
+// 0.
 std::int64_t image_tiles(const std::vector<std::int64_t>& image, std::int64_t block,
                          std::int64_t more);
 
