@@ -25,8 +25,8 @@ constexpr std::pair<FailureKind, std::string_view> kFailureKinds[] = {
     {FailureKind::kImpossibleTime, "impossible time"},
 };
 
-// What the kernel sends a process for an instruction of its own, and what abort() raises
-// (signal(7)).
+// Signals that the kernel raises for a fault of the process itself, and SIGABRT, which abort()
+// raises (signal(7)).
 constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What compiling a candidate gives, and what can go wrong with a candidate.
+// Results of compiling a candidate, and the ways in which a candidate can fail.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace hone::provider {
 
-// How a candidate failed. A failure is a stored row, never the end of a session.
+// Kinds of a candidate's failure. A failure is a stored row, never the end of a session.
 enum class FailureKind {
   kCompileError,   // the compiler said no
   kCompileCrash,   // the compiler died of a fault of its own: SIGSEGV, SIGABRT, no answer, ...
@@ -29,13 +29,15 @@ enum class FailureKind {
 };
 
 std::string_view name_of(FailureKind kind);  // "compile error", "not applied", ...
-// An input error for a name that none has.
+// Returns an input error for an unknown name.
 Result<FailureKind> failure_kind_from(std::string_view name);
 
-// Ended by somebody who is neither hone nor the candidate: says nothing about the candidate.
+// Whether somebody other than hone or the candidate ended the process: says nothing about the
+// candidate.
 bool is_accident(FailureKind kind);
-// What may come out otherwise on a machine with less load or more memory: accidents, and limits of
-// time and memory that were passed. Everything else is a verdict, which the same inputs give again.
+// Whether the failure may not recur on a machine with less load or more memory: true for accidents
+// and for exceeded time or memory limits. Every other failure is a verdict, which the same inputs
+// reproduce.
 bool may_differ_next_time(FailureKind kind);
 // Returns how a process failed that died of `signal` (0: it exited): `killed` for a signal that no
 // fault of its own raises, else `crashed`.
@@ -53,11 +55,11 @@ struct Artifact {
   std::string code;    // the binary
   Launch launch;
   std::string configured;  // what the compiler says that it was configured with, for people
-  // What else the worker said of it, for its provider's other half (ProgramProvider::as_compiled);
-  // not stored.
+  // Further data from the worker for the provider's half in the tuner
+  // (ProgramProvider::as_compiled); not stored.
   Payload more = {};
 
-  // All but its code and `more`.
+  // Describes all fields but `code` and `more`.
   static void fields(auto& artifact, auto&& field) {
     field("format", artifact.format);
     field("launch", artifact.launch);

@@ -18,7 +18,7 @@ std::size_t aligned(std::size_t size) {
   return (size + 3) & ~std::size_t{3};
 }
 
-// The content of the first note of that type by "AMDGPU".
+// Content of the first note of that type by "AMDGPU".
 std::optional<std::string_view> metadata_note(std::string_view notes) {
   constexpr std::string_view kOwner("AMDGPU\0", 7);
   while (notes.size() >= sizeof(Elf64_Nhdr)) {
@@ -44,7 +44,7 @@ std::string word(const nlohmann::json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// What the runtime adds lies behind what the caller passes.
+// Arguments that the runtime adds lie behind those that the caller passes.
 void read_arguments(const nlohmann::json& said, CodeObjectKernel& kernel) {
   for (const nlohmann::json& each : said) {
     if (!each.is_object()) continue;

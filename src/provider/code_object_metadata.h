@@ -1,5 +1,5 @@
-// What an AMD code object says of its kernels in its metadata note (LLVM's AMDGPUUsage, "Code
-// Object V3 and Above Metadata").
+// Kernel metadata in the metadata note of an AMD code object (LLVM's AMDGPUUsage, "Code Object V3
+// and Above Metadata").
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace hone::provider {
 // is damaged.
 nlohmann::json code_object_metadata(std::string_view code);
 
-// How a kernel of a code object wants to be launched.
+// Launch requirements of a kernel in a code object.
 struct CodeObjectKernel {
   // An argument that the caller passes, not one that the runtime adds ("hidden_...").
   struct Argument {
@@ -34,8 +34,8 @@ struct CodeObjectKernel {
   std::vector<Argument> arguments = {};  // in their order; empty where the file does not list them
 };
 
-// Empty for what has no such note. Numbers that the file does not say, or says as something else,
-// are 0.
+// Lists the kernels of a code object; empty if `code` has no such note. Numbers that are missing or
+// malformed are 0.
 std::vector<CodeObjectKernel> code_object_kernels(std::string_view code);
 
 }  // namespace hone::provider

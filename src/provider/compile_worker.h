@@ -1,14 +1,15 @@
-// A provider's half in a worker process: who calls the compiler. The half that the tuner asks is a
-// Provider (provider.h); what passes between the two are the jobs of jobs.h.
+// A provider's half in a worker process, which calls the compiler. The half in the tuner is a
+// Provider (provider.h). The two exchange the jobs of jobs.h.
 #pragma once
 
 #include "provider/message.h"
 
 namespace hone::provider {
 
-// One is opened in the process that all workers of a session are forked from, and asked in their
-// forks, each of which runs one job and may crash, hang or eat memory (worker/fork_server.h). An
-// exception that leaves a function is a failure of the job (kCompileError) with its words.
+// Calls the compiler. The process that all workers of a session are forked from opens one
+// CompileWorker. Its forks use it: each runs one job and may crash, hang or eat memory
+// (worker/fork_server.h). An exception that leaves a function fails the job (kCompileError) with
+// its words.
 class CompileWorker {
  public:
   virtual ~CompileWorker() = default;

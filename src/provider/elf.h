@@ -1,4 +1,4 @@
-// The sections of a 64-bit ELF file. It reads what a compiler made: every offset is checked.
+// Reads the sections of a 64-bit ELF file. The file comes from a compiler: every offset is checked.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ struct ElfFile {
   std::vector<ElfSection> sections;
 };
 
-// Nothing when `elf` is no 64-bit ELF file or a section leaves it.
+// Returns nothing if `elf` is no 64-bit ELF file or a section exceeds it.
 std::optional<ElfFile> read_elf(std::string_view elf);
 
-// The zero-terminated text at `offset` of a string table; empty where it leaves the table.
+// Returns the zero-terminated text at `offset` of a string table; empty if it exceeds the table.
 std::string_view text_at(std::string_view table, std::uint64_t offset);
 
 }  // namespace hone::provider

@@ -50,7 +50,7 @@
 
 namespace hone::provider::jobs {
 
-// What a compile of the whole program gave one dispatch.
+// Configuration of one dispatch in a compile of the whole program.
 struct ConfiguredDispatch {
   std::string name;        // the export's symbol
   Payload payload;         // "attributes" in JSON
@@ -76,7 +76,7 @@ struct SpecFileEntry {
   }
 };
 
-// What a job about a program, a dispatch or a spec is given.
+// Request of a job about a program, a dispatch or a spec.
 struct ProgramRequest {
   std::string path;
   std::string bytes;  // the first blob
@@ -92,7 +92,7 @@ struct ProgramRequest {
     field.when(request.front_half, "front_half", request.front_half);
   }
 };
-// Who is asked reads the blobs where they are: a program may hold its weights.
+// Puts the blobs into `message`. The worker reads them in place: a program may hold its weights.
 void give_blobs(ProgramRequest& request, Message& message);
 
 using Texts = std::vector<std::string>;

@@ -1,5 +1,5 @@
-// What the manifests (YAML) of users' own kernels have in common, whoever compiles them: which
-// function, launched how, with what to be tuned (docs/kernels.md, docs/external-kernels.md).
+// Keys that the manifests (YAML) of users' own kernels share, whichever compiler they use: the
+// function, its launch and its knobs (docs/kernels.md, docs/external-kernels.md).
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -44,7 +44,8 @@ struct KernelManifest {
   int defaults_line = 0;
 };
 
-// Input errors of all its functions begin with the manifest's path and a line.
+// Reads the common keys of a manifest. Input errors of all functions begin with the manifest's path
+// and a line.
 class ManifestReader {
  public:
   // Reads into `manifest`, whose path is set, and which must outlive the reader.
@@ -53,18 +54,19 @@ class ManifestReader {
   Place at(const YAML::Node& node) const { return {common_->manifest, node}; }
   Place at(int line) const { return {common_->manifest, line}; }
 
-  // Calls `read` for each key of the file. Errors for what is no YAML or no mapping, for a key that
-  // is given twice, and for one of `needed` that is missing; `keys` are all there are.
+  // Calls `read` for each key of the file. Errors: text that is no YAML or no mapping, a repeated
+  // key, a missing key of `needed`, and a key that is not in `keys`.
   Status read_keys(const std::string& text, const std::vector<std::string>& keys,
                    const std::vector<std::string>& needed,
                    const std::function<Status(const std::string&, const YAML::Node&)>& read) const;
-  // Calls `use` for each entry of a mapping, whose names are identifiers and differ.
+  // Calls `use` for each entry of a mapping. Errors: a name that is no identifier, and a repeated
+  // name.
   Status each(const YAML::Node& node, const std::string& what,
               const std::function<Status(const std::string&, const YAML::Node&)>& use) const;
   Result<KernelManifest::Text> scalar(const std::string& what, const YAML::Node& node) const;
-  // From 0 to 2147483647.
+  // Reads a whole number from 0 to 2147483647.
   Result<space::Value> number(const std::string& what, const YAML::Node& node) const;
-  // One to three expressions.
+  // Reads one to three expressions.
   Result<std::vector<KernelManifest::Text>> extents(const std::string& what,
                                                     const YAML::Node& node) const;
 
@@ -73,9 +75,8 @@ class ManifestReader {
   // Whether `text` can be read with these names; `more` is added to the error.
   Status legal(const std::string& what, const KernelManifest::Text& text, const space::Names& names,
                const char* more = "") const;
-  // What is said in one place of the common keys and needed in another: that no knob has one of the
-  // names `taken` or in `names`, grid and rules can be read, defaults are values of the knobs. The
-  // knobs are added to `names`.
+  // Checks the common keys against one another. No knob may have a name from `taken` or `names`;
+  // grid and rules must parse; defaults must be values of their knobs. Adds the knobs to `names`.
   Status check_common(space::Names& names, const std::vector<std::string>& taken) const;
 
  private:
@@ -86,8 +87,9 @@ class ManifestReader {
   KernelManifest* common_;
 };
 
-// The knobs and rules where `names` have their values; a knob of which `is_knob` says no is its
-// default. `what`: of what, in the error where the manifest's default breaks a rule.
+// The space of the manifest's knobs and rules, with `names` bound to their values. A knob for which
+// `is_knob` is false has its default. `what` names the subject of the error when the manifest's
+// default breaks a rule.
 Result<space::Space> manifest_space(const KernelManifest& manifest, space::Names names,
                                     const std::function<bool(const std::string&)>& is_knob,
                                     const std::string& what);

@@ -1,6 +1,6 @@
-// Dispatches that a user lists, instead of a program that they are pieces of, and who makes their
-// kernels. Each such provider is registered by a line of session/registry.cc, and named by
-// `hone tune --provider NAME`.
+// A provider for dispatches that a user lists, instead of those of a program, and for their
+// kernels. A line of session/registry.cc registers each such provider; `hone tune --provider NAME`
+// selects it.
 #pragma once
 
 #include <filesystem>
@@ -35,27 +35,29 @@ class ListProvider {
  public:
   virtual ~ListProvider() = default;
 
-  // The file that lists them, for messages; each dispatch once, in the file's order.
+  // Path of the file that lists the dispatches, for messages. Each dispatch occurs once, in the
+  // file's order.
   virtual const std::string& path() const = 0;
   virtual const std::vector<problem::Dispatch>& dispatches() const = 0;
-  // "sizes.yaml:3: " for one of a file's lines, else empty.
+  // "sizes.yaml:3: " for a dispatch of the file, else empty.
   virtual std::string place_of(const problem::Dispatch& dispatch) const {
     static_cast<void>(dispatch);
     return {};
   }
-  // --device where neither a device nor a target is named; empty: this machine's cores.
+  // Default of --device if neither a device nor a target is named; empty: this machine's cores.
   virtual std::string device() const { return {}; }
 
-  // Makes what the tuner asks. `facts`: of the device, or, where none is here, of a target alone.
-  // Input errors where there are no kernels for it, and for a dispatch that does not fit on it.
+  // Makes the Provider. `facts`: of the device, or of a target alone if no device is here. Input
+  // errors if there are no kernels for it, or a dispatch does not fit on it.
   virtual Result<std::unique_ptr<Provider>> provider_for(const device::Facts& facts) const = 0;
   // Flags of the workers' job "prepare".
   virtual Result<std::vector<std::string>> flags(const device::Facts& facts) const = 0;
 
-  // Looks for the compiler; an environment error where there is none.
+  // Finds the compiler; an environment error if there is none.
   virtual Result<FoundCompiler> find_compiler() = 0;
-  // After find_compiler(): what long-lived workers run, its files in `folder`. None: the
-  // CompileWorker that is registered beside it, in forked processes.
+  // Returns the program of long-lived workers, with its files in `folder`. Call it after
+  // find_compiler(). None: the CompileWorker that is registered beside it compiles in forked
+  // processes.
   virtual Result<std::optional<WorkerProgram>> worker_program(
       const device::Facts& facts, const std::filesystem::path& folder) const {
     static_cast<void>(facts);
@@ -63,11 +65,10 @@ class ListProvider {
     return std::optional<WorkerProgram>();
   }
 
-  // How tables call a dispatch.
+  // Name of a dispatch in tables.
   virtual std::string shown_name(const problem::Dispatch& dispatch) const { return dispatch.name; }
-  // The results' file in the folder of --out, and the line of it for one of the dispatches.
-  // `configured`: Artifact::configured of what is to be used; `seconds`: of a launch, where it was
-  // measured.
+  // Name of the result file in the folder of --out, and its line for a dispatch. `configured`:
+  // Artifact::configured of the chosen kernel; `seconds`: of a launch, if it was measured.
   virtual std::string result_file() const = 0;
   virtual std::string result_line(const problem::Dispatch& dispatch, const std::string& configured,
                                   std::optional<double> seconds) const = 0;

@@ -1,5 +1,5 @@
-// What the tuner and its workers say to each other, and jobs as types: one description says what is
-// asked and what is answered, for who asks and for who does it.
+// Messages between the tuner and its workers, and jobs as types. One description of a job states
+// request and answer for both sides.
 #pragma once
 
 #include <functional>
@@ -22,21 +22,21 @@ struct Message {
   std::vector<std::string> blobs;  // bytes as they are; at most 1024, 1 GiB together
 };
 
-// What a job gives: an answer, or how it failed.
+// Result of a job: an answer, or how it failed.
 using Outcome = tl::expected<Message, Failure>;
 
-// Names a job by all that it says and is given.
+// Cache key of a job: covers its kind and all that it is given.
 std::string key_of(const Message& job);
 
-// Of a job that asks or answers nothing.
+// Request or answer of a job that has none.
 struct Nothing {};
 inline void to_json(nlohmann::json& json, const Nothing&) {
   json = nlohmann::json::object();
 }
 inline void from_json(const nlohmann::json&, Nothing&) {}
 
-// What of a value travels beside its JSON: overloaded for types that have bytes. An error of
-// take_blobs() goes on from the name of the message.
+// Move the bytes of a value between the value and the message's blobs, beside its JSON. Overloaded
+// for types that have bytes. The text of a take_blobs() error continues the name of the message.
 template <class T>
 void give_blobs(T&, Message&) {}
 template <class T>
@@ -46,8 +46,8 @@ Status take_blobs(T&, Message&) {
 void give_blobs(Artifact& artifact, Message& message);
 Status take_blobs(Artifact& artifact, Message& message);
 
-// Where in a message a value is, if not in the field of a name: it is the body, or a text that is
-// the first blob.
+// Places of a value in a message, other than a named field: the whole body, or (for a text) the
+// first blob.
 inline constexpr const char kBody[] = "", kBlob[] = "blob";
 
 template <class T>
@@ -63,7 +63,8 @@ Message message_of(std::string_view kind, std::string_view place, T value) {
   return message;
 }
 
-// A job by its kind; the types of what is asked and answered, which are JSON; and their places.
+// Describes a job: its kind, the types of request and answer, which are JSON, and their places in
+// the message.
 template <class Request, class Answer>
 struct Job {
   const char* kind;
@@ -73,7 +74,7 @@ struct Job {
   Message ask(Request request) const { return message_of(kind, asked, std::move(request)); }
   Message answer(Answer answer) const { return message_of("done", answered, std::move(answer)); }
 
-  // The answer of what has done it: a Result of something that is an Answer, or a Status.
+  // Makes the answer message. `done` is a Status, or a Result of something that converts to Answer.
   template <class Done>
   Result<Message> answer_with(Done done) const {
     if (!done) return tl::unexpected(std::move(done).error());
@@ -89,7 +90,8 @@ struct Job {
     HONE_TRY(take_blobs(request, message));
     return request;
   }
-  // A failure that goes on from the name of what answered, which may say anything.
+  // Reads the answer, whose content is not trusted. The text of a failure continues the name of the
+  // process that answered.
   Result<Answer> answered_in(Message message) const {
     if constexpr (std::is_same_v<Answer, std::string>)
       if (answered == std::string_view(kBlob)) {

@@ -1,7 +1,6 @@
-// A configuration as a compiler is told it, or says that it was configured with: JSON that a
-// provider's half in the tuner and its half in the workers understand, and nobody between them. It
-// is kept, sent and compared; what else is to be known of it the provider is asked (provider.h,
-// program_provider.h).
+// Configuration encoded for the provider's compiler, or as the compiler reports it. The JSON is
+// opaque to everyone but the provider's halves in the tuner and in the workers. Other code stores,
+// sends and compares it, and asks the provider for anything else (provider.h, program_provider.h).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,8 +10,7 @@ namespace hone::provider {
 
 struct Payload {
   nlohmann::json json = nullptr;
-  // Whose it is, where its kernel takes the place of the compiler's in a program; empty: the
-  // session's own provider's.
+  // Provider whose kernel replaces the compiler's in a program; empty: the session's own.
   std::string replacing = {};
 
   bool operator==(const Payload&) const = default;

@@ -17,7 +17,7 @@
 
 namespace hone::provider {
 
-// What a spec says about one dispatch.
+// Spec entry for one dispatch.
 struct SpecEntry {
   std::string name;  // of the dispatch
   problem::Operation root;
@@ -27,7 +27,7 @@ struct SpecEntry {
   std::vector<std::string> only = {};
 };
 
-// What of a program a spec reaches, compiled in some way.
+// How much of a program a tuning spec reaches under a set of compiler flags.
 enum class SpecReach {
   kAll,      // its operations as they are
   kBlocks,   // the same, with weights laid out for products that a spec configures
@@ -41,19 +41,19 @@ struct FlagFile {
   std::string text;
 };
 
-// One thing that a compiler can be told about a whole program.
+// Compiler flags for a whole program that are chosen together.
 struct FlagChoice {
   std::string name;   // "data tiling"
   std::string group;  // at most one of a group is chosen: "data tiling", "convolutions"
   std::vector<std::string> flags;
   std::string reason;        // what it does, and when that helps
   std::string why_not = {};  // it can do nothing for the program at hand; empty where it may
-  // What is tuned under it; nothing: it competes with tuning.
+  // Part of the program that is tuned under these flags; kNothing: the flags compete with tuning.
   SpecReach reach = SpecReach::kAll;
   std::vector<FlagFile> files = {};  // which have to be there wherever the flags are given
 };
 
-// A file with which the compiler takes a kernel of another provider's where it would make its own.
+// A file that makes the compiler use another provider's kernel instead of generating its own.
 struct ReplacedExecutable {
   std::string executable;  // the symbol of the dispatch's (problem::Dispatch::executable)
   std::string text;        // of the file, which must be called `executable` + ".mlir"
@@ -61,14 +61,14 @@ struct ReplacedExecutable {
   bool operator==(const ReplacedExecutable&) const = default;
 };
 
-// What such a file says.
+// Content of a file that ProgramProvider::replaced() has written.
 struct ReplacingKernel {
   std::string dispatch;  // whose kernel's place it takes
   std::string launch;  // which bindings and constants it is launched with, as the compiler says it
   std::string code;
 };
 
-// A part of what a compiler's IR says of a dispatch's configuration.
+// Part of a dispatch's configuration in the compiler's IR.
 struct NamedText {
   std::string name;  // as the IR has it; in documents a key
   std::string text;
@@ -77,22 +77,22 @@ struct NamedText {
 // A whole program under the provider's own runtime.
 struct ProgramCall {
   std::filesystem::path module;  // compiled
-  // Called by its name. Where its results are not known those of a type that NumPy lacks cannot be
-  // read back. What keeps state is timed in the first call of a module.
+  // Called by its name. If its results are not known, those of a type that NumPy lacks cannot be
+  // read back. A function that keeps state is timed in the first call of a module.
   problem::Function function;
   std::vector<std::filesystem::path> inputs;  // .npy files, one per argument
   device::Address device;                     // to run on
   std::vector<std::string> runtime_flags;     // passed through
   int stop_fd = -1;  // once it is readable the call ends with an error of kind kInterrupted
-  // A call, or calls that are timed together, may take so long; a program that takes longer for one
-  // is not something to tune interactively.
+  // Time limit of a call, or of calls that are timed together. A program that takes longer for one
+  // call cannot be tuned interactively.
   double most_seconds = 600;
 };
 
-// One artifact under the provider's own runtime.
+// Launches of one artifact under the provider's own runtime.
 struct ArtifactCall {
   const Artifact* artifact = nullptr;
-  // One per binding: a .npy file with its content, or empty for a buffer that is only written.
+  // Content by binding: a .npy file, or an empty path for a buffer that is only written.
   std::vector<std::filesystem::path> contents;
   std::vector<problem::TensorType> types;
   device::Address device;  // to run on
@@ -101,8 +101,8 @@ struct ArtifactCall {
       64;  // one after the other in what is timed as one, so that submitting counts little
 };
 
-// A function of a compiled module that does not say which types it takes, as those of programs that
-// come from PyTorch and ONNX do not.
+// A function of a compiled module that does not state its argument types, as in programs from
+// PyTorch and ONNX.
 struct UntypedFunction {
   std::string name;
   std::size_t inputs = 0, outputs = 0;
@@ -123,7 +123,7 @@ struct ProgramTimes {
   std::vector<KernelTime> kernels;
 };
 
-// What a script needs to repeat a proof without hone.
+// Inputs of a script that repeats a proof without hone.
 struct ProofScript {
   std::filesystem::path folder;   // that the other paths begin at, from the script's own
   std::filesystem::path program;  // as the compiler takes it
@@ -131,8 +131,8 @@ struct ProofScript {
   std::vector<std::string> default_flags;     // of the compiler, the user's own
   std::filesystem::path flags_file;           // a response file of those that were found
   ProgramCall call;  // without a module; all that it returns is in `results`
-  // By result, how far its elements may be from the default's, absolutely; the tool's own tolerance
-  // where that is more.
+  // Largest absolute difference from the default's elements, by result. The tool's own tolerance
+  // applies where it is larger.
   std::vector<double> tolerances = {};
   bool default_is_wrong = false;  // what was found repairs it: that they differ is no error
 };
@@ -150,65 +150,65 @@ class ProgramProvider : public Provider {
   virtual std::string why_no_entry(const problem::Dispatch&) const { return {}; }
   // Whether a spec says the same for both, whatever else they hold.
   virtual bool same_in_spec(const Payload& a, const Payload& b) const { return a == b; }
-  // `payload` in the words that the compiler found for it when it made `artifact` of it, where a
-  // spec must have those.
+  // Returns `payload` in the words that the compiler used when it made `artifact` of it, if a spec
+  // needs those.
   virtual Result<Payload> as_compiled(const Payload& payload, const Artifact&) const {
     return payload;
   }
-  // What the IR of a dispatch says that is configured so, always in the same order; the parts that
-  // every configuration has are there even if they are empty. A part is as the compiler prints it
-  // where it came from there (jobs::kConfigured), else as CompileService::canonical() makes it. A
-  // failure for what is no payload of this provider's.
+  // Returns the configuration of a dispatch as parts of the IR, always in the same order. Parts
+  // that every configuration has are present even if empty. A part from the compiler
+  // (jobs::kConfigured) is as it prints it; any other is as CompileService::canonical() makes it.
+  // Fails for a payload of another provider.
   virtual Result<std::vector<NamedText>> texts_in_ir(const Payload& configured) const = 0;
-  // What the compiler chooses for a dispatch by itself, as far as the dispatch says it.
+  // The compiler's default configuration of a dispatch, as far as the dispatch states it.
   virtual Payload default_of(const problem::Dispatch& dispatch) const = 0;
   // The compiler flag that applies the spec in `file`.
   virtual std::string spec_flag(const std::filesystem::path& file) const = 0;
-  // The spec that `flags` name, if any; what names it is taken out of them.
+  // Returns the spec that `flags` name, if any, and removes the flags that name it.
   virtual std::optional<std::filesystem::path> take_spec(std::vector<std::string>&) const {
     return std::nullopt;
   }
   // `flags` and all that a compiler outside of hone needs to compile a whole program with the spec.
   virtual std::vector<std::string> with_spec(std::vector<std::string> flags,
                                              const std::filesystem::path& file) const = 0;
-  // Whether the compiler, given the flag called `name` ("--x" of "--x=1"), neither runs nor reads
-  // nor writes what the flag's value names, so that anybody's store may say it: a target, a level
-  // of optimisation.
+  // Whether the compiler neither runs, reads nor writes what the value of the flag `name` ("--x" of
+  // "--x=1") names. A stored flag that is harmless (a target, an optimisation level) may come from
+  // anybody's store.
   virtual bool is_harmless_flag(std::string_view /*name*/) const { return false; }
 
-  // The kernel `code`, of the form that this provider's programs hold and launched as their kernels
-  // are, in the place of the dispatch's own. A failure where they cannot hold it.
+  // Replaces the dispatch's own kernel by `code`, which has the form and the launch convention of
+  // this provider's kernels. Fails if its programs cannot hold such a kernel.
   virtual Result<ReplacedExecutable> replaced(const problem::Dispatch& dispatch, const std::string&,
                                               const problem::Launch&) const {
     return failure("{} has no way to put a kernel in the place of '{}'", name(), dispatch.name);
   }
-  // What a file says that replaced() has written. An input error for another.
+  // Reads a file that replaced() has written. Returns an input error for any other file.
   virtual Result<ReplacingKernel> read_replaced(const std::string&) const {
     return input_error("{} has no kernels of others", name());
   }
-  // How the dispatch is launched in the words of ReplacingKernel::launch; empty where it does not
-  // say.
+  // Launch of the dispatch in the form of ReplacingKernel::launch; empty if the dispatch does not
+  // state it.
   virtual std::string launch_of(const problem::Dispatch&) const { return {}; }
-  // `flags` with those that make the compiler take the files of `folder`.
+  // Adds flags that make the compiler use the files of `folder`.
   virtual std::vector<std::string> with_replaced(std::vector<std::string> flags,
                                                  const std::filesystem::path&) const {
     return flags;
   }
 
-  // What the compiler can be told about a program for its target, what has helped most programs
-  // first. What the user's own flags say already is theirs to say, and is left out. `folder`: where
-  // FlagChoice::files are to be, which whoever asks writes.
+  // Flags for a whole program and its target, ordered by how many programs they have helped, most
+  // first. Flags that the user has set are skipped. `folder` is the place for FlagChoice::files,
+  // which the caller writes.
   virtual std::vector<FlagChoice> flag_choices(const problem::Program&,
                                                const std::vector<std::string>&,
                                                const std::filesystem::path& /*folder*/) const {
     return {};
   }
 
-  // The functions of a compiled module that can be called from outside; those with arguments that
-  // are no tensors are left out. A failure with the provider's words when the file is no module.
+  // The exported functions of a compiled module, without those that have arguments other than
+  // tensors. Fails with the provider's words if the file is no module.
   virtual Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const = 0;
-  // Those that take and return buffers only and do not say of which types.
+  // Functions of a compiled module that take and return only buffers and do not state their types.
   virtual Result<std::vector<UntypedFunction>> untyped_functions(
       const std::filesystem::path&) const {
     return std::vector<UntypedFunction>();
@@ -228,19 +228,19 @@ class ProgramProvider : public Provider {
   virtual ProgramTimer program_timer() const {
     return [this](const ProgramCall& call, double seconds) { return time_program(call, seconds); };
   }
-  // Whether the runtime says what each kernel takes while a program runs on such a device.
+  // Whether the runtime can time each kernel while a program runs on such a device.
   virtual bool tells_kernel_times(const device::Address&) const { return false; }
-  // What it says of calls that together take about `seconds`, after one that warms up; of one that
-  // nothing is called before where that is 0. No kernels where it names none. A
-  // failure with the tool's words when the program does not run.
+  // Kernel times over calls that together take about `seconds`, after one warm-up call. With
+  // `seconds` 0 it times a single call without warm-up. No kernels if the runtime names none. Fails
+  // with the tool's words if the program does not run.
   virtual Result<ProgramTimes> kernel_times(const ProgramCall&, double /*seconds*/) const {
     return failure("{}'s runtime says nothing of single kernels", name());
   }
-  // The line that matters in what the compiler said of a whole program that it refused.
+  // The line that matters in the compiler's message about a whole program that it refused.
   virtual std::string reason_in(std::string_view message) const {
     return std::string(reason_of(message));
   }
-  // Empty where this provider has no such script.
+  // Text of a script that repeats the proof; empty if this provider has none.
   virtual Result<std::string> proof_script(const ProofScript&) const { return ""; }
   // Seconds of one launch of an artifact under the provider's own runtime, likewise.
   virtual Result<double> time_artifact(const ArtifactCall& call, double seconds) const = 0;

@@ -1,6 +1,5 @@
-// The Provider seam: who makes artifacts and states their space. A Provider lives in the tuner's
-// process and never calls a compiler itself: compiling is done by worker processes
-// (trial/compile_service.h).
+// The Provider seam: makes artifacts and states their space. A Provider lives in the tuner's
+// process and never calls a compiler itself. Worker processes compile (trial/compile_service.h).
 #pragma once
 
 #include <functional>
@@ -35,38 +34,40 @@ class Provider {
   // Whether the compiler itself states the space of a dispatch (Dispatch::stated_constraints); it
   // is asked before space_of() is.
   virtual bool compiler_states_spaces() const { return false; }
-  // Why there is no space for a dispatch, given what the compiler states; empty where there is.
+  // Reason why a dispatch has no space, given the compiler's constraints; empty if it has one.
   virtual std::string why_no_space(const problem::Dispatch& dispatch) const {
     return dispatch.not_tunable;
   }
-  // The legal configurations of a dispatch. An input error that says why there are none to state.
+  // The legal configurations of a dispatch. An input error states why there are none.
   virtual Result<space::Space> space_of(const problem::Dispatch& dispatch) const = 0;
 
-  // What the compiler is told for `configuration`, which is one of space_of(dispatch).
+  // Encodes `configuration`, a member of space_of(dispatch), for the compiler.
   virtual Result<Payload> payload_of(const problem::Dispatch& dispatch, const space::Space& space,
                                      const space::Configuration& configuration) const = 0;
-  // What a model expects of a configuration, lower is better, for searches that try the best of it
-  // first; empty where there is no model. The function may outlive dispatch and space.
+  // Cost model for searches that try the best predictions first; lower is better. Empty if there is
+  // no model. The function may outlive dispatch and space.
   virtual std::function<double(const space::Configuration&)> prior(const problem::Dispatch&,
                                                                    const space::Space&) const {
     return {};
   }
-  // Returns a candidate as it is to ship, if it is searched for in another form (values that are
-  // arguments during the search are constants of what ships); nothing if it has only one form.
+  // Returns the shipped form of a candidate, if it differs from the form that is searched; nothing
+  // if there is only one. Values that are arguments during the search are then constants of the
+  // shipped kernel.
   virtual std::optional<ShippedForm> as_shipped(const Payload&) const { return std::nullopt; }
-  // Seconds that no kernel of its own for the dispatch takes less than, on a device with this peak;
-  // 0: not known.
+  // Lower bound, in seconds, on the time of this provider's kernels for the dispatch on a device
+  // with this peak; 0: not known.
   virtual double least_seconds(const problem::Dispatch&, const device::Peak&) const { return 0; }
-  // How a kernel adds up, for people: the type of its sums, and in which order as far as that is
-  // known. `payload`: of its own; nothing: the compiler's default. Empty where nothing is known.
+  // Describes for people how a kernel sums: the type of its sums, and their order as far as known.
+  // `payload` is one of this provider's; without it, the compiler's default. Empty if nothing is
+  // known.
   virtual std::string summation(const problem::Dispatch&, const std::optional<Payload>&) const {
     return "";
   }
-  // What a kernel of its own that is wrong may have done, the likeliest first; of use for a
-  // dispatch that has a statement.
+  // Likely mistakes of a wrong kernel of this provider, most likely first. Useful only if the
+  // dispatch has a statement.
   virtual std::vector<Suspicion> suspicions(const problem::Dispatch&) const { return {}; }
-  // Whether a flag of the compiler's says only where code will run: all compiles for devices of one
-  // kind have it, and it tells nothing of what two of them differ in.
+  // Whether a compiler flag states only where code will run. All compiles for devices of one kind
+  // have such a flag, so it does not distinguish two of them.
   virtual bool names_the_device(std::string_view) const { return false; }
 };
 

@@ -50,7 +50,7 @@ std::string_view symbol_name(const ElfFile& elf, std::uint32_t index) {
   return {};
 }
 
-// What the attributes say of `entry`; false where they do not say its registers.
+// Reads the attributes of `entry` into `resources`; returns false if they lack its registers.
 bool read_attributes(const ElfFile& elf, std::string_view info, std::string_view entry,
                      KernelResources& resources) {
   bool found = false;

@@ -1,4 +1,4 @@
-// What a compiled GPU kernel takes of the device, as the compiler wrote it into the code object.
+// Resources of a compiled GPU kernel, as the compiler recorded them in the code object.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +27,19 @@ struct KernelResources {
 };
 
 // Reads the metadata note of an AMD code object (LLVM's AMDGPUUsage, "Code Object V3 and Above
-// Metadata") for the kernel called `entry`. Nothing when it is no such file, has no such kernel or
-// the note is damaged.
+// Metadata") for the kernel called `entry`. Nothing if the file is no code object, has no such
+// kernel or has a damaged note.
 std::optional<KernelResources> hsaco_resources(std::string_view hsaco, std::string_view entry);
 
-// Does for NVIDIA's machine code what hsaco_resources() does for AMD's: reads registers and stack
-// from the attributes in its section .nv.info. NVIDIA does not document the format; it is read as
-// CuAssembler (github.com/cloudcores/CuAssembler) has it, and agrees with what ptxas -v says.
-// `spills` stays 0, for the file does not say what the stack is for, and so does `shared_bytes`:
-// the section's size includes, from sm_90 on, what the system takes.
+// Reads registers and stack of NVIDIA machine code from the attributes in its section .nv.info.
+// NVIDIA does not document the format. It is read as CuAssembler
+// (github.com/cloudcores/CuAssembler) does, and agrees with the output of ptxas -v. `spills` stays
+// 0, for the file does not tell what the stack is for. `shared_bytes` stays 0 too: from sm_90 on
+// the section's size includes the system's share.
 std::optional<KernelResources> cubin_resources(std::string_view cubin, std::string_view entry);
 
 // Returns the resources of the artifact's kernel, read according to its format; nothing for PTX and
-// for what runs on no GPU. On NVIDIA `shared_bytes` is what the launch asks for, which is all that
+// for code that runs on no GPU. On NVIDIA `shared_bytes` comes from the launch, which is all that
 // IREE's and Triton's kernels have.
 std::optional<KernelResources> kernel_resources(const Artifact& artifact);
 

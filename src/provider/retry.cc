@@ -15,10 +15,11 @@ bool is_tried_again(Attempt attempt, FailureKind failure, int tries) {
     case Attempt::kDevice:
       return tries < kTwice && is_accident(failure);
     case Attempt::kProblem:
-      // No candidate runs meanwhile: the system had no memory left, most likely.
+      // No candidate runs meanwhile, so the system was probably out of memory.
       return tries < kThrice && (is_accident(failure) || failure == FailureKind::kKernelCrash);
     case Attempt::kCall:
-      // Of a program that takes 10 ms one call hung for 10 s, and 140 others of its module did not.
+      // Seen: one call of a program that takes 10 ms hung for 10 s; 140 others of its module did
+      // not.
       return tries < kTwice && failure == FailureKind::kKernelTimeout;
   }
   return false;

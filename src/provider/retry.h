@@ -1,5 +1,5 @@
-// What is tried again, and how often: decided here alone. Who waits for an answer asks, and makes
-// the further tries itself.
+// The one place that decides what is retried and how often. The code that waits for an answer asks
+// it, and makes the further tries itself.
 #pragma once
 
 #include "provider/artifact.h"
@@ -16,8 +16,8 @@ enum class Attempt {
   kCall,     // of a whole program, by the runtime's tools
 };
 
-// Whether it is tried again that failed so in the last of `tries`. A candidate's own failure is its
-// last word; one that may be of a moment is not.
+// Whether an attempt is retried after the last of `tries` failed with `failure`. A candidate's own
+// failure is final; one that may be transient is not.
 bool is_tried_again(Attempt attempt, FailureKind failure, int tries);
 
 }  // namespace hone::provider

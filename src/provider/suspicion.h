@@ -1,4 +1,4 @@
-// Mistakes that kernels of a provider may make, so that a wrong one can be told what it did.
+// Likely mistakes of a provider's kernels, used to explain what a wrong kernel did.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace hone::provider {
 
-// A mistake that a kernel may have made, and what it would compute then.
+// Mistake that a kernel may have made, and what it would then compute.
 struct Suspicion {
   std::string says;  // "it reads B as N x K"
   problem::Statement statement;

@@ -1,4 +1,4 @@
-// Says which line of a YAML file a message is about.
+// Place in a YAML file that a message is about.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ class Place {
   Place(std::string_view path, const YAML::Node& node) : path_(path), line_(node.Mark().line + 1) {}
   Place(std::string_view path, int line) : path_(path), line_(line) {}
 
-  // An input error "gemms.yaml:12: ...".
+  // Makes an input error "gemms.yaml:12: ...".
   template <class... Arguments>
   tl::unexpected<Error> error(fmt::format_string<Arguments...> format,
                               Arguments&&... arguments) const {

@@ -32,7 +32,8 @@ worker::Message prepare_job(const std::vector<std::string>& flags, const std::st
       std::string(jobs::kPrepare), {{"flags", flags}, {"assemble_for", assemble_for}}, {source}};
 }
 
-// What `call` gives in the end, which has given `outcome` once.
+// Retries `call` as long as provider/retry.h allows, and returns its last outcome. `outcome` is
+// that of the first call.
 template <class Call>
 Result<worker::Outcome> final_of(Result<worker::Outcome> outcome, const Call& call) {
   for (int tries = 1; outcome && !*outcome; ++tries) {
@@ -58,7 +59,7 @@ Result<provider::Artifact> artifact_from(worker::Message message) {
   return artifact;
 }
 
-// Nobody depends on them: what cannot be read counts as nothing.
+// Stage times are informative only: unreadable ones count as zero.
 CompileStages stages_from(const nlohmann::json& body) {
   const auto seconds = decode_json<std::map<std::string, double>>(body, "stages");
   if (!seconds) return {};
@@ -69,7 +70,7 @@ CompileStages stages_from(const nlohmann::json& body) {
   return {of("configure"), of("translate"), of("serialize"), of("assemble")};
 }
 
-// A compiler that has overwritten its own answer has crashed, though it does not know yet.
+// An unreadable answer means that the compiler has overwritten it: it has crashed without noticing.
 template <class T>
 tl::expected<T, provider::Failure> or_crash(Result<T> answer) {
   if (answer) return std::move(*answer);
@@ -92,8 +93,8 @@ Result<worker::Message> CompileService::accepted(Result<worker::Outcome> outcome
   return failure("{}: {}", provider::name_of(failed.kind), failed.message);
 }
 
-// What is refused here is one dispatch of a program that the compiler has taken: no mistake of the
-// user's, and no reason to leave the other dispatches.
+// A refusal concerns one dispatch of a program that the compiler has accepted. The user made no
+// mistake, and the other dispatches go on.
 Status CompileService::prepared(const worker::Outcome& outcome) {
   const auto answer = accepted(outcome);
   return answer ? Status() : failure("{}", answer.error().message);
@@ -217,7 +218,7 @@ Result<std::vector<CompileService::Job>> CompileService::jobs_of(
       made.push_back(tl::unexpected(half.error()));
       continue;
     }
-    // One that is too large to be handed on is made again for each.
+    // A front half that is too large to be handed on is compiled again for each program.
     const bool from_half = *half != nullptr;
     made.push_back(
         provider::message_of(kind, provider::kBody,
@@ -267,7 +268,7 @@ Result<std::vector<CompiledModule>> CompileService::compile_each(
   return compiled;
 }
 
-// A spec's file may say something else the next time.
+// Keeps no program with front flags: the files of its specs may change between calls.
 void CompileService::remember(const ProgramToCompile& program, const worker::Message& job,
                               const CompiledModule& module) {
   if (module && !program.front_flags) compiled_.keep(key_of(job), *module);
@@ -415,7 +416,7 @@ Result<std::optional<worker::Finished>> CompileService::next_of_any(double secon
     if (each.pool->outstanding() > 0) busy.push_back(each.pool);
   if (busy.empty()) return pool_.next_finished(seconds);
   if (busy.size() == 1) return busy.front()->next_finished(seconds);
-  // Each pool waits for its own processes only, so they are asked in turn.
+  // Polls the pools in turn, since each waits for its own processes only.
   constexpr double kTurn = 0.01;
   const Stopwatch watch;
   for (;;) {

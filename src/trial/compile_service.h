@@ -24,8 +24,8 @@ namespace hone::trial {
 
 namespace jobs = provider::jobs;
 
-// Seconds that the parts of one compile took, as far as its provider tells them; `assemble` is the
-// GPU assembler's.
+// Seconds that the stages of one compile took, as far as the provider reports them; `assemble` is
+// the GPU assembler's.
 struct CompileStages {
   double configure = 0, translate = 0, serialize = 0, assemble = 0;
 };
@@ -37,19 +37,19 @@ struct CompiledCandidate {
   CompileStages stages = {};  // of what compiled
 };
 
-// A whole module's bytes, or why the compiler gave none.
+// A whole module's bytes, or the reason why the compiler made none.
 using CompiledModule = tl::expected<std::string, provider::Failure>;
 
 struct ProgramToCompile {
   std::string path;  // of its file, for messages
   std::string bytes;
   std::vector<std::string> flags;
-  // Where `flags` say more than these, and more only of specs and of kernels that take the place of
-  // the compiler's own: what compiles the program up to there, once for all that begin so. Of
-  // load_programs(), with `flags`: that this half, where it is known, is not made again, and else
-  // is kept for what is compiled later. None: the program is compiled at once, as its user will.
+  // Flags of the front half, if `flags` add only specs and replaced kernels to these. Programs with
+  // equal front flags share one front half. None: the program is compiled at once, as its user
+  // will. For load_programs(), with `flags`: a known front half is not made again, and a new one is
+  // kept for later compiles.
   std::optional<std::vector<std::string>> front_flags = {};
-  // To load it: what it leaves open; none: the sizes of the service.
+  // Sizes that a load gives to what the program leaves open; none: the sizes of the service.
   std::optional<problem::GivenSizes> given = {};
 };
 
@@ -59,32 +59,31 @@ struct DispatchToPrepare {
   std::vector<std::string> flags;
   // The GPU ("sm_90") that the workers assemble PTX for, where they find ptxas.
   std::string assemble_for = {};
-  // What it states for other providers (problem::Dispatch::statement).
+  // The dispatch's statement for other providers (problem::Dispatch::statement).
   std::string statement = {};
 };
 
-// A tuning spec's entries, and a spec that marks what they match (iree::SpecFile).
+// A tuning spec's entries, and a spec that marks the operations that they match (iree::SpecFile).
 struct SpecFile {
   std::vector<jobs::SpecFileEntry> entries;
   std::string marking;
 };
 
-// For one thread. Errors: kInterrupted when the tuner was told to stop, kEnvironment when no worker
-// can be started; what the compiler refuses is a kInput error with its words where a program was
-// given by the user, and a Failure where hone proposed a candidate.
+// Typed calls to the compile workers. For one thread. Errors: kInterrupted if the tuner was told to
+// stop, kEnvironment if no worker can be started. A refusal by the compiler is a kInput error with
+// its words for a program of the user's. It is a Failure for a candidate that hone proposed.
 class CompileService {
  public:
-  // `sizes`: of what programs leave open, where a load has none of its own (iree::load_program).
+  // `sizes`: for what programs leave open, if a load has none of its own (iree::load_program).
   explicit CompileService(worker::WorkerPool& pool, problem::GivenSizes sizes = {})
       : pool_(pool), sizes_(std::move(sizes)) {}
-  // Asked before each job but those on candidates: how many seconds it may take; nothing: as the
-  // pool has it.
+  // Sets a function that gives the time limit of each job, in seconds, except for candidates.
+  // nullopt: the pool's own limit.
   void limit_by(std::function<std::optional<double>()> most_seconds) {
     most_seconds_ = std::move(most_seconds);
   }
 
-  // Asks for a job that stands alone (provider/jobs.h); what the compiler refuses is an input
-  // error.
+  // Runs a job that stands alone (provider/jobs.h). A refusal by the compiler is an input error.
   template <class Request, class Answer>
   Result<Answer> ask(const provider::Job<Request, Answer>& job,
                      const std::type_identity_t<Request>& request = {}) {
@@ -93,92 +92,94 @@ class CompileService {
   Result<problem::Program> load_program(const std::string& path, const std::string& bytes,
                                         const std::vector<std::string>& flags,
                                         std::optional<problem::GivenSizes> given = {});
-  // Its front half (ProgramToCompile::front_flags) is kept.
+  // Loads a program and keeps its front half (ProgramToCompile::front_flags).
   Result<problem::Program> load_program_to_compile(const std::string& path,
                                                    const std::string& bytes,
                                                    const std::vector<std::string>& flags,
                                                    std::optional<problem::GivenSizes> given = {});
-  // Loads several programs, side by side where the pool can; results are in their order.
+  // Loads several programs, concurrently if the pool can; results are in their order.
   Result<std::vector<Result<problem::Program>>> load_programs(
       const std::vector<ProgramToCompile>& programs);
   Result<CompiledModule> compile_program(const std::string& path, const std::string& bytes,
                                          const std::vector<std::string>& flags);
-  // Compiles several programs, side by side where the pool can; results are in their order. What
-  // was compiled at once is known when it is asked for again.
+  // Compiles several programs, concurrently if the pool can; results are in their order. Modules
+  // that were compiled at once, without a front half, are kept for the next request.
   Result<std::vector<CompiledModule>> compile_each(const std::vector<ProgramToCompile>& programs);
-  // Begins to compile, or to split, a program beside what follows, where the pool has a process for
-  // it. The next call that asks for the same takes the result. A front half is waited for, and kept
-  // for what is loaded from now on; what is wrong with it is said by the call that asks for it.
+  // Start to compile or load a program in the background, if the pool has a process for it. The
+  // next call with the same request takes the result. They wait for a front half, and keep it for
+  // later loads. An error in it is reported by the call that takes the result.
   void compile_ahead(const ProgramToCompile& program);
   void load_ahead(const ProgramToCompile& program);
   void compile_in_f32_ahead(const ProgramToCompile& program);
-  // Compiles a program as computed in f32 (provider::jobs). Fails for a provider that does not know
-  // the job.
+  // Compiles a program as computed in f32 (provider::jobs). Fails if the provider does not know the
+  // job.
   Result<CompiledModule> compile_program_in_f32(const std::string& path, const std::string& bytes,
                                                 const std::vector<std::string>& flags);
-  // How each dispatch is configured by a compile of the program.
+  // Returns each dispatch's configuration in a compile of the program.
   Result<std::vector<jobs::ConfiguredDispatch>> configured(const ProgramToCompile& program);
   // Returns the compiler's configuration of one dispatch, given its source.
   Result<jobs::ConfiguredDispatch> configured_dispatch(const std::string& name,
                                                        const std::string& source,
                                                        const std::vector<std::string>& flags);
   Result<SpecFile> read_spec(const std::string& path, const std::string& bytes);
-  // The root operation of a dispatch as a program's text (iree::extract_root).
+  // Returns the root operation of a dispatch as a program's text (iree::extract_root).
   Result<std::string> extract_root(const std::string& name, const std::string& source,
                                    const std::vector<std::string>& flags);
-  // What the provider answers to a job of its own about a program.
+  // Runs a provider's own job about a program and returns its answer.
   Result<nlohmann::json> ask(std::string_view job, const std::string& path,
                              const std::string& bytes, const std::vector<std::string>& flags);
-  // What the compiler states about each dispatch's legal configurations on a GPU, as the provider
-  // reads it (problem::Dispatch::stated_constraints); empty where it states nothing, or dies. The
-  // dispatches are read side by side.
+  // Returns the compiler's constraints on each dispatch's configurations on a GPU, as the provider
+  // reads them (problem::Dispatch::stated_constraints). Empty if the compiler states none, or
+  // crashes. The dispatches are read concurrently.
   Result<std::vector<std::string>> stated_constraints(
       const std::vector<const problem::Dispatch*>& dispatches,
       const std::vector<std::string>& flags);
 
-  // Makes a server for the candidates of one dispatch. A failure with the compiler's words.
+  // Makes a server for the candidates of one dispatch. Fails with the compiler's words.
   Status prepare(const DispatchToPrepare& dispatch);
-  // Prepares several, side by side where the pool can; says in their order what became of each.
+  // Prepares several dispatches, concurrently if the pool can; returns each one's status in their
+  // order.
   Result<std::vector<Status>> prepare_each(const std::vector<DispatchToPrepare>& dispatches);
   Status release(const std::string& key);
-  // From now on candidates whose payload says that they are `provider`'s (Payload::replacing) are
-  // compiled there, of what prepare() was told that their dispatch states. The pool is not owned.
+  // Adds another provider's pool, which is not owned. From now on it compiles the candidates whose
+  // payload names `provider` (Payload::replacing), from the statement that prepare() was given.
   void add_replacing(std::string provider, worker::WorkerPool& pool,
                      std::vector<std::string> flags);
-  // Hands in a candidate; no payload: the compiler's own choice. Returns the number that it is
-  // finished under, which no other candidate of this service has.
+  // Submits a candidate; without a payload, the compiler's default. Returns the id that it finishes
+  // under, unique within this service.
   Result<worker::JobId> submit(const std::string& key,
                                const std::optional<provider::Payload>& payload);
-  // Waits at most `seconds` (negative: without limit) for the next finished candidate; nothing when
-  // none finished, or none is outstanding.
+  // Waits at most `seconds` (negative: no limit) for the next finished candidate. Nothing if none
+  // finished, or none is outstanding.
   Result<std::optional<CompiledCandidate>> next_finished(double seconds = -1);
-  // One candidate of a prepared dispatch, waited for; none other may be outstanding.
+  // Compiles one candidate of a prepared dispatch and waits for it. No other candidate may be
+  // outstanding.
   Result<CompiledCandidate> compile(const std::string& key,
                                     const std::optional<provider::Payload>& payload);
-  // Prepares a dispatch for these candidates alone, and compiles one after the other. Results are
-  // in their order.
+  // Prepares a dispatch for these candidates alone and compiles them one after the other. Results
+  // are in their order.
   Result<std::vector<CompiledCandidate>> compile_alone(
       const DispatchToPrepare& dispatch,
       const std::vector<std::optional<provider::Payload>>& payloads);
   Status cancel_all();
 
  private:
-  // Compile workers of another provider. They are given a dispatch once a candidate of it comes.
+  // Compile workers of another provider. They prepare a dispatch when its first candidate comes.
   struct Replacing {
     std::string provider;
     worker::WorkerPool* pool = nullptr;
     std::vector<std::string> flags;
     std::set<std::string> prepared = {};  // keys
   };
-  // What they are to be given.
+  // Data of prepare() for the workers in `replacing_`.
   struct Stated {
     std::string statement, assemble_for;
   };
 
-  // The pool, whose jobs are limited from here on.
+  // Returns the pool, with its time limit updated (limit_by).
   worker::WorkerPool& limited_pool();
   Result<worker::Outcome> once(const worker::Message& message);
-  // The answer, or the compiler's words as an error about the user's program.
+  // Returns the answer, or the compiler's words as an error about the user's program.
   static Result<worker::Message> accepted(Result<worker::Outcome> outcome);
   static Status prepared(const worker::Outcome& outcome);
   template <class T>
@@ -192,22 +193,22 @@ class CompileService {
     HONE_ASSIGN(worker::Message answer, accepted(std::move(outcome)));
     return understood(job.answered_in(std::move(answer)));
   }
-  // Each of these jobs once, and once more where the compiler crashes, side by side; what was begun
-  // ahead is waited for.
+  // Runs these jobs concurrently, retrying those in which the compiler crashes. Waits for jobs that
+  // were started ahead.
   Result<std::vector<worker::Outcome>> each_once(const std::vector<worker::Message>& messages);
-  // The jobs that do this to the programs, or why there is none: of those with a front half, what
-  // comes after it. Front halves that are not known are compiled side by side.
+  // Makes the jobs of `kind` for the programs, or the reason why there is none. A program with a
+  // front half gets the job for the rest. Unknown front halves are compiled concurrently.
   using Job = tl::expected<worker::Message, provider::Failure>;
   Result<std::vector<Job>> jobs_of(std::string_view kind,
                                    const std::vector<ProgramToCompile>& programs);
-  // Null where none is kept.
+  // Returns the front half; null if none is kept.
   std::shared_ptr<const std::string> known_half(const ProgramToCompile& program) const;
   void begin_ahead(worker::Message job);
   void remember(const ProgramToCompile& program, const worker::Message& job,
                 const CompiledModule& module);
-  // What was begun of it ahead, waited for; nothing where nothing was.
+  // Returns the prefetched result, waiting for it; nullopt if none was started.
   Result<std::optional<worker::Outcome>> taken_ahead(const worker::Message& message);
-  // As WorkerPool::next_finished(), of all pools.
+  // Does for all pools what WorkerPool::next_finished() does for one.
   Result<std::optional<worker::Finished>> next_of_any(double seconds);
   Status submit_as(worker::JobId id, const std::string& key,
                    const std::optional<provider::Payload>& payload);

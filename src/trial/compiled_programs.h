@@ -1,5 +1,5 @@
-// What the compiler made of whole programs, kept in memory for when it is asked for again: front
-// halves (jobs::kFrontHalf), and modules that a search and a proof both need.
+// In-memory cache of compiled programs: front halves (jobs::kFrontHalf), and modules that both a
+// search and a proof need.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ class CompiledPrograms {
   explicit CompiledPrograms(std::size_t most_bytes = std::size_t{1} << 30)
       : most_bytes_(most_bytes) {}
 
-  // Null where nothing is kept by that name (provider::key_of a job).
+  // Returns the bytes kept under `key` (provider::key_of a job); null if there are none.
   std::shared_ptr<const std::string> find(const std::string& key) const;
-  // The oldest are forgotten for it where all together would be too much; what is too large by
-  // itself is not kept. Returns the bytes in any case.
+  // Keeps `bytes` and evicts the oldest entries if all together are too large. Bytes that are too
+  // large by themselves are not kept. Returns the bytes in any case.
   std::shared_ptr<const std::string> keep(const std::string& key, std::string bytes);
 
  private:

@@ -11,8 +11,8 @@ std::invoke_result_t<Call> KernelRunner::ask(Activity activity, const Call& call
   return std::move(*answer);
 }
 
-// An accident takes the runner along, and with it what else was loaded there: that is loaded again
-// before the second try.
+// An accident ends the runner and loses all that was loaded there. It is loaded again before the
+// second try.
 template <class Call>
 std::invoke_result_t<Call> KernelRunner::with(const std::vector<RunnerKernel*>& kernels,
                                               Activity activity, const Call& call) {
@@ -32,8 +32,8 @@ bool KernelRunner::is_loaded(const RunnerKernel& kernel) const {
   return kernel.handle && kernel.generation == runner_->generation();
 }
 
-// Loading one may start another runner, where the old one has died unnoticed: then those before it
-// are loaded again.
+// Loading a kernel may start another runner if the old one has died unnoticed. The kernels before
+// it are then loaded again.
 Result<std::optional<provider::Failure>> KernelRunner::load(
     const std::vector<RunnerKernel*>& kernels) {
   HONE_TRY(runner_->start());

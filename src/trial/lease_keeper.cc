@@ -17,7 +17,7 @@
 namespace hone::trial {
 namespace {
 
-// Between two looks at what another tuner is at: short against compiling and measuring, long
+// Interval between two looks at another tuner's work: short against compiling and measuring, long
 // against a query of the store.
 constexpr int kLookMilliseconds = 100;
 
@@ -29,7 +29,7 @@ struct LeaseKeeper::State {
         beating(std::move(beating_store)),
         stop_fd(stop),
         lease_time(time),
-        // One process may hold several sessions; each is an owner of its own.
+        // A process may hold several sessions; each is an owner of its own.
         owner(fmt::format("{}#{}", store::this_process(), fmt::ptr(this))),
         thread([this] { beat(); }) {}
 
@@ -40,15 +40,15 @@ struct LeaseKeeper::State {
     }
     wake.notify_all();
     thread.join();
-    // What cannot be given back expires.
+    // Leases that cannot be released expire.
     (void)store.release_all(owner);
   }
 
   void beat() {
     std::unique_lock<std::mutex> lock(mutex);
     while (!wake.wait_for(lock, lease_time / 4, [this] { return ended; })) {
-      // Nothing held, nothing to write: a disk should not wake for it. A write that fails, on a
-      // disk that is full, is tried again; the session meets the same error by itself.
+      // Writes only if leases are held, so that a disk need not wake. A write that fails, on a full
+      // disk, is retried; the session meets the same error by itself.
       if (holds_any) (void)beating.heartbeat_all(owner, lease_time);
     }
   }
@@ -69,7 +69,7 @@ struct LeaseKeeper::State {
 Result<LeaseKeeper> LeaseKeeper::start(store::Store& store, int stop_fd,
                                        std::chrono::milliseconds lease_time) {
   HONE_ASSIGN(store::Store beating, store::Store::open(store.path(), store::Mode::kReadWrite));
-  // Signals are for the session's own thread, which waits in calls that they are to end.
+  // Signals go to the session's own thread, whose waiting calls they must end.
   sigset_t all, former;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &former);

@@ -23,7 +23,7 @@ constexpr double kMostSecondsPerLoad = 60;
 // says who is not.
 constexpr double kScreenFactor = 1.3;
 
-// On either side of every length at which a protocol changes.
+// Kernel times on either side of each threshold at which a protocol changes.
 constexpr double kShortKernelSeconds = 1e-4, kLongestKernelSeconds = 10;
 
 }  // namespace
@@ -31,7 +31,7 @@ constexpr double kShortKernelSeconds = 1e-4, kLongestKernelSeconds = 10;
 measure::Protocol search_protocol(double default_seconds, const device::Traits& traits) {
   measure::Protocol protocol;
   if (traits.one_batch_tells) {
-    // Its clocks are up from the candidate before, and no other process takes it away.
+    // The clocks are up from the candidate before, and no other process uses the device.
     protocol.screen_factor = kScreenFactor;
     protocol.warm_up_seconds = 0.002;
     protocol.batch_seconds = 0.0005;
@@ -78,7 +78,7 @@ measure::Protocol comparison_protocol(std::size_t samples) {
   return protocol;
 }
 
-// To find a library's fastest; the rounds beside the winner say how fast it is.
+// Finds a library's fastest kernel; the rounds beside the winner measure how fast it is.
 measure::Protocol baseline_protocol() {
   measure::Protocol protocol;
   protocol.warm_up_seconds = 0.004;

@@ -1,5 +1,5 @@
-// How this hone measures, as data: what is measured under other constants, or another version, is
-// not compared with what is measured now. It goes into the device identity (store::Device).
+// Measurement protocols as data. Times measured under other constants or another version are never
+// compared with these. They are part of the device identity (store::Device).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,16 +9,17 @@
 
 namespace hone::trial {
 
-// To be raised when the way of measuring changes by more than the constants below: what is timed,
-// in which order, what is left out.
+// Version of the protocols. Raise it when measuring changes by more than the constants below: what
+// is timed, in which order, what is skipped.
 inline constexpr int kProtocolVersion = 3;
 
-// Measures a candidate beside the default, whose launch takes `default_seconds`: enough to rank by.
+// Measures a candidate beside the default, whose launch takes `default_seconds`: enough to rank
+// candidates.
 measure::Protocol search_protocol(double default_seconds, const device::Traits& traits);
-// How one round samples finalists of about this time; the same for all that share it.
+// Samples finalists of about this time in one round. All finalists of a round share one protocol.
 measure::Protocol finalist_protocol(double seconds_per_launch,
                                     const device::Traits& traits = device::Traits());
-// What else their times depend on: how many rounds, when they end.
+// Further constants that the finalists' times depend on: the number of rounds, and when they end.
 nlohmann::json finalist_round_constants(const device::Traits& traits);
 // Measures a library's kernels, of which the fastest is compared.
 measure::Protocol baseline_protocol();
@@ -29,8 +30,8 @@ inline constexpr int kShippedRounds = 8;  // enough for a verdict at 5 % (six) w
 
 // Measures one load of two kernels that a user compares: `samples` of each.
 measure::Protocol comparison_protocol(std::size_t samples);
-// Whole programs are measured in so many rounds, under the provider's own runtime; each sample
-// loads its program anew (ProgramProvider::program_timer).
+// Number of rounds for whole programs, under the provider's own runtime. Each sample loads its
+// program anew (ProgramProvider::program_timer).
 inline constexpr std::size_t kProgramRounds = 12;
 inline constexpr double kProgramSampleSeconds = 0.15;
 

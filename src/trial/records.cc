@@ -12,8 +12,8 @@
 namespace hone::trial {
 namespace {
 
-// Nothing for an index outside of the shape: a wild kernel may have written over the runner's
-// memory before it answered.
+// Returns nothing for an index outside of the shape: a wild kernel may have overwritten the
+// runner's memory before it answered.
 std::optional<std::int64_t> flat_index(const std::vector<std::int64_t>& index,
                                        const std::vector<std::int64_t>& shape) {
   if (index.size() != shape.size()) return std::nullopt;
@@ -50,7 +50,7 @@ store::Timing timing_of(std::span<const double> samples, int launches_per_sample
   timing.min = summary.min;
   timing.median = summary.median;
   timing.spread = summary.median > 0 ? (summary.q3 - summary.q1) / summary.median : 0;
-  // Too few samples have no interval; what was seen is then all there is to say.
+  // Too few samples have no interval; the observed range stands in for it.
   timing.low = std::isfinite(interval.low) ? interval.low : summary.min;
   timing.high = std::isfinite(interval.high)
                     ? interval.high

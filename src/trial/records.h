@@ -1,4 +1,4 @@
-// Between the tuner's types and the store's rows.
+// Conversions between the tuner's types and the store's rows.
 #pragma once
 
 #include <span>
@@ -20,45 +20,45 @@ store::Timing timing_of(std::span<const double> samples, int launches_per_sample
 
 store::Operation operation_row(const problem::Operation& operation);
 store::Dispatch dispatch_row(const problem::Dispatch& dispatch, std::optional<store::Id> operation);
-// The row of the dispatch, and of its root.
+// Stores the rows of the dispatch and of its root; returns the dispatch's id.
 Result<store::Id> intern_dispatch(store::Store& store, const problem::Dispatch& dispatch);
-// An input error when what the row says of it cannot be read.
+// Reads a dispatch from its row; an input error if the row is malformed.
 Result<problem::Dispatch> dispatch_from(const store::Dispatch& row);
 store::Artifact artifact_row(store::Id candidate, const provider::Artifact& artifact,
                              double compile_seconds);
-// An input error when what the row says of launching it cannot be read.
+// Reads an artifact from its row; an input error if its launch is malformed.
 Result<provider::Artifact> artifact_from(const store::Artifact& row);
 store::VerificationRow verification_row(const measure::Verification& verification,
                                         const std::vector<problem::Binding>& bindings);
 
-// Samples of the code `identity` as a row of the search; `cores`: the host's that ran it.
+// Makes the row of the search for samples of the code `identity`. `cores`: the host's that ran it.
 store::Measurement measurement_row(store::Id dispatch, const std::string& identity,
                                    store::Id device, const std::vector<int>& cores,
                                    const measure::HandleSamples& samples,
                                    const measure::MeasureResult& result);
 
-// Whether a failure that the store holds is what became of its candidate, so that nothing is to be
-// tried again. Not where another run met an accident, nor, with `retry_failed`, where another run
-// found what may come out otherwise; what `this_run` itself found holds.
+// Whether a stored failure still applies to its candidate, so that nothing is retried. It does not
+// if another run met an accident. With `retry_failed` it does not either if another run's failure
+// may differ next time. Failures of `this_run` always apply.
 bool still_holds(const store::Failure& failure, std::optional<store::Id> this_run,
                  bool retry_failed);
 
-// Time of `samples` over the time of `baseline` in the same rounds: the median of the ratios.
-// Nothing when they share no round.
+// Median ratio of the times of `samples` to those of `baseline` in the same rounds. Nothing if they
+// share no round.
 std::optional<double> paired_ratio(const measure::HandleSamples& samples,
                                    const measure::HandleSamples& baseline);
 
-// The standard error of that median, as a share of it: 1.253 (for a median) x 1.483 (for a median
-// absolute deviation of normal noise) x that deviation of the ratios / sqrt(n). Nothing for fewer
-// than three.
+// Relative standard error of paired_ratio(): 1.253 (for a median) x 1.483 (for a median absolute
+// deviation of normal noise) x that deviation of the ratios / sqrt(n). Nothing for fewer than three
+// rounds.
 std::optional<double> ratio_noise(const measure::HandleSamples& samples,
                                   const measure::HandleSamples& baseline);
 
-// result[r][c]: the sample of the c-th handle in the r-th of the rounds in which every handle has
-// one. Others cannot be compared in pairs.
+// result[r][c]: the sample of the c-th handle in the r-th round in which every handle has one.
+// Other rounds cannot be compared in pairs.
 std::vector<std::vector<double>> paired_rounds(const measure::MeasureResult& result);
 
-// Writes what came of compiling a candidate: its artifact, or why there is none.
+// Stores the result of compiling a candidate: its artifact, or its failure.
 Status record_compiled(store::Store& store, store::Id candidate, const CompiledCandidate& compiled);
 
 }  // namespace hone::trial

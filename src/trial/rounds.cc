@@ -15,7 +15,8 @@ Columns all_of(std::size_t columns) {
   return all;
 }
 
-// A kernel that only its library can load may be gone with the runner that died: nobody can ask it.
+// A kernel without code may be gone with the runner that died, since only its library can load it:
+// it is not tried.
 Result<FailedColumn> who_fails(KernelRunner& runner, const RoundsRequest& request,
                                const Columns& columns, const provider::Failure& together) {
   if (columns.size() == 1) return FailedColumn{columns.front(), together};

@@ -27,7 +27,7 @@ Status answers(const std::vector<int>& handles, const measure::Accuracies& kerne
   return failure("has {} kernels of {}", kernels.size(), handles.size());
 }
 
-// In their order, the sentinel last.
+// Handles of the kernels in their order, the sentinel's last.
 Status answers(const measure::MeasureRequest& request, const measure::MeasureResult& result) {
   std::vector<int> asked = request.handles;
   if (request.sentinel && std::ranges::find(asked, *request.sentinel) == asked.end())
@@ -78,7 +78,7 @@ Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemR
   });
 }
 
-// One that was expected before may have to be waited for.
+// The runner may first have to finish an earlier expected problem, hence kProblemSeconds.
 Status RunnerService::expect_problem(const measure::ProblemRequest& request) {
   HONE_TRY(ask_within(kProblemSeconds, measure::jobs::kExpectProblem, without_source(request)));
   return {};

@@ -12,15 +12,15 @@
 
 namespace hone::trial {
 
-// What a job on the runner gives: an answer, or how the candidate failed.
+// Result of a job on the runner: an answer, or how the candidate failed.
 template <class T>
 using KernelResult = tl::expected<T, provider::Failure>;
 
 // A candidate may have written over the memory that the runner's answer is made from.
 provider::Failure cannot_be_read(const Error& error);
 
-// Whether an answer is one to what was asked: of as many kernels, of the very handles. The error
-// goes on from "the runner's answer".
+// Checks that an answer matches its request: the same number of kernels, the same handles. The
+// error text continues "the runner's answer".
 template <class Request, class Answer>
 Status answers(const Request&, const Answer&) {
   return {};
@@ -39,12 +39,14 @@ double busy_seconds_in(const Answer& answer) {
     return 0;
 }
 
-// For one thread. When a candidate takes the runner down, the next call starts a new one and gives
-// it the problem again; handles of the old one are then gone, which generation() shows.
+// Typed calls to the runner. For one thread. If a candidate kills the runner, the next call starts
+// a new one and gives it the problem again. Handles of the old one are then lost, which
+// generation() shows.
 class RunnerService {
  public:
-  // `kernel_seconds`: how long loading or verifying a candidate may take, and measuring it beyond
-  // the time of its samples; then the runner is killed and the candidate is a kernel timeout.
+  // `kernel_seconds`: time limit for loading or verifying a candidate, and for measuring it beyond
+  // the time of its samples. After that the runner is killed and the candidate fails with a kernel
+  // timeout.
   explicit RunnerService(std::unique_ptr<worker::RunnerTransport> runner,
                          double kernel_seconds = 60)
       : runner_(std::move(runner)), kernel_seconds_(kernel_seconds) {}
@@ -52,15 +54,15 @@ class RunnerService {
       : RunnerService(std::make_unique<worker::RunnerProcess>(std::move(process)), kernel_seconds) {
   }
 
-  // Sets the problem for all that follows. An error when the runner cannot be started or the
-  // reference cannot be computed.
+  // Sets the problem for all later calls. An error if the runner cannot be started or the reference
+  // cannot be computed.
   Result<measure::ProblemReady> set_problem(const measure::ProblemRequest& request);
 
-  // Has the runner begin with what set_problem() of an equal request will need. That it does not
-  // is no error: then that takes its time.
+  // Starts the work that set_problem() of an equal request will need, in the background. A failure
+  // here is no error: set_problem() then takes that time.
   Status expect_problem(const measure::ProblemRequest& request);
 
-  // Asks for a job on what is loaded; `seconds`: what it takes beyond `kernel_seconds`.
+  // Runs a job on the loaded kernels. `seconds`: its time beyond `kernel_seconds`.
   template <class Request, class Answer>
   Result<KernelResult<Answer>> ask(const provider::Job<Request, Answer>& job,
                                    const std::type_identity_t<Request>& request = {},
@@ -69,20 +71,19 @@ class RunnerService {
   }
   Result<KernelResult<int>> load(const provider::Artifact& artifact);
   Result<KernelResult<measure::MeasureResult>> measure(const measure::MeasureRequest& request);
-  // How quiet the device is. To be asked before the problem is set: a problem of another device
-  // would have to be set again.
+  // Measures how quiet the device is. Call it before the problem is set: a problem of another
+  // device would have to be set again.
   Result<measure::Calibration> calibrate(const device::Address& device);
   // Returns the peak of the problem's cores.
   Result<device::Peak> peak();
 
-  // Seconds the device ran kernels that were verified or measured (Device::busy_seconds), as the
-  // runners' answers say; what one was at when it died is not in them.
+  // Seconds for which the device ran kernels that were verified or measured (Device::busy_seconds),
+  // summed over the runners' answers. Work of a runner that died before its answer is not counted.
   double busy_seconds() const { return busy_seconds_; }
 
-  // Starts a runner where none lives: generation() then tells which handles it knows.
+  // Starts a runner if none lives. generation() then tells which handles it knows.
   Status start() { return runner_->start(); }
-  // Changes when the runner that takes a dead one's place is started: handles of the old one are
-  // lost.
+  // Changes when a dead runner's replacement starts: handles of the old one are lost.
   std::uint64_t generation() const { return runner_->generation(); }
 
  private:
@@ -111,7 +112,7 @@ Result<KernelResult<Answer>> RunnerService::ask_within(double seconds,
   Result<Answer> answer = job.answered_in(*std::move(outcome));
   Status understood = answer ? answers(request, *answer) : tl::unexpected(answer.error());
   if (!understood) return KernelResult<Answer>(tl::unexpected(cannot_be_read(understood.error())));
-  // Whatever the runner says, the device was not busy for longer than the call took.
+  // The device cannot be busy for longer than the call took, whatever the runner reports.
   busy_seconds_ += std::clamp(busy_seconds_in(*answer), 0.0, watch.seconds());
   return KernelResult<Answer>(std::move(*answer));
 }

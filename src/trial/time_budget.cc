@@ -5,7 +5,7 @@
 namespace hone::trial {
 
 std::string_view name_of(Activity activity) {
-  // In their order.
+  // Names in the order of the activities.
   static constexpr std::array<std::string_view, kActivities> kNames = {
       "search and store",  "split",     "calibrate", "prepare",
       "wait for compiles", "load",      "verify",    "measure",

@@ -1,4 +1,4 @@
-// Accounts for a session's time: what its device was at or waited for, and what compiling cost.
+// Accounts for a session's time: what its device did or waited for, and what compiling cost.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@
 
 namespace hone::trial {
 
-// What the tuner is at. One at a time: the activities of a session add up to its wall time.
+// Current activity of the tuner. There is only one at a time: the activities of a session add up to
+// its wall time.
 enum class Activity {
   kOther,      // the search, the store
   kSplit,      // the front half of the compiler, on the whole program
@@ -35,10 +36,10 @@ struct TimeRow {
   double seconds = 0;
 };
 
-// For one thread.
+// Account of a session's time. For one thread.
 class TimeBudget {
  public:
-  // Time is counted as `activity` while this lives, and as what it was before afterwards.
+  // Counts time as `activity` while it lives, then again as the previous activity.
   class Span {
    public:
     Span(TimeBudget& budget, Activity activity) : budget_(budget), before_(budget.enter(activity)) {
@@ -54,7 +55,7 @@ class TimeBudget {
   };
 
   void add(const CompiledCandidate& compiled);
-  // Seconds of the session until now, by activity; then those of compiling, by stage.
+  // Returns the session's seconds by activity until now, then the seconds of compiling by stage.
   std::vector<TimeRow> rows();
 
  private:

@@ -28,16 +28,16 @@ struct Trial {
   State state = State::kProposed;
   std::string identity;                           // of its code; empty until it is compiled
   std::optional<provider::Failure> failure = {};  // of kFailed
-  // Of kMeasured: of a launch, and its time / the default's at the same time, with the standard
-  // error of that as a share of it where it was measured in this session.
+  // Time of a launch, and its ratio to the default's time in the same rounds, for kMeasured.
+  // `noise` is the ratio's relative standard error, if it was measured in this session.
   std::optional<store::Timing> timing = {};
   std::optional<double> ratio = {}, noise = {};
   bool ignore_stored_failure = false;
-  // Asked for where it is wrong: what it may have done instead.
+  // Suspected mistakes, asked for when the candidate is wrong.
   std::function<std::vector<provider::Suspicion>()> suspicions = {};
 
   bool is_done() const { return state == State::kMeasured || state == State::kFailed; }
-  // Whether it goes on without its owner.
+  // Whether it waits for a lease of another tuner or for its compile.
   bool is_pending() const { return state == State::kLeasedByOther || state == State::kCompiling; }
   void fail(provider::Failure why) {
     failure = std::move(why);

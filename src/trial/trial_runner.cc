@@ -9,8 +9,9 @@
 namespace hone::trial {
 namespace {
 
-// By its time to the default's. Finalists are faster than the default; the rest is room for a ratio
-// that a noisy moment of the search made larger. Slower than that a candidate is never run again.
+// Largest ratio to the default's time at which missing code is compiled again. Finalists are faster
+// than the default; the rest is a margin for ratios that noise in the search made larger. Slower
+// candidates are never run again.
 constexpr double kWorthCompilingAgain = 1.2;
 
 }  // namespace
@@ -30,8 +31,8 @@ Status TrialRunner::recall(Trial& trial) {
     trial.fail({kind, known.failure->message});
     return {};
   }
-  // By other rules nothing is known: the code is verified, and measured, again. So it is after a
-  // failure that does not hold, which came after whatever else is known.
+  // Verifications by other rules do not count: the code is verified and measured again. The same
+  // holds after a failure that no longer applies, since it came after all other results.
   const bool verified = !known.failure && known.verification &&
                         known.verification->rules == measure::kVerificationRules &&
                         (!only_this_reference_ || known.verification->reference == reference_);
@@ -42,7 +43,7 @@ Status TrialRunner::recall(Trial& trial) {
   const bool measured = steps_.measure && (verified || !steps_.verify) && known.measurement &&
                         (known.measurement->sentinel_ratio || !steps_.beside_default);
   // Code that is gone (store gc, store rescue), or that somebody else compiled, is compiled again
-  // where it may still be run.
+  // if it may still be run.
   const bool ends_here = measured || (verified && steps_.verify && !steps_.measure);
   const bool may_be_run = !ends_here || (measured && steps_.beside_default &&
                                          *known.measurement->sentinel_ratio < kWorthCompilingAgain);
@@ -66,7 +67,7 @@ Status TrialRunner::recall(Trial& trial) {
 }
 
 Result<bool> TrialRunner::may_be_loaded(store::Id candidate, const store::Artifact& artifact) {
-  // That of another build (Reuse::kAny) is not this candidate's to load.
+  // Code that was compiled for another candidate (Reuse::kAny) must not be loaded for this one.
   if (!artifact.has_code || artifact.candidate != candidate) return false;
   if (services_.trust == store::Trust::kAnyone) return true;
   return services_.store.is_own(candidate);
@@ -101,8 +102,8 @@ Status TrialRunner::begin(const Trials& trials) {
   return {};
 }
 
-// The server is made when the first candidate is to be compiled: where the store knows all of them
-// there is none, and a program has hundreds of dispatches.
+// Prepares the server only when the first candidate needs a compile. A program has hundreds of
+// dispatches, and the store may know all candidates of one.
 Status TrialRunner::serve(const Trials& trials) {
   if (!server_) return {};
   const Status prepared = services_.compiler.prepare(*server_);
@@ -146,8 +147,8 @@ Status TrialRunner::finish_compiling(const Trials& trials, double patience) {
   return {};
 }
 
-// What has finished by then is written in one transaction, which on some file systems costs more
-// than the rows; also when the session was told to stop meanwhile.
+// Writes all finished candidates in one transaction, which on some file systems costs more than the
+// rows. It also does so if the session is told to stop meanwhile.
 Result<std::size_t> TrialRunner::wait_for_compiles(double seconds) {
   std::optional<TimeBudget::Span> span;
   if (services_.time != nullptr) span.emplace(*services_.time, Activity::kWait);
@@ -168,7 +169,7 @@ Result<std::size_t> TrialRunner::wait_for_compiles(double seconds) {
   return finished.size();
 }
 
-// One that is not here is of a search that was cancelled.
+// A job that is not in `compiling_` belongs to a cancelled search.
 Result<bool> TrialRunner::take_compiled(const CompiledCandidate& finished) {
   const auto job = compiling_.find(finished.id);
   if (job == compiling_.end()) return false;
@@ -212,7 +213,8 @@ Result<bool> TrialRunner::claim(Trial& trial, const std::string& key) {
     if (!taken) trial.state = State::kLeasedByOther;
     if (!taken) return false;
   }
-  // After the lease: what another tuner did before it gave the lease back is seen.
+  // Reads the store after taking the lease, to see what another tuner did before it released the
+  // lease.
   HONE_TRY(recall(trial));
   return true;
 }

@@ -1,5 +1,5 @@
-// The way of a dispatch's trials: what the store knows is taken, the rest is leased, compiled,
-// verified and measured, and each step's result is in the store when it ends.
+// Runs a dispatch's trials. Known results come from the store; the rest is leased, compiled,
+// verified and measured. Each step's result is stored as soon as the step ends.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace hone::trial {
 
-// What the trials of a session have in common. References outlive their runners.
+// Services and settings that all trials of a session share. References outlive their runners.
 struct Services {
   CompileService& compiler;
   store::Store& store;
@@ -31,18 +31,18 @@ struct Services {
   Clock clock = monotonic_seconds;
 };
 
-// What is asked of trials behind their compile.
+// Steps that trials take after their compile.
 struct Steps {
   bool verify = true, measure = true;
-  // Beside the dispatch's default: what is known has a ratio, and its code where it may win.
+  // Requires comparison with the dispatch's default: a known result must have a ratio, and its code
+  // if it may win.
   bool beside_default = true;
 };
 
-// For one thread.
+// Runs the trials of one dispatch. For one thread.
 class TrialRunner {
  public:
-  // `server`: compiles the dispatch's candidates, and is prepared when the first of them is to be
-  // compiled.
+  // `server` compiles the dispatch's candidates. It is prepared when the first of them is compiled.
   TrialRunner(const Services& services, store::Id dispatch, std::vector<problem::Binding> bindings,
               DispatchToPrepare server, Steps steps = {})
       : services_(services),
@@ -54,46 +54,48 @@ class TrialRunner {
 
   store::Id dispatch() const { return dispatch_; }
   const std::string& key() const { return key_; }
-  // What candidates are compared with (store::VerificationRow::reference).
+  // Reference that candidates are compared with (store::VerificationRow::reference).
   const std::string& reference() const { return reference_; }
-  // `only`: what was verified by another one is not known.
+  // Sets the reference. `only`: verifications by another reference do not count.
   void verify_by(std::string_view reference, bool only = false) {
     reference_ = reference;
     only_this_reference_ = only;
   }
-  // Says what is wrong with code before its row is written; nothing where it is what was meant.
+  // Sets a check of compiled code that runs before its row is written. The check returns what is
+  // wrong with the code, or nothing.
   void check_code(
       std::function<std::optional<provider::Failure>(const provider::Artifact&)> check) {
     check_ = std::move(check);
   }
 
-  // Takes what the store knows: it is as far as that says, by the steps that are asked.
+  // Applies the store's results to the trial, as far as they cover the requested steps.
   Status recall(Trial& trial);
-  // Hands in what is to be compiled, which then goes on beside what follows. Fails where the
-  // compiler does not take the dispatch.
+  // Submits the trials that need a compile, which then runs in the background. Fails if the
+  // compiler refuses the dispatch.
   Status begin(const Trials& trials);
-  // The server, for who prepares several side by side; begin() takes it as prepared then.
+  // Takes the server, for a caller that prepares several concurrently. begin() then takes it as
+  // prepared.
   DispatchToPrepare take_server();
-  // Waits until each has its code or its failure, at most `patience` seconds (negative: without
-  // limit). One that still compiles then stays kCompiling until a later call finds it compiled.
+  // Waits until each trial has its code or its failure, at most `patience` seconds (negative: no
+  // limit). A trial that still compiles then stays kCompiling until a later call finds it compiled.
   Status finish_compiling(const Trials& trials, double patience);
-  // Whether something that was handed in still compiles; waits until some of it has, at most
-  // `seconds` (negative: without limit), and says how much.
+  // Whether submitted candidates still compile. wait_for_compiles() waits at most `seconds`
+  // (negative: no limit) until some finish, and returns how many.
   bool is_compiling() const { return !compiling_.empty(); }
   bool is_compiling(store::Id candidate) const;
   Result<std::size_t> wait_for_compiles(double seconds);
-  // Whether it was handed in here; what came of it is in the store then.
+  // Records a finished compile that was submitted here; false if it was not.
   Result<bool> take_compiled(const CompiledCandidate& finished);
-  // Ends what still compiles; its candidates remain untried.
+  // Cancels the running compiles; their candidates remain untried.
   Status cancel_compiles();
 
-  // True when this tuner is to measure its code: nobody else is at it or has done it.
+  // True if this tuner must measure the trial's code: nobody else does or has done it.
   Result<bool> claim_code(Trial& trial);
-  // False, and the trial is another's, when that one took over because this tuner was silent.
+  // False, and the trial is another tuner's, if that one took over because this tuner was silent.
   Result<bool> still_claims_code(Trial& trial);
   Status give_code_back(const Trial& trial);
-  // Records whether it is right, and what it did instead where that is one of its suspicions. One
-  // that is not is unloaded.
+  // Verifies the kernel and records the verdict. If it is wrong, it records which of the suspicions
+  // explains it, and unloads the kernel.
   Status verify(KernelRunner& runner, Trial& trial, RunnerKernel& kernel);
 
   Result<provider::Artifact> artifact(store::Id candidate);
@@ -103,12 +105,12 @@ class TrialRunner {
   Status record_samples(const std::string& identity, const measure::HandleSamples& samples,
                         store::Phase phase, std::optional<double> ratio,
                         const measure::MeasureResult& result);
-  // Fails it, and records that, after so many seconds; on the device where its code is known.
+  // Fails the trial and records the failure, after `seconds`; on the device if its code is known.
   Status fail(Trial& trial, const provider::Failure& failure, double seconds = 0);
 
  private:
   Status serve(const Trials& trials);
-  // True when this tuner is to do the work named by `key`.
+  // True if this tuner must do the work named by `key`.
   Result<bool> claim(Trial& trial, const std::string& key);
   Result<bool> still_claims(Trial& trial, const std::string& key);
   Status give_back(const std::string& key);

@@ -13,10 +13,11 @@ using provider::Failure;
 using provider::FailureKind;
 using Clock = std::chrono::steady_clock;
 
-// Deaths of a process in a row with no job running in it, after which it is not started again. One
-// with a job running can be the job's doing, and each job is run at most twice.
+// Limit on consecutive deaths of a process with no job running in it; then it is not started again.
+// A death with a job running may be the job's doing, and each job runs at most twice.
 constexpr int kMostIdleDeaths = 2;
-// A zygote that has not reported a job this long after its time limit hangs itself.
+// Grace after a job's time limit. If the zygote has not reported the job by then, the zygote itself
+// hangs.
 constexpr double kZygoteGraceSeconds = 15;
 
 double seconds_since(Clock::time_point start) {
@@ -78,7 +79,7 @@ CompilePool::Sequence CompilePool::send_new(Kind kind, const std::string& key,
   return sequence;
 }
 
-// The zygote starts each of these at once, so no more are handed in than are to run.
+// Bounds the number of submitted once-jobs, since the zygote starts each of them at once.
 Result<std::vector<Outcome>> CompilePool::side_by_side(
     std::size_t count, const std::function<Sequence(std::size_t)>& send) {
   const auto together = static_cast<std::size_t>(std::max(options_.jobs, 1));
@@ -157,7 +158,7 @@ Result<Outcome> CompilePool::wait_for(Sequence sequence) {
   return outcome;
 }
 
-// Waits at most `seconds`, and not for ever, for something to happen, and takes note of it.
+// Waits at most `seconds`, and never for ever, for an event, and handles it.
 Status CompilePool::pump(double seconds) {
   if (is_readable(options_.stop_fd)) return interrupted();
   constexpr double kHangLookSeconds = 1;
@@ -275,8 +276,8 @@ void CompilePool::prepare_again(const std::string& key) {
   send_suspects();
 }
 
-// A job that was running when its process died may be what killed it: such jobs run one at a time,
-// so that only the guilty one is caught twice.
+// Retries suspects, jobs that ran when their process died, one at a time. Only the guilty one is
+// then caught twice.
 void CompilePool::send_suspects() {
   const auto is_suspect = [](const Job& job) { return job.kind == Kind::kRun && job.losses > 0; };
   for (const auto& [sequence, job] : jobs_)
@@ -314,7 +315,7 @@ void CompilePool::send_job(Sequence sequence, Job& job) {
     send(message);
 }
 
-// A zygote that is gone is noticed, and everything sent again, by the next pump().
+// If the zygote is gone, the next pump() notices it and sends everything again.
 void CompilePool::send(const Message& message) {
   if (zygote_) (void)zygote_->connection().send(message);
 }

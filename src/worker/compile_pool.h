@@ -17,22 +17,23 @@
 
 namespace hone::worker {
 
-// Its command starts a process that calls serve_zygote().
+// Options of a CompilePool. The command starts a process that calls serve_zygote().
 struct CompilePoolOptions : WorkerOptions {
   int jobs = 1;  // candidates and once-jobs that run at the same time
-  // The limits of a first try. A job that passes its time, or is killed from outside, is run once
-  // more with twice the time before that is what became of it.
+  // Limits of a first try. A job that exceeds its time, or is killed from outside, is retried once
+  // with twice the time.
   JobLimits once;
   JobLimits prepare;
   JobLimits run;
 };
 
-// A zygote or prepared server that dies is started and prepared again; a candidate that was running
-// then is run once more, and has failed (kCompileCrash, kCompileKilled) when its server dies again.
+// Pool of forked compile processes. A zygote or prepared server that dies is started and prepared
+// again. A candidate that was running then is retried once. It has failed (kCompileCrash,
+// kCompileKilled) if its server dies again.
 class CompilePool final : public WorkerPool {
  public:
-  // Starts the zygote and waits for its hello. An environment error with its words otherwise. With
-  // the pool every process ends, and the session's folder is removed.
+  // Starts the zygote and waits for its hello, or returns an environment error with its words. The
+  // pool's destructor ends every process and removes the session's folder.
   static Result<std::unique_ptr<CompilePool>> start(CompilePoolOptions options);
 
   Result<Outcome> once(const Message& message) override;
@@ -53,7 +54,7 @@ class CompilePool final : public WorkerPool {
   int restarts() const { return restarts_; }  // of the zygote and of prepared servers
 
  private:
-  // A number of the pool's own for each job: the caller's may come again after cancel_all().
+  // The pool's own number of a job: the caller's may be reused after cancel_all().
   using Sequence = std::uint64_t;
 
   explicit CompilePool(CompilePoolOptions options) : options_(std::move(options)) {}
@@ -79,7 +80,7 @@ class CompilePool final : public WorkerPool {
   Status start_zygote();
   Sequence send_new(Kind kind, const std::string& key, const Message& message);
   Result<Outcome> wait_for(Sequence sequence);
-  // Sends `count` jobs by `send` and waits for each, in order.
+  // Sends `count` jobs by `send` and waits for each; outcomes are in order.
   Result<std::vector<Outcome>> side_by_side(std::size_t count,
                                             const std::function<Sequence(std::size_t)>& send);
   Status pump(double seconds);
@@ -91,10 +92,10 @@ class CompilePool final : public WorkerPool {
   void send_job(Sequence sequence, Job& job);
   void send(const Message& message);
   void send_suspects();
-  // Counts a loss; true when the job is given up, with `failure`.
+  // Counts a lost process of the job; returns true if the job is given up, with `failure`.
   bool lose(Sequence sequence, Job& job, const provider::Failure& failure);
   void finish(Sequence sequence, Outcome outcome, double seconds);
-  // From now on jobs of `key` fail with `failure`.
+  // Makes all further jobs of `key` fail with `failure`.
   void break_server(const std::string& key, const provider::Failure& failure);
   bool zygote_hangs() const;
   double limit_of(const Job& job) const;

@@ -68,7 +68,7 @@ void Connection::flush() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return;
     if (count < 0) {
-      // What the other end sent before it left is still to be read.
+      // Messages that the other end sent before it left remain to be read.
       output_.clear();
       written_ = 0;
       return;

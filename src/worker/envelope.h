@@ -11,10 +11,10 @@
 
 namespace hone::worker {
 
-// `payload` as the content of a message of kind `kind` with the fields `fields` (an object).
+// Wraps `payload` in a message of kind `kind` with the fields `fields` (an object).
 Message wrap(std::string kind, nlohmann::json fields, Message payload);
 
-// The payload of a wrapped message; its kind is empty and its body null where they are malformed.
+// Returns the payload of a wrapped message. A malformed one has an empty kind and a null body.
 Message unwrap(Message message);
 
 // "done" or "failed" for job `id`, which took `seconds`.
@@ -23,12 +23,12 @@ Message to_report(std::uint64_t id, double seconds, Outcome outcome);
 // The outcome in a "done" or "failed" message.
 Outcome outcome_from_report(Message message);
 
-// Fields of a message's body; std::nullopt when missing or of another type.
+// Fields of a message's body; std::nullopt if missing or of another type.
 std::optional<std::uint64_t> number_field(const Message& message, const char* name);
 std::optional<std::string> text_field(const Message& message, const char* name);
 double seconds_field(const Message& message);
 
-// What the zygote has to know before the first job.
+// Settings that the zygote needs before the first job.
 struct TreeSettings {
   std::uint64_t jobs = 1;
   JobLimits once;

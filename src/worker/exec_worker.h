@@ -1,4 +1,4 @@
-// A worker whose work another program does.
+// A worker that runs another program.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace hone::worker {
 
-// Makes the calling process, which a tuner has started as a worker with its socket at descriptor
-// `socket`, the program `command`: it finds the socket there, works in the session's folder
-// (TMPDIR), and is ended with all it started when the tuner goes. To be called while the process
-// has one thread; returns only with an error.
+// Replaces the calling process, a worker with its socket at descriptor `socket`, by the program
+// `command`. The program finds the socket there and works in the session's folder (TMPDIR). It is
+// ended with all it started when the tuner goes. Requires a process with one thread; returns only
+// with an error.
 Error exec_worker(int socket, const std::vector<std::string>& command);
 
 }  // namespace hone::worker

@@ -24,12 +24,12 @@ using provider::Failure;
 using provider::FailureKind;
 using Clock = std::chrono::steady_clock;
 
-// A prepared server that has not reported a candidate this long after its time limit hangs itself.
+// Grace after a candidate's time limit. If the prepared server has not reported it by then, the
+// server itself hangs.
 constexpr double kServerGraceSeconds = 5;
 
-// The process in which one dispatch is prepared and from which its candidates are forked: prepares,
-// answers on `socket`, and if that went well serves until the socket closes. Jobs have folders in
-// `folder`.
+// The process that prepares one dispatch and forks its candidates. It prepares, answers on
+// `socket`, and on success serves until the socket closes. Jobs have folders in `folder`.
 void serve_prepared(UniqueFd socket, const Message& message, const CompileHandlers& handlers,
                     const TreeSettings& settings, const std::filesystem::path& folder) {
   become_subreaper();
@@ -41,11 +41,11 @@ void serve_prepared(UniqueFd socket, const Message& message, const CompileHandle
         .serve();
 }
 
-// The process that the tuner starts for one set of compiler flags: parent of the prepared servers
-// and of once-jobs, and the one who cleans up when the tuner is gone.
+// The process that the tuner starts for one set of compiler flags. It is the parent of the prepared
+// servers and of once-jobs, and cleans up when the tuner is gone.
 class Zygote final : public ForkingServer {
  public:
-  // `folder` is the session's own; everything made below goes in it.
+  // `folder` is the session's own; all files go in it.
   Zygote(UniqueFd tuner, const CompileHandlers& handlers, std::filesystem::path folder)
       : ForkingServer(std::move(tuner), handlers.once, &TreeSettings::once, std::move(folder),
                       "once"),
@@ -53,11 +53,11 @@ class Zygote final : public ForkingServer {
     asker_.send({"hello", {{"pid", ::getpid()}}, {}});
   }
 
-  // Afterwards nothing below runs and `folder` is gone.
+  // Ends all processes below and removes `folder`.
   void end_everything();
 
  private:
-  // A candidate handed to a prepared server, and since when.
+  // Candidates that a prepared server runs, and since when.
   using InFlight = std::map<std::uint64_t, std::chrono::steady_clock::time_point>;
   struct Server {
     JobProcess process;
@@ -81,11 +81,12 @@ class Zygote final : public ForkingServer {
 
   void start_server(std::uint64_t id, const std::string& key, Message message);
   Result<JobProcess> fork_server(const Message& message, bool is_second_try);
-  // True when a server that failed to prepare, and has been ended, is being prepared once more.
+  // Returns true if a server that failed to prepare, and has been ended, is being prepared once
+  // more.
   bool prepare_once_more(Server& server, const provider::Failure& failure);
   void end_server(const std::string& key);
   void cancel_candidates();
-  // False when the server is lost and its place to be freed.
+  // Returns false if the server is lost and must be erased.
   bool look_at_server(const std::string& key, Server& server);
   bool take_report(Server& server, Message message);
   void report_lost(const std::string& key, const Server& server, const provider::Failure& failure);
@@ -227,7 +228,7 @@ bool Zygote::look_at_server(const std::string& key, Server& server) {
 bool Zygote::take_report(Server& server, Message message) {
   const auto id = number_field(message, "id");
   if (!id || (message.kind != "done" && message.kind != "failed")) return false;
-  // One that is not in flight was cancelled.
+  // A job that is not in flight was cancelled.
   if (server.in_flight.erase(*id) > 0) asker_.send(message);
   return true;
 }
@@ -255,7 +256,7 @@ void Zygote::report_lost(const std::string& key, const Server& server, const Fai
 void Zygote::start_waiting() {
   for (auto job = waiting_.begin(); job != waiting_.end();) {
     if (running() >= settings_.jobs) return;
-    // One whose server is gone waits too: the tuner prepares it again or releases it.
+    // A job whose server is gone waits too: the tuner prepares the server again or releases it.
     const auto server = servers_.find(job->key);
     if (server == servers_.end() || !server->second.prepared) {
       ++job;
@@ -302,7 +303,7 @@ int serve_zygote(int socket, const CompileHandlers& handlers) {
   if (!folder) return folder.error();
   become_subreaper();
   std::fflush(nullptr);  // forked children must not print what waits here once more
-  // Nobody may be reading any more, and who cleans up must not wait for that.
+  // The tuner may no longer read, and cleaning up must not wait for it.
   (void)set_nonblocking(STDERR_FILENO, true);
   Zygote zygote(UniqueFd(socket), handlers, folder->path());
   const bool understood = zygote.serve();

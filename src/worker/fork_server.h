@@ -29,15 +29,16 @@ struct JobLimits {
   }
 };
 
-// What the processes do. Each handler runs alone in a freshly forked process whose TMPDIR is its
-// own folder, whose stdin is /dev/null and whose stdout and stderr are captured; captured text goes
-// with a failure. An exception that leaves a handler is a failure (kCompileError) with its words.
+// Handlers of the processes' jobs. Each handler runs alone in a freshly forked process. TMPDIR is
+// the process's own folder, stdin is /dev/null, and stdout and stderr are captured for failures. An
+// exception that leaves a handler is a failure (kCompileError) with its words.
 struct CompileHandlers {
-  // In the prepared server: leaves in memory what run() needs. Its answer goes to the tuner.
+  // Runs in the prepared server, and leaves in memory what run() needs. Its answer goes to the
+  // tuner.
   std::function<Outcome(const Message&)> prepare;
-  // In a child of the prepared server, which sees prepare()'s memory.
+  // Runs in a child of the prepared server, which sees prepare()'s memory.
   std::function<Outcome(const Message&)> run;
-  // In a child of the zygote.
+  // Runs in a child of the zygote.
   std::function<Outcome(const Message&)> once;
 };
 
@@ -46,8 +47,8 @@ struct CompileHandlers {
 inline constexpr const char* kFolderVariable = "HONE_WORKER_FOLDER";
 
 // Serves as zygote on the stream socket `socket`, which it takes over, until the tuner closes it or
-// dies; then ends every process below, removes the session's folder and returns the exit code. To
-// be called by a process with one thread and no children; it starts a janitor
+// dies. Then it ends every process below, removes the session's folder and returns the exit code.
+// Requires a process with one thread and no children. It starts a janitor
 // (docs/worker-protocol.md), becomes a subreaper, and kills children it does not know.
 int serve_zygote(int socket, const CompileHandlers& handlers);
 

@@ -10,7 +10,7 @@ namespace {
 using provider::Failure;
 using provider::FailureKind;
 
-// The outcome of a child, once it is there; the child has then been ended.
+// Returns the outcome of a child once it is there; the child has then been ended.
 std::optional<Outcome> take_outcome(JobProcess& job) {
   Event event = job.look();
   if (!event.message && !event.failure) return std::nullopt;

@@ -1,4 +1,4 @@
-// A process of one thread that is asked for jobs, forks a child for each and does nothing but poll.
+// A single-threaded process that takes jobs, forks a child for each and otherwise only polls.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace hone::worker {
 class ForkingServer {
  public:
   using Handler = std::function<Outcome(const Message&)>;
-  // Each job runs `handler` within these of the settings' limits, in a folder of `folder` that
-  // begins with `name`.
+  // Runs `handler` for each job, within `limits` of the settings. The job's folder lies in `folder`
+  // and its name begins with `name`.
   ForkingServer(UniqueFd asker, const Handler& handler, JobLimits TreeSettings::*limits,
                 std::filesystem::path folder, std::string_view name, TreeSettings settings = {})
       : asker_(std::move(asker)),
@@ -29,26 +29,26 @@ class ForkingServer {
   ForkingServer(const ForkingServer&) = delete;
   ForkingServer& operator=(const ForkingServer&) = delete;
 
-  // Serves until who asks is gone; false when it said what cannot be understood.
+  // Serves until the asker is gone; returns false if its message was malformed.
   bool serve();
 
  protected:
-  // Does what is asked, "run" or "cancel"; false when it cannot be understood.
+  // Handles the order "run" or "cancel"; returns false if it is malformed.
   virtual bool take_order(Message order);
-  // Looks at what else the process does.
+  // Polls what a derived class adds.
   virtual void look() {}
-  // Adds what else to wait for; true when it has to be looked at by the clock too.
+  // Adds further descriptors to wait for; returns true if they must also be checked periodically.
   virtual bool add_poll_entries(std::vector<pollfd>&) const { return false; }
-  // The children, without what they have started.
+  // Direct children, without the processes that they have started.
   virtual std::vector<pid_t> pids() const;
-  // In a forked child: closes what belongs to its parent.
+  // Closes the parent's descriptors in a forked child.
   virtual void let_go();
 
-  // Starts a job. `most_seconds`: of each try, in place of the limits'; then one that takes longer
-  // is not tried again.
+  // Starts a job. `most_seconds` replaces the limit of each try; a job that exceeds it is not
+  // retried.
   void start(std::uint64_t id, Message message, std::optional<double> most_seconds = {},
              bool is_second_try = false);
-  // Says what became of a job; what is too large to send becomes a failure.
+  // Reports the outcome of a job. An outcome that is too large to send becomes a failure.
   void report(std::uint64_t id, double seconds, Outcome outcome);
   void end_jobs();
   std::size_t running_jobs() const { return jobs_.size(); }

@@ -20,9 +20,9 @@
 namespace hone::worker {
 namespace {
 
-// Time for a worker to see by itself that the tuner is gone.
+// Time that a worker gets to notice that the tuner is gone.
 constexpr int kGraceMilliseconds = 500;
-// Between two looks at the worker, before Linux 5.3.
+// Interval between two looks at the worker, before Linux 5.3.
 constexpr int kLookMilliseconds = 100;
 
 void kill_with_group(pid_t worker) {
@@ -39,8 +39,9 @@ void close_all_but(int socket, int exit) {
     if (fd > STDERR_FILENO && fd != socket && fd != exit) ::close(fd);
 }
 
-// Its own group: the worker's is going to be killed. Its own stdio: the worker's pipes must close
-// when the worker ends. No mark: see processes_started_with, which reads the memory changed here.
+// The janitor has its own process group, since the worker's is going to be killed. It has its own
+// stdio, since the worker's pipes must close when the worker ends. It has no mark: see
+// processes_started_with, which reads the memory changed here.
 void settle(int socket, int exit) {
   ::setpgid(0, 0);
   close_all_but(socket, exit);

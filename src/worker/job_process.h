@@ -1,4 +1,4 @@
-// One forked child of the zygote or of a prepared server, seen from its parent.
+// A forked child of the zygote or of a prepared server, seen from its parent.
 #pragma once
 
 #include <poll.h>
@@ -17,19 +17,20 @@
 
 namespace hone::worker {
 
-// What a look at a child gave: nothing new, a message, or a failure after which it is to be ended.
+// Result of a look at a child: nothing new, a message, or a failure after which the child must be
+// ended.
 struct Event {
   std::optional<Message> message;
   std::optional<provider::Failure> failure;
 };
 
-// Destroying one closes its descriptors and no more, so that a forked copy of its parent can let go
-// of it. end() is what ends the child.
+// A forked child. The destructor only closes descriptors, so that a forked copy of the parent can
+// let go of it. end() ends the child.
 class JobProcess {
  public:
-  // Forks. In the child, `work` gets the socket to the parent and the process ends when it returns;
-  // stdout and stderr are captured, TMPDIR is `folder` (made here), the process group is its own
-  // and it dies with its parent. For a process with one thread.
+  // Forks. The child runs `work` with the socket to the parent, and ends when it returns. Its
+  // stdout and stderr are captured, TMPDIR is `folder` (made here), it has its own process group,
+  // and it dies with its parent. Requires a process with one thread.
   static Result<JobProcess> start(std::filesystem::path folder, const JobLimits& limits,
                                   const std::function<void(UniqueFd socket)>& work);
 
@@ -37,7 +38,7 @@ class JobProcess {
   double seconds() const;  // since its start
   Connection& connection() { return connection_; }
 
-  // From now on neither time nor memory is watched.
+  // Stops watching time and memory.
   void lift_limits();
 
   void add_poll_entries(std::vector<pollfd>& entries) const;
@@ -68,13 +69,13 @@ class JobProcess {
   std::chrono::steady_clock::time_point next_look_ = start_;
 };
 
-// provider/retry.h of a job that was run once, or twice.
+// Applies provider/retry.h to a job that ran once, or twice.
 inline bool is_tried_again(const Outcome& outcome, bool is_second_try) {
   return !outcome && provider::is_tried_again(provider::Attempt::kJob, outcome.error().kind,
                                               is_second_try ? 2 : 1);
 }
 
-// What a failure says of a process that took more than its limit.
+// Failure message for a process that exceeded its memory limit of `bytes`.
 std::string more_memory_than(std::uint64_t bytes);
 
 // Limits of one of a job's two tries: the second has twice the time.
@@ -83,9 +84,9 @@ JobLimits of_try(JobLimits limits, bool is_second);
 // The longest that both tries of a job may take; 0: no limit.
 double seconds_of_both_tries(const JobLimits& limits);
 
-// Kills and reaps the children of this process that are not among `known` and not in the process
-// group of one of them: what jobs left behind and this subreaper inherited. Returns whether any
-// child is left that is not known.
+// Kills and reaps unknown children of this process: what jobs left behind and this subreaper
+// inherited. Known are the pids in `known` and members of their process groups. Returns whether any
+// unknown child is left.
 bool end_orphans(const std::vector<pid_t>& known);
 
 // Runs `handler`; an exception becomes a failure of kind `on_exception`.

@@ -24,7 +24,7 @@ std::uint64_t get(std::string_view bytes, std::size_t at, std::size_t count) {
   return value;
 }
 
-// The nesting of JSON text, found without parsing it: nlohmann::json writes a value by recursion,
+// Nesting depth of JSON text, found without parsing it. nlohmann::json writes a value by recursion,
 // so that a deep one would overflow the stack.
 bool is_nested_deeper_than(std::string_view text, int limit) {
   int depth = 0;
@@ -162,7 +162,7 @@ provider::Failure failure_from(const Message& message) {
     return value != message.body.end() && value->is_string() ? value->get<std::string>() : "";
   };
   const auto kind = provider::failure_kind_from(text("kind"));
-  // A process that says what it cannot mean has lost its way.
+  // A malformed failure counts as a crash.
   if (!kind)
     return {
         provider::FailureKind::kCompileCrash,

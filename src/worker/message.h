@@ -1,4 +1,4 @@
-// What tuner and workers say to each other, and its form on a stream socket. The specification is
+// Messages between tuner and workers, and their form on a stream socket. The specification is
 // docs/worker-protocol.md.
 #pragma once
 
@@ -26,12 +26,12 @@ struct FrameLimits {
   static constexpr int kDepth = 64;                                    // nesting of the body
 };
 
-// The frame of `message`; a failure that says which limit it passes. Text in the body that is not
-// UTF-8 has the offending bytes replaced by U+FFFD.
+// Returns the frame of `message`, or a failure that names the exceeded limit. Bytes of the body
+// that are not UTF-8 are replaced by U+FFFD.
 Result<std::string> encode(const Message& message);
 
-// Takes frames out of a stream of bytes. Memory grows with what arrived, never with what a header
-// promises.
+// Takes frames out of a stream of bytes. Memory grows with the bytes that arrived, never with the
+// size that a header announces.
 class FrameDecoder {
  public:
   void add(std::string_view bytes) { buffer_.append(bytes); }
@@ -51,14 +51,14 @@ class FrameDecoder {
   std::optional<Error> broken_;
 };
 
-// Blocking. An error when the other end is gone; no SIGPIPE is raised.
+// Writes a message; blocks. An error if the other end is gone; no SIGPIPE is raised.
 Status write_message(int socket, const Message& message);
 
-// Waits for a message. std::nullopt at an orderly end of the stream; an error for bytes that are no
-// frame or an end in the middle of one. `decoder` keeps what was read beyond the message.
+// Waits for a message. std::nullopt at an orderly end of the stream. An error for bytes that are no
+// frame, or an end in the middle of one. `decoder` keeps the bytes read beyond the message.
 Result<std::optional<Message>> read_message(int socket, FrameDecoder& decoder);
 
-// One end of a conversation in a poll loop: never blocks, queues what the socket does not take.
+// A socket in a poll loop: never blocks, and queues the output that the socket does not take.
 class Connection {
  public:
   // Makes `socket` non-blocking.

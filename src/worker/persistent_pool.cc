@@ -15,7 +15,7 @@ namespace {
 using provider::Failure;
 using provider::FailureKind;
 
-// The id of once-jobs and of what prepare() asks; the tuner's ids are candidates'.
+// Id of once-jobs and of prepare() requests; the tuner's ids are candidates'.
 constexpr JobId kOwnJob = ~JobId{0};
 
 bool passed_a_limit(const Failure& failure) {
@@ -64,7 +64,8 @@ struct PersistentPool::State {
     return {};
   }
 
-  // What was refused is refused as fast again; what passed a limit would cost a worker each time.
+  // A refusal is as fast the next time, so waiting jobs of the same work still run. An exceeded
+  // limit would cost a worker each time, so they fail too.
   void finish_work(const Finished& done) {
     const auto work =
         std::ranges::find(works_in_flight, done.id, [](const auto& each) { return each.second; });
@@ -84,7 +85,7 @@ struct PersistentPool::State {
     works_given_up.emplace(work, std::move(failure));
   }
 
-  // Waits until a worker has something to say, at most `seconds`, and collects it.
+  // Waits at most `seconds` for a worker's message, and collects it.
   Status look(double seconds) {
     std::vector<pollfd> entries{{options.stop_fd, POLLIN, 0}};
     for (const PersistentWorker& worker : workers) worker.add_poll_entries(entries);

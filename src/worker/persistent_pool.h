@@ -1,4 +1,4 @@
-// Long-lived compile workers: for compilers that are slow to start and cannot be forked, as Triton
+// Long-lived compile workers, for compilers that start slowly and cannot be forked, such as Triton
 // in a Python process.
 #pragma once
 
@@ -12,26 +12,26 @@
 
 namespace hone::worker {
 
-// Their command starts a process that answers each message with one message, as serve_runner()
-// does.
+// Options of a pool. The command starts a process that answers each message with one message, as
+// serve_runner() does.
 struct PersistentPoolOptions : WorkerOptions {
   int workers = 1;
   JobLimits limits;  // of one job
-  // Jobs of one name ask for the same work, whose result their processes share: until the first has
-  // finished the others are not begun, for they would only wait for it; where it takes too long or
-  // too much memory they fail as it did. Without a function, or a name, all differ.
+  // Names the work of a job. Jobs of one name ask for the same work, whose result their processes
+  // share. The others wait until the first has finished, and fail as it did if it exceeds a limit
+  // of time or memory. Without a function or a name, all jobs differ.
   std::function<std::string(const Message&)> same_work;
 };
 
-// One job at a time per worker. A job that kills its worker (kCompileCrash), takes too long
-// (kCompileTimeout) or too much memory (kCompileMemory) costs that worker, which is replaced when
-// there is work for it; the other jobs go on. One that takes too long, or whose worker is killed
-// from outside (kCompileKilled), is tried once more, with twice the time. A worker serves one key
-// at a time and is given what was prepared again when it changes.
+// A pool in which each worker runs one job at a time. A job that kills its worker (kCompileCrash),
+// or exceeds its time (kCompileTimeout) or memory (kCompileMemory), costs that worker. The worker
+// is replaced when there is work for it, and the other jobs go on. A job that takes too long, or
+// whose worker is killed from outside (kCompileKilled), is retried once with twice the time. A
+// worker serves one key at a time, and repeats the preparation when the key changes.
 class PersistentPool final : public WorkerPool {
  public:
-  // Begins to start all workers, beside each other, and does not wait: the first call that needs
-  // one does, and gives an environment error with the words of the first that does not come up.
+  // Starts all workers concurrently, without waiting. The first call that needs a worker waits for
+  // one. It returns an environment error with the words of the first worker that fails to start.
   static Result<std::unique_ptr<PersistentPool>> start(PersistentPoolOptions options);
   ~PersistentPool() override;  // ends every worker, removes their folders
 

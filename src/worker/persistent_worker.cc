@@ -86,7 +86,7 @@ std::optional<Finished> PersistentWorker::look() {
     Outcome outcome = outcome_from(std::move(**reply));
     if (!std::exchange(preparing_, false)) return finish(std::move(outcome));
     if (outcome) return look();
-    // Prepared before and not now: of this job there is nothing to expect either.
+    // The key could be prepared before but not now, so this job cannot run either.
     return die(FailureKind::kCompileError, outcome.error().message);
   }
   if (gone) return die(FailureKind::kCompileCrash, "");

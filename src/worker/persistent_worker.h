@@ -1,4 +1,4 @@
-// One worker of a PersistentPool: its process, and the job it is at.
+// A worker of a PersistentPool: its process and its current job.
 #pragma once
 
 #include <poll.h>
@@ -28,24 +28,25 @@ class PersistentWorker {
   // Starts nothing yet. `options` must outlive the worker.
   explicit PersistentWorker(const PersistentPoolOptions& options) : options_(&options) {}
 
-  // Starts the process if none lives. An environment error with its words.
+  // Starts the process if none lives. Returns an environment error with its words.
   Status start();
 
   bool is_busy() const { return job_.has_value(); }
-  // What is prepared in it, or is about to be.
+  // Key of the preparation that the process holds, or is about to.
   const std::string& key() const { return key_; }
 
   // Hands a job to an idle worker, starting a process if there is none.
   Status begin(PersistentJob job);
 
-  // What its job gave, once it is there. The process is gone after a crash or a limit passed.
+  // Returns the job's result once it is there. After a crash or an exceeded limit the process is
+  // gone.
   std::optional<Finished> look();
 
-  // The job that look() found killed or too slow for the first time, in place of what it gave: to
-  // be handed to a worker once more.
+  // Returns the job that must be handed to a worker once more. look() found it killed or too slow
+  // for the first time, and gave no result for it.
   std::optional<PersistentJob> take_again() { return std::exchange(again_, std::nullopt); }
 
-  // Nobody wants the job any more. It runs to its end, which costs less than a new process.
+  // Drops the job's result. The job runs to its end, which costs less than a new process.
   void forget() { forgotten_ = is_busy(); }
   bool is_forgotten() const { return forgotten_; }
 

@@ -16,12 +16,12 @@ namespace {
 using provider::Failure;
 using provider::FailureKind;
 
-// Looking more often would disturb what the runner measures.
+// Interval of the looks at the runner; shorter ones would disturb what it measures.
 constexpr double kMemoryLookSeconds = 0.25;
 
 constexpr double kPingSeconds = 10;
 
-// In the runner: false when it is to leave.
+// Runs in the runner; returns false if the runner must leave.
 bool answer_all(int socket, const RunnerHandler& handler, const std::function<bool()>& is_lost) {
   FrameDecoder decoder;
   while (true) {

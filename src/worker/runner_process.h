@@ -13,21 +13,21 @@
 
 namespace hone::worker {
 
-// The kind of a message that serve_runner answers itself, with nothing.
+// Kind of a message that serve_runner answers itself, with an empty message.
 inline constexpr std::string_view kPing = "ping";
 
-// Its command starts a process that calls serve_runner().
+// Options of a runner. The command starts a process that calls serve_runner().
 struct RunnerOptions : WorkerOptions {
   std::uint64_t memory_bytes = 0;  // resident, watched while a call waits; 0: none
 };
 
-// For one thread. The runner outlives a call, so that buffers and libraries stay loaded; a crash, a
-// hang or a poisoned device costs one call.
+// Handle of the runner. For one thread. The runner outlives a call, so that buffers and libraries
+// stay loaded. A crash, a hang or a poisoned device costs one call.
 class RunnerProcess final : public RunnerTransport {
  public:
-  // Starts no process yet: the first call does.
+  // Starts no process: the first call does.
   explicit RunnerProcess(RunnerOptions options) : options_(std::move(options)) {}
-  // With it the runner ends, and what it started; its folder is removed.
+  // The destructor ends the runner with all that it started, and removes its folder.
 
   Status start() override;
   Status ensure_ready() override;
@@ -38,7 +38,8 @@ class RunnerProcess final : public RunnerTransport {
   void stop() { worker_.reset(); }  // ends the runner; the next call starts a new one
 
  private:
-  // How a call failed that the runner did not outlive; it is then gone with all it started.
+  // Ends the runner with all that it started, and returns the failure of the call that it did not
+  // survive.
   Outcome lost(provider::FailureKind kind, std::string why);
 
   RunnerOptions options_;
@@ -48,13 +49,13 @@ class RunnerProcess final : public RunnerTransport {
 
 using RunnerHandler = std::function<Outcome(const Message&)>;
 
-// Serves as runner on the stream socket `socket`, which it takes over: answers one message after
-// the other with `handler` until the tuner closes the socket; returns the exit code. To be called
-// by a process with one thread, for it forks a janitor first (docs/worker-protocol.md), which ends
-// the process and its group when the tuner is gone and the handler does not return. An exception
-// that leaves the handler is a failure (kKernelCrash). Once a call has failed and `is_lost` says
-// that this process can do no more (a kernel has ended the GPU's context), it leaves without an
-// answer, as a crash does, with the failure's words on stderr.
+// Serves as runner on the stream socket `socket`, which it takes over. Answers each message with
+// `handler` until the tuner closes the socket; returns the exit code. Requires a process with one
+// thread, since it forks a janitor first (docs/worker-protocol.md). The janitor ends the process
+// and its group when the tuner is gone and the handler does not return. An exception that leaves
+// the handler is a failure (kKernelCrash). After a failed call, `is_lost` tells whether this
+// process can do no more (a kernel has ended the GPU's context). It then leaves without an answer,
+// as a crash does, with the failure's words on stderr.
 int serve_runner(int socket, const RunnerHandler& handler,
                  const std::function<bool()>& is_lost = {});
 

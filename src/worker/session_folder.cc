@@ -24,7 +24,7 @@ bool is_session_folder(const std::filesystem::path& path) {
          !path.has_extension();
 }
 
-// The locked folder; empty when another process holds it or it is not there any more.
+// Returns the locked folder; empty if another process holds it or it is gone.
 UniqueFd lock(const std::filesystem::path& path) {
   UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat opened, named;
@@ -62,8 +62,8 @@ Result<SessionFolder> SessionFolder::claim() {
   if (!is_session_folder(folder.path_))
     return input_error("{} names no folder of a worker session: this command is for hone's own use",
                        kFolderVariable);
-  // It gets its name when it is locked: before that another worker's start would take it for an
-  // abandoned one.
+  // Names the folder only once it is locked: before that, another worker's start would take it for
+  // an abandoned one.
   const std::string unfinished = folder.path_.string() + std::string(kUnfinished);
   if (::mkdir(unfinished.c_str(), 0700) == 0) folder.lock_ = lock(unfinished);
   if (!folder.lock_ || ::rename(unfinished.c_str(), folder.path_.c_str()) != 0)
@@ -78,7 +78,7 @@ void SessionFolder::keep_over_exec() const {
 }
 
 void remove_folder(const std::filesystem::path& folder) {
-  // A folder that is being made (SessionFolder::claim) when its maker is killed.
+  // A folder whose maker was killed within SessionFolder::claim.
   const std::filesystem::path unfinished = folder.string() + std::string(kUnfinished);
   std::error_code code;
   std::filesystem::remove(unfinished, code);

@@ -1,5 +1,5 @@
-// The folder of the tuner's own temporary files (inputs and modules of whole programs), which must
-// not stay behind when it is killed.
+// The folder of the tuner's own temporary files (inputs and modules of whole programs). It is
+// removed even if the tuner is killed.
 #pragma once
 
 #include <filesystem>
@@ -12,16 +12,16 @@ namespace hone::worker {
 
 class TunerFolder {
  public:
-  // Makes TMPDIR of this process a new folder in what it was before. It is removed when this goes,
-  // or by a janitor (janitor.h) when the process is gone; the janitor also ends the programs that
-  // the process has started itself. To be called while the process has one thread. An environment
-  // error when the folder cannot be made.
+  // Makes TMPDIR of this process a new folder within the previous one. The destructor removes it,
+  // or a janitor (janitor.h) when the process is gone. The janitor also ends the programs that the
+  // process has started itself. Call this while the process has one thread. Returns an environment
+  // error if the folder cannot be made.
   static Result<TunerFolder> claim();
   TunerFolder(TunerFolder&& other) noexcept;
   TunerFolder& operator=(TunerFolder&&) = delete;
   ~TunerFolder();
 
-  // What TMPDIR was: where workers have their folders, since each of them has its own janitor.
+  // The previous TMPDIR. Worker folders go there, since each worker has its own janitor.
   const std::filesystem::path& parent() const { return parent_; }
 
  private:

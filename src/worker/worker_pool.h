@@ -1,4 +1,4 @@
-// Takes compile jobs: into forked processes (CompilePool), or into long-lived ones
+// Pools that run compile jobs, in forked processes (CompilePool) or in long-lived ones
 // (PersistentPool).
 #pragma once
 
@@ -20,16 +20,17 @@ struct Finished {
   double seconds = 0;  // wall time of the job in its own process; 0 when it never ran
 };
 
-// Functions return Result for what ends a session (the tuner was told to stop: kInterrupted; no
-// worker can be started: kEnvironment) and Outcome for what ends a job. For one thread.
+// A pool of compile workers. Functions return a Result for errors that end a session: the tuner was
+// told to stop (kInterrupted), or no worker can be started (kEnvironment). They return an Outcome
+// for failures that end a job. For one thread.
 class WorkerPool {
  public:
   virtual ~WorkerPool() = default;
 
-  // Runs one job in a process of its own and waits for it. Finished candidates met meanwhile are
+  // Runs one job in a process of its own and waits for it. Candidates that finish meanwhile are
   // kept for next_finished().
   virtual Result<Outcome> once(const Message& message) = 0;
-  // Several such jobs, side by side where the pool can. Their outcomes, in order.
+  // Runs several such jobs, concurrently if the pool can. Outcomes are in order.
   virtual Result<std::vector<Outcome>> once_each(const std::vector<Message>& messages) {
     std::vector<Outcome> outcomes;
     for (const Message& message : messages) {
@@ -39,12 +40,13 @@ class WorkerPool {
     return outcomes;
   }
 
-  // From now on jobs of once() may take this long, and one that takes longer is not tried again;
-  // nothing: as the pool was made. Without effect on a pool whose jobs are no compiles of programs.
+  // Sets the time limit of further once() jobs, which are then not retried when they exceed it.
+  // nullopt: the limit that the pool was made with. No effect on a pool whose jobs do not compile
+  // programs.
   virtual void limit_once(std::optional<double> /*seconds*/) {}
 
-  // Begins a job of once() beside what follows and does not wait; end_once(), called once, does.
-  // Nothing where the pool has no process to spare for it.
+  // Starts a once() job in the background; end_once(), called once, waits for it. Nothing if the
+  // pool has no process to spare.
   using Begun = std::uint64_t;
   virtual std::optional<Begun> begin_once(const Message&) { return std::nullopt; }
   virtual Result<Outcome> end_once(Begun) { return failure("no job was begun"); }
@@ -52,7 +54,7 @@ class WorkerPool {
   // Makes a prepared server named `key` (replacing one of that name) and waits for its answer.
   // After a failure no server of that name exists.
   virtual Result<Outcome> prepare(const std::string& key, const Message& message) = 0;
-  // Several of them, by key, side by side where the pool can. Their outcomes, in order.
+  // Prepares several servers by key, concurrently if the pool can. Outcomes are in order.
   virtual Result<std::vector<Outcome>> prepare_each(
       const std::vector<std::pair<std::string, Message>>& servers) {
     std::vector<Outcome> outcomes;
@@ -66,18 +68,18 @@ class WorkerPool {
   // Ends the prepared server `key`; its jobs are forgotten.
   virtual Status release(const std::string& key) = 0;
 
-  // Hands in a candidate for the prepared server `key`; never waits. `id` is the caller's, unique
-  // among the jobs not finished. An unknown key is an input error.
+  // Submits a candidate to the prepared server `key`; never waits. `id` is the caller's, unique
+  // among unfinished jobs. An unknown key is an input error.
   virtual Status submit(const std::string& key, JobId id, const Message& message) = 0;
 
-  // The next finished candidate, in order of finishing. std::nullopt when `seconds` pass without
-  // one (negative: no limit), or at once when none is outstanding.
+  // Returns the next finished candidate, in order of finishing. std::nullopt when `seconds` pass
+  // without one (negative: no limit), or at once when none is outstanding.
   virtual Result<std::optional<Finished>> next_finished(double seconds = -1) = 0;
 
-  // Submitted and not yet returned by next_finished().
+  // Number of candidates submitted and not yet returned by next_finished().
   virtual std::size_t outstanding() const = 0;
 
-  // Forgets every candidate outstanding; those running are killed.
+  // Drops every outstanding candidate; running ones are killed.
   virtual Status cancel_all() = 0;
 };
 

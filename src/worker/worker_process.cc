@@ -12,7 +12,7 @@
 namespace hone::worker {
 namespace {
 
-// Kept of what a worker prints.
+// Bytes kept of a worker's output.
 constexpr std::size_t kWordsBytes = std::size_t{64} << 10;
 
 }  // namespace
@@ -102,7 +102,7 @@ provider::Failure WorkerProcess::fail(provider::FailureKind kind, std::string wh
   end(/*seconds=*/0);
   const std::string words = last_words();
   if (why.empty()) return {provider::died_of(process_.exit_signal(), kind, killed), words};
-  // Its first line is the SIGKILL that was hone's own.
+  // Skips the first line, which reports hone's own SIGKILL.
   if (const auto line = words.find('\n'); line != std::string::npos) why += words.substr(line);
   return {kind, std::move(why)};
 }

@@ -1,4 +1,4 @@
-// A worker process as the tuner holds it: its conversation, its last words, its folder.
+// A worker process seen from the tuner: its connection, its last words, its folder.
 #pragma once
 
 #include <poll.h>
@@ -12,7 +12,7 @@
 
 namespace hone::worker {
 
-// How a worker is started, whatever it does.
+// Start options that all kinds of workers share.
 struct WorkerOptions {
   // Starts a process that says hello on ChildProcess::kChildSocket and then serves there.
   std::vector<std::string> command;
@@ -24,8 +24,9 @@ struct WorkerOptions {
 
 class WorkerProcess {
  public:
-  // Starts the worker, which messages call `what`, and waits for its "hello". An environment error
-  // with its words when it does not come, kInterrupted when `stop_fd` becomes readable.
+  // Starts the worker, which messages call `what`, and waits for its "hello". Returns an
+  // environment error with the worker's words if none comes, kInterrupted if `stop_fd` becomes
+  // readable.
   static Result<WorkerProcess> start(std::string_view what, const WorkerOptions& options);
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&&) = delete;
@@ -34,22 +35,23 @@ class WorkerProcess {
   Connection& connection() { return connection_; }
   ChildProcess& process() { return process_; }
 
-  // Waits at most `seconds` (negative: no limit) for a word, an end or `stop_fd`, and reads what is
+  // Waits at most `seconds` (negative: no limit) for a message, an end or `stop_fd`. Reads what is
   // there.
   void wait(double seconds, int stop_fd);
-  // What to poll for a word or an end.
+  // Adds the descriptors to poll for a message or an end.
   void add_poll_entries(std::vector<pollfd>& entries) const;
   bool is_gone();  // it has ended or closed its socket; what it said before may still be there
 
-  // Closes the conversation, which tells the worker to leave; kills what is left after `seconds`
-  // with everything it started, and removes its folder.
+  // Closes the connection, which tells the worker to leave. After `seconds` it kills what is left,
+  // with everything the worker started, and removes its folder.
   void end(double seconds);
 
-  // Ends it at once. Says how it failed, with its last words: for `why` or, where that is empty, as
-  // it died, which is `killed` where somebody else ended it.
+  // Ends it at once. Returns its failure with its last words. The reason is `why`; if that is
+  // empty, the way it died, which is `killed` if somebody else ended it.
   provider::Failure fail(provider::FailureKind kind, std::string why, provider::FailureKind killed);
 
-  // "SIGSEGV" or "exit code 3" and, on lines of their own, what it printed. After end().
+  // Returns "SIGSEGV" or "exit code 3" and, on lines of their own, the process's output. Call it
+  // after end().
   std::string last_words() const;
   void forget_words();
 

@@ -11,13 +11,12 @@ namespace {
 
 using nlohmann::json;
 
-// What a constant may grow by, in bytes, for the compiler to compute it before the program runs
-// (its
-// --iree-opt-const-expr-max-size-increase-threshold is this unless told otherwise).
+// Largest growth of a constant, in bytes, for which the compiler computes it before the program
+// runs: the default of --iree-opt-const-expr-max-size-increase-threshold.
 constexpr std::int64_t kMostGrowth = 1 << 20;
 
-// A loop of the statement by the manifest's name. Of several that together are one dimension
-// (batches and rows, both M) `place` says which is the outer one.
+// A loop of the statement by the manifest's name. Several loops may form one dimension (batches and
+// rows, both M); `place` orders them, the outermost first.
 struct LoopName {
   std::string name;
   std::size_t place = 0;
@@ -39,8 +38,8 @@ Loops loops_of(const json& said, bool turned) {
   return loops;
 }
 
-// All ways of giving the loops names: in a convolution each name goes to one loop; in a matmul all
-// of a role have one name, in any order.
+// All ways to name the loops. In a convolution each name goes to one loop; in a matmul all loops of
+// a role share one name, in any order.
 std::vector<LoopNames> all_loop_names(bool convolution, const Loops& loops) {
   std::vector<LoopNames> ways{{}};
   for (std::size_t l = 0; l < loops.sizes.size(); ++l) {
@@ -55,7 +54,7 @@ std::vector<LoopNames> all_loop_names(bool convolution, const Loops& loops) {
         if (role != loops.roles[l]) continue;
         const auto taken = static_cast<std::size_t>(std::ranges::count(way, name, &LoopName::name));
         if (convolution && taken > 0) continue;
-        // Behind, between and before those that have the name already.
+        // Inserts the loop at each position among the loops that already have the name.
         for (std::size_t place = taken + 1; place-- > 0;) {
           LoopNames& next = longer.emplace_back(way);
           for (LoopName& each : next)
@@ -74,7 +73,7 @@ struct Dimension {
   std::size_t place = 0;
 };
 
-// The dimensions of a tensor by the manifest's names; nothing where one has none.
+// The dimensions of a tensor by the manifest's names; nothing if one has none.
 std::optional<std::vector<Dimension>> named_dimensions(const json& use, const LoopNames& naming,
                                                        bool image) {
   std::vector<Dimension> found;
@@ -93,7 +92,7 @@ std::optional<std::vector<Dimension>> named_dimensions(const json& use, const Lo
   return found;
 }
 
-// How an operand gets from the program's order of dimensions to the kernel's.
+// Permutation from the program's order of an operand's dimensions to the kernel's.
 struct Move {
   std::vector<int> permutation;  // empty where it lies right as it is
   std::vector<std::string> program, kernel;
@@ -103,7 +102,7 @@ std::optional<Move> move_of(const ExternalKernel::Operand& operand, const json& 
                             const LoopNames& naming, bool image) {
   const auto dimensions = named_dimensions(use, naming, image);
   if (!dimensions) return std::nullopt;
-  // Its rank in the kernel's layout; what has one element lies anywhere, and so before all others.
+  // Rank in the kernel's layout. A dimension of one element may lie anywhere, and so comes first.
   std::vector<std::pair<std::ptrdiff_t, std::size_t>> ranks;
   std::vector<int> order(dimensions->size());
   Move move;
@@ -126,7 +125,7 @@ std::optional<Move> move_of(const ExternalKernel::Operand& operand, const json& 
   return move;
 }
 
-// Says of the tensor what it is behind the move.
+// Rewrites the tensor to its type and order of dimensions behind the move.
 void rewrite(json& use, const std::vector<int>& permutation, problem::ElementType type) {
   use["type"] = problem::name_of(type);
   if (permutation.empty()) return;
@@ -151,12 +150,12 @@ std::int64_t element_count(const json& use) {
   return count;
 }
 
-// One way to make the operation one of the kernel's form.
+// Borders that give the operation the kernel's form, and its statement behind them.
 struct Way {
   json statement;
   std::vector<Border> borders;
 
-  // What is moved while the program runs, and in all.
+  // Bytes moved while the program runs, and bytes moved in all.
   std::pair<std::int64_t, std::int64_t> cost() const {
     std::int64_t running = 0, all = 0;
     for (const Border& border : borders) {
@@ -171,7 +170,7 @@ class Ways {
  public:
   Ways(const ExternalKernel& kernel, const json& said) : kernel_(kernel), said_(said) {}
 
-  // All there are, the cheapest first.
+  // Returns all ways, the cheapest first.
   std::vector<Way> all() {
     for (const bool turned : {false, true})
       for (const LoopNames& naming : all_loop_names(kernel_.convolution, loops_of(said_, turned)))
@@ -204,7 +203,7 @@ class Ways {
     ways_.push_back(std::move(way));
   }
 
-  // False where no order of its dimensions is the kernel's.
+  // Returns false if no order of the operand's dimensions is the kernel's.
   bool bring(const ExternalKernel::Operand& operand, json& use, const LoopNames& naming,
              Way& way) const {
     const auto [lhs, rhs, result] = operand_names(kernel_.convolution);
@@ -276,7 +275,7 @@ Result<BorderedForm> form_with_borders(const ExternalKernel& kernel, const std::
       return tl::unexpected(form.error());
     return cheapest(kernel, said, form.error());
   } catch (const json::exception&) {
-    // One that does not say its tensors' dimensions.
+    // The statement lacks its tensors' dimensions.
     return tl::unexpected(form.error());
   }
 }

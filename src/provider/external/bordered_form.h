@@ -1,6 +1,6 @@
-// A kernel for an operation that does not have its form: what has to be put around the kernel so
-// that it has. Inside of a dispatch nothing can be; in a program, before dispatches are formed,
-// operands can be transposed and converted (hone spec external).
+// A kernel for an operation that does not have its form, and the transposes and conversions around
+// it that make it fit. Nothing can be added inside a dispatch. In a program, before dispatches are
+// formed, operands can be transposed and converted (hone spec external).
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace hone::external {
 
-// What stands between an operand as the program has it and as the kernel reads or writes it.
+// Transpose or conversion between an operand of the program and the kernel's.
 struct Border {
   std::string operand;  // by the manifest's name
   int binding = 0;      // of the statement: 0 lhs, 1 rhs, 2 the result, then what is read behind
   bool result = false;  // it goes from the kernel to the program, else to the kernel
-  // The dimensions' names before and behind the border, the outermost first, without those of one
-  // element. Equal where it only converts.
+  // Names of the dimensions before and behind the border, the outermost first, without those of one
+  // element. Equal if it only converts.
   std::vector<std::string> from, to;
-  // By dimension of the kernel's tensor: which one of the program's it is. Empty where it only
+  // Index of the program's dimension, by dimension of the kernel's tensor. Empty if it only
   // converts.
   std::vector<int> permutation;
   problem::ElementType from_type = problem::ElementType::kF32, to_type = problem::ElementType::kF32;
@@ -38,10 +38,11 @@ struct BorderedForm {
   std::vector<Border> borders;
 };
 
-// Of an operation whose statement says its tensors' dimensions (iree::ReplaceableOperation). Of all
-// ways to transpose its operands into the manifest's layouts that which moves the fewest bytes
-// while the program runs; none where it has the form as it is. Floating-point types are converted
-// into one another, integers are not. Errors as form_by_line(), of what is left to be wrong then.
+// Finds the borders for an operation whose statement has its tensors' dimensions
+// (iree::ReplaceableOperation). Of all transposes into the manifest's layouts, it chooses those
+// that move the fewest bytes while the program runs. No borders if the operation already has the
+// form. Floating-point types are converted into one another, integers are not. Errors as of
+// form_by_line(), for what no border can fix.
 Result<BorderedForm> form_with_borders(const ExternalKernel& kernel, const std::string& statement);
 
 }  // namespace hone::external

@@ -8,15 +8,15 @@
 namespace hone::external {
 namespace {
 
-// A worker that compiles candidates has limits of its own, which come first; nothing else would end
-// a command that waits for ever.
+// Time limit of a build command, which might wait for ever. A worker that compiles candidates has
+// limits of its own, which are shorter.
 constexpr ProcessLimits kBuildLimits{.seconds = 600};
 
-// What the driver launches at most, on every GPU since compute capability 2.0 (CUDA C++ Programming
-// Guide, "Compute Capabilities").
+// Largest block and grid that the driver launches, on every GPU since compute capability 2.0 (CUDA
+// C++ Programming Guide, "Compute Capabilities").
 constexpr space::Value kMostThreads = 1024, kMostGrid = 2147483647, kMostGridBehind = 65535;
 
-// A kernel's own memory is there as long as its program is loaded.
+// Limit of a kernel's scratch memory, which stays allocated as long as its program is loaded.
 constexpr space::Value kMostScratchBytes = space::Value{1} << 30U;
 
 }  // namespace

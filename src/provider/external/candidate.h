@@ -1,4 +1,4 @@
-// One configuration of a manifest's kernel for one dispatch: what its expressions come to, and its
+// A configuration of a manifest's kernel for one dispatch: the values of its expressions, and its
 // object.
 #pragma once
 
@@ -14,29 +14,30 @@
 
 namespace hone::external {
 
-// Failures begin with the manifest's path, and a line where one expression is wrong.
+// A kernel with values for its knobs. Failures begin with the manifest's path, and a line if one
+// expression is wrong.
 class Candidate {
  public:
-  // The knobs have the manifest's defaults. `target`: what {target} stands for in a build command.
-  // `shared_bytes`: of memory that a workgroup may have. `kernel` must outlive it.
+  // Sets the knobs to the manifest's defaults. `target` replaces {target} in a build command.
+  // `shared_bytes`: memory that a workgroup may have. `kernel` must outlive it.
   Candidate(const ExternalKernel& kernel, const DispatchForm& form, std::string target,
             space::Value shared_bytes);
 
   // Gives a knob another value.
   void give(const std::string& name, space::Value value);
 
-  // The value of an expression. `what`: the manifest's key, for messages.
+  // Returns the value of an expression. `what`: the manifest's key, for messages.
   Result<space::Value> value_of(const std::string& what,
                                 const provider::KernelManifest::Text& text) const;
-  // What the function's parameters are to be, in their order.
+  // Returns the arguments for the function's parameters, in their order.
   Result<std::vector<Argument>> arguments(const DispatchForm& form) const;
   // The name of the function.
   Result<std::string> function() const;
-  // Grid, block and dynamic shared memory; neither an entry nor constants. A failure for what no
-  // GPU can be asked for.
+  // Returns grid, block and dynamic shared memory, without entry and constants. Fails if they
+  // exceed every GPU's limits.
   Result<problem::Launch> launched() const;
-  // The object's bytes; where the manifest has a build command, by that: it runs in the source's
-  // folder, for ten minutes at most.
+  // Returns the object's bytes. Runs the manifest's build command, if any, in the source's folder,
+  // for at most ten minutes.
   Result<std::string> made() const;
 
  private:

@@ -15,7 +15,7 @@ bool is_load(const StatedValue& value) {
   return value.operation == "load";
 }
 
-// All uses of memory: what is multiplied, what is read behind the sums, what is stored.
+// All uses of memory: the operands of the product, those read behind the sums, and the results.
 std::vector<StatedUse*> uses(Statement& statement) {
   std::vector<StatedUse*> all;
   for (StatedUse& operand : statement.operands) all.push_back(&operand);
@@ -31,7 +31,8 @@ void erase_loop(Statement& statement, std::size_t loop) {
   for (StatedUse* const use : uses(statement)) use->strides.erase(use->strides.begin() + at);
 }
 
-// What a manifest can speak of: one result, sums that begin at 0. Loops of one step are left out.
+// Reads a statement that a manifest can describe: one result, sums that begin at 0. Drops loops of
+// one step.
 Result<Statement> product_of(const std::string& said) {
   HONE_ASSIGN(Statement statement, problem::read_statement(said));
   if (statement.kind != Statement::Kind::kContraction)
@@ -39,7 +40,7 @@ Result<Statement> product_of(const std::string& said) {
   if (statement.stores.size() != 1)
     return input_error("it has {} results", statement.stores.size());
   for (const StatedValue& value : statement.values)
-    // It lies in the dispatch's code, where a launch cannot point to.
+    // The table lies in the dispatch's code, where a launch cannot point to.
     if (value.operation == "table")
       return input_error("a table of constants is behind its sums, which can be no operand");
   if (statement.start != 0) return input_error("its sums do not begin at 0");
@@ -48,7 +49,7 @@ Result<Statement> product_of(const std::string& said) {
   return statement;
 }
 
-// Neighbours of one role that every operand walks as one loop become one.
+// Joins neighbouring loops of one role that every operand walks as one loop.
 void join_loops(Statement& statement) {
   for (std::size_t outer = 0; outer < statement.loops.size(); ++outer)
     for (std::size_t inner = outer + 1; inner < statement.loops.size(); ++inner) {
@@ -77,7 +78,7 @@ constexpr NamedLoop kMatmulLoops[] = {{"batch", "batch"}, {"M", "m"}, {"N", "n"}
 constexpr NamedLoop kConvolutionLoops[] = {{"N", "m"}, {"HO", "m"}, {"WO", "m"}, {"O", "n"},
                                            {"C", "k"}, {"KH", "k"}, {"KW", "k"}};
 
-// One way of giving the statement's loops the manifest's names, checked operand by operand.
+// An assignment of the manifest's names to the statement's loops, checked operand by operand.
 class Naming {
  public:
   // `names`: of each loop.
@@ -100,8 +101,8 @@ class Naming {
     return form;
   }
 
-  // Of an error: how many operands fitted before it, and the manifest's line of the one that does
-  // not; 0: none.
+  // Number of operands that fitted before the error of form(), and the manifest's line of the
+  // operand that did not; 0: none.
   std::size_t fitted() const { return fitted_; }
   int line() const { return line_; }
 
@@ -118,7 +119,7 @@ class Naming {
     return {};
   }
 
-  // Operands that are read behind the sums; of several that fit the first.
+  // Places the operands that are read behind the sums. If several fit, the first is taken.
   Status place_loads(DispatchForm& form) {
     std::vector<const StatedUse*> left;
     for (const StatedValue& value : statement_.values)
@@ -153,7 +154,8 @@ class Naming {
                        fmt::join(operand.layout, " x "), fmt::join(found_layout(use), " x "));
   }
 
-  // What walks the operand, with the longest steps first; an image's rows are walked by two loops.
+  // Dimensions that walk the operand, those with the longest steps first. Two loops walk an image's
+  // rows.
   std::vector<std::string> found_layout(const StatedUse& use) const {
     std::vector<std::size_t> loops;
     for (std::size_t l = 0; l < names_.size(); ++l)
@@ -168,8 +170,9 @@ class Naming {
     return found;
   }
 
-  // From the innermost dimension out: each is as far apart as those inside it are long. How long a
-  // row of an image is, which windows need not reach the end of, the next dimension's stride says.
+  // Checks from the innermost dimension out: each stride is the extent of the dimensions inside it.
+  // The length of an image's row comes from the next dimension's stride, since windows need not
+  // reach the row's end.
   Status check_layout(const ExternalKernel::Operand& operand, const StatedUse& use) {
     std::vector<std::string> walked;
     std::int64_t pitch = 1;
@@ -205,7 +208,8 @@ class Naming {
     return {};
   }
 
-  // How far the elements of `dimension` are apart, by what walks it; else by the shortest row.
+  // Distance of neighbouring elements of `dimension`, from the loops that walk it; else from the
+  // shortest possible row.
   std::int64_t next_pitch(const StatedUse& use, const std::string& dimension,
                           const std::string& row, std::int64_t row_pitch, bool window) const {
     const std::int64_t shortest = row_pitch * least(row);
@@ -230,7 +234,7 @@ class Naming {
     return {};
   }
 
-  // What windows reach of an image along H or W.
+  // Extent of an image along H or W that the windows reach.
   std::int64_t least(const std::string& row) const {
     const std::string letter = row == "H" ? "_h" : "_w";
     return (sizes_.at(row + "O") - 1) * sizes_.at("stride" + letter) +
@@ -245,7 +249,7 @@ class Naming {
   int line_ = 0;
 };
 
-// All ways of naming the loops, by role; first the one by the names' own order.
+// All ways of naming the loops, by role; the names' own order comes first.
 std::vector<std::vector<std::string>> namings(const ExternalKernel& kernel,
                                               const std::vector<problem::StatedLoop>& loops) {
   std::vector<std::vector<std::string>> ways{{}};
@@ -262,8 +266,8 @@ std::vector<std::vector<std::string>> namings(const ExternalKernel& kernel,
   return ways;
 }
 
-// Of all the ways of naming its loops that fail, the one that most operands fit says why. `line`:
-// the manifest's, of the operand that does not fit then.
+// If no naming of the loops fits, the error is that of the naming that fits most operands. `line`
+// is then the manifest's line of the operand that does not fit.
 Result<NamedStatement> read_form(const ExternalKernel& kernel, const std::string& said, int& line) {
   HONE_ASSIGN(Statement statement, product_of(said));
   if (!kernel.convolution) join_loops(statement);

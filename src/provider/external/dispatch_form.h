@@ -1,5 +1,5 @@
-// Whether a kernel computes what a dispatch does, by form: the operation, where its operands lie,
-// their types. That it computes the same numbers is found out by running it.
+// Whether a kernel has the form of a dispatch: its operation, the layouts of its operands, their
+// types. Only running it shows whether it computes the same numbers.
 #pragma once
 
 #include <map>
@@ -12,8 +12,8 @@
 
 namespace hone::external {
 
-// The begin of an operand: `offset` bytes behind the start of binding `binding`, plus the number of
-// bytes that the constants `words` say (none; the low 32 bits; low and high).
+// Start of an operand: `offset` bytes behind the start of binding `binding`, plus the bytes in the
+// constants `words` (none; the low 32 bits; low and high).
 struct Place {
   int binding = 0;
   std::int64_t offset = 0;
@@ -22,7 +22,7 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-// A dispatch as the kernel's manifest speaks of it.
+// A dispatch in the terms of the kernel's manifest.
 struct DispatchForm {
   std::map<std::string, space::Value> sizes;  // of names_in_manifest() but the device's
   std::map<std::string, Place> operands;      // by the manifest's names
@@ -30,8 +30,8 @@ struct DispatchForm {
   int bindings = 0, constants = 0;            // what that is launched with
 };
 
-// The same with what it was read from: loops of one step are left out, of a matmul neighbours are
-// joined, and lhs and rhs may have been exchanged.
+// A DispatchForm with its statement. Loops of one step are dropped, neighbours of a matmul are
+// joined, and lhs and rhs may be exchanged.
 struct NamedStatement {
   problem::Statement statement;
   std::vector<std::string> loops;  // the manifest's name of each: "K", "HO"
@@ -39,23 +39,23 @@ struct NamedStatement {
 };
 Result<NamedStatement> named_statement(const ExternalKernel& kernel, const std::string& statement);
 
-// A loop that a manifest can speak of, and what it is in a statement.
+// A loop that a manifest can name, and its role in a statement.
 struct NamedLoop {
   const char *name, *role;
 };
 std::span<const NamedLoop> named_loops(bool convolution);
-// The role where lhs and rhs are exchanged: m and n for one another.
+// Role with lhs and rhs exchanged: m and n for one another.
 std::string turned_role(const std::string& role);
-// The dimension of an image that the loop called so walks, of other tensors the loop itself.
+// Dimension of an image that the loop `loop` walks; of other tensors the loop itself.
 std::string dimension_walked(const std::string& loop, bool image);
 
-// Where the first element of a use of `statement` lies.
+// Place of the first element of a use of `statement`.
 Place place_of(const problem::Statement& statement, const problem::StatedUse& use);
 
-// `statement`: what the dispatch states (problem::Dispatch::statement). An input error that
-// says what of it the kernel is not for: "C is f32, and the kernel's is f16".
+// Reads the form of `statement` (problem::Dispatch::statement). An input error says what does not
+// fit the kernel: "C is f32, and the kernel's is f16".
 Result<DispatchForm> form_of(const ExternalKernel& kernel, const std::string& statement);
-// The same; where it is an operand that does not fit, its place in the manifest comes first.
+// Does the same as form_of(). An error about an operand begins with its place in the manifest.
 Result<DispatchForm> form_by_line(const ExternalKernel& kernel, const std::string& statement);
 
 }  // namespace hone::external

@@ -1,6 +1,6 @@
-// A kernel that is there already, as PTX, as machine code (an AMD code object, a cubin) or as a
-// source with the command that makes one of these, and the manifest (YAML) that says what it
-// computes and how it is launched (docs/external-kernels.md).
+// An existing kernel: PTX, machine code (an AMD code object, a cubin), or a source with its build
+// command. Its manifest (YAML) says what it computes and how it is launched
+// (docs/external-kernels.md).
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 namespace hone::external {
 
 struct ExternalKernel : provider::KernelManifest {
-  // An operand as it must lie in memory: densely, the last dimension's elements side by side.
+  // An operand and its memory layout, which is dense; the last dimension is contiguous.
   struct Operand {
     std::string name;  // of operand_names(), or of one that is read behind the sums
     problem::ElementType type = problem::ElementType::kF16;
@@ -23,8 +23,8 @@ struct ExternalKernel : provider::KernelManifest {
     int line = 0;
   };
 
-  // What users and the store call it: the manifest's file without its ending. One source may have
-  // several manifests.
+  // Name for users and the store: the manifest's file name without its extension. One source may
+  // have several manifests.
   std::string name() const { return std::filesystem::path(manifest).stem().string(); }
 
   bool convolution = false;  // else a matmul
@@ -36,39 +36,40 @@ struct ExternalKernel : provider::KernelManifest {
   std::vector<Text> block;               // one to three
   std::optional<Text> shared_memory;     // dynamic, in bytes
   std::optional<Text> scratch;           // memory of the kernel's own, in bytes
-  // What is computed behind the sums, in its order, in the compiler's words without dialects and
-  // conversions: "addf", "maximumf". Nothing: what is read there is added.
+  // Operations behind the sums (the epilogue), in order, in the compiler's words without dialects
+  // and conversions: "addf", "maximumf". None: the operands that are read there are added.
   std::optional<std::vector<Text>> behind;
   std::vector<Text> zeroed;  // operands whose memory must be zero before a launch
-  // Names what the kernel is: the manifest, and the file that it names.
+  // Content of the kernel: the manifest, and the file that it names.
   std::string content;
 };
 
-// What an argument is called that is the kernel's scratch memory.
+// Name of an argument that is the kernel's scratch memory.
 inline constexpr std::string_view kScratch = "scratch";
 
-// What is multiplied, and the result.
+// Names of the factors and the result.
 struct OperandNames {
   std::string_view lhs, rhs, result;
 };
-// A, B and C of a matmul; of a convolution, where C is the number of channels, image, filter and
-// output.
+// Names for a matmul: A, B and C. For a convolution, where C is the number of channels: image,
+// filter and output.
 OperandNames operand_names(bool convolution);
 
-// Names of dimensions that layouts may have.
+// Dimension names that layouts may use.
 const std::vector<std::string>& dimensions_of(bool convolution);
 
-// Reads the manifest at `path`. Input errors begin with its path and a line: what ManifestReader
-// finds, a file that is not there, an operand without a type or with an unknown dimension, an
-// argument that is neither an operand, the scratch memory nor an expression.
+// Reads the manifest at `path`. Input errors begin with its path and a line: ManifestReader's
+// errors, a missing file, an operand without a type or with an unknown dimension. An argument must
+// be an operand, the scratch memory or an expression.
 Result<ExternalKernel> read_external_kernel(const std::string& path);
 
-// Names that the manifest's expressions may use besides knobs, with the values 1: of a matmul M, N,
-// K, batch, of a convolution the dimensions of its layouts and HO, WO, stride_h, stride_w,
-// dilation_h, dilation_w; of the device shared_bytes.
+// Names other than knobs that the manifest's expressions may use, with the values 1. For a matmul:
+// M, N, K, batch. For a convolution: the dimensions of its layouts, HO, WO, stride_h, stride_w,
+// dilation_h and dilation_w. For the device: shared_bytes.
 space::Names names_in_manifest(bool convolution);
 
-// `text` with {NAME} replaced by what `value_of` gives. A failure for a name that it does not know.
+// Replaces each {NAME} in `text` by the result of `value_of`. Fails for a name that it does not
+// know.
 Result<std::string> filled_in(
     const std::string& text,
     const std::function<std::optional<std::string>(const std::string&)>& value_of);

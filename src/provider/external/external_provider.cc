@@ -28,7 +28,7 @@ Result<provider::Payload> ExternalProvider::payload_of(
     const space::Configuration& configuration) const {
   provider::Payload payload;
   payload.json["knobs"] = space::values_by_name(space, configuration);
-  // What the workers must find when they read the files themselves.
+  // Hash that workers check when they read the files themselves.
   payload.json["content"] = kernel_.content;
   payload.replacing = name_;
   return payload;

@@ -51,7 +51,7 @@ class LaunchReader {
  private:
   provider::Place at(int line) const { return {kernel_.manifest, line}; }
 
-  // One address for each operand, in the order of the form's bindings.
+  // Rewrites PTX to take one address for each operand, in the order of the form's bindings.
   Result<ObjectLaunch> of_ptx(ObjectLaunch launch) const {
     const Status fits = external::check_target(launch.code, device_.runs_as);
     if (!fits) return at(kernel_.object_line).error("{}", fits.error().message);
@@ -133,7 +133,7 @@ class LaunchReader {
     return {};
   }
 
-  // What the object says of the function; nothing for a cubin, once it is known to have it.
+  // Returns the object's metadata of the function; nothing for a cubin that has the function.
   Result<std::optional<CodeObjectKernel>> said_of(const ObjectLaunch& launch) const {
     std::vector<std::string> names;
     for (const CodeObjectKernel& each : provider::code_object_kernels(launch.code)) {
@@ -226,7 +226,7 @@ Status check_constraints(const ExternalKernel& kernel, const DispatchForm& form,
 Result<ObjectLaunch> object_launch(const ExternalKernel& kernel, const DispatchForm& form,
                                    const ObjectDevice& device) {
   Result<ObjectLaunch> launch = LaunchReader(kernel, form, device).read();
-  // What is wrong is what the user wrote.
+  // All errors are mistakes in the user's files.
   if (!launch) return input_error("{}", launch.error().message);
   return launch;
 }

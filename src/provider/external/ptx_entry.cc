@@ -121,10 +121,10 @@ Status check_argument(const Parameter& parameter, const Argument& argument, std:
   return {};
 }
 
-// Registers of hone's own; compilers' have no underscore behind the percent sign.
+// Registers of hone's own; compilers never put an underscore behind the percent sign.
 constexpr std::string_view kRegisters = "\n\t.reg .b32 \t%_hone_word;\n\t.reg .b64 \t%_hone_wide;";
 
-// What leaves the argument in register `into`.
+// PTX that puts the argument into register `into`.
 std::string load_of(const Argument& argument, const std::string& into, const std::string& entry,
                     int bindings, bool wide) {
   if (const auto* const value = std::get_if<std::int64_t>(&argument)) {
@@ -191,9 +191,9 @@ std::optional<std::int64_t> threads_of(const std::string& directives, const std:
   return product;
 }
 
-// Declares the module's variable for the scratch memory; empty where no argument is it.
+// Declares the module's variable for the scratch memory; empty if no argument uses it.
 std::string scratch_declaration(const std::vector<Argument>& arguments, const std::string& entry) {
-  // What vector loads and tensor descriptors want at most.
+  // Largest alignment, in bytes, that vector loads and tensor descriptors need.
   constexpr int kAlignment = 128;
   for (const Argument& argument : arguments)
     if (const auto* const scratch = std::get_if<Scratch>(&argument))

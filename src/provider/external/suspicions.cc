@@ -63,8 +63,8 @@ class Suspecting {
     }
   }
 
-  // Of each loop, in an operand that lies densely in this layout. Rows of an image are walked by
-  // two loops.
+  // Stride of each loop in an operand that is dense in this layout. Two loops walk the rows of an
+  // image.
   std::vector<std::int64_t> strides_in(const std::vector<std::string>& layout) const {
     std::map<std::string, std::int64_t> strides;
     std::int64_t pitch = 1;

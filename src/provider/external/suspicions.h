@@ -1,4 +1,4 @@
-// What a kernel of the user's may have done instead of what its manifest says.
+// Likely mistakes of a user's kernel: ways in which it may differ from its manifest.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,10 @@
 
 namespace hone::external {
 
-// Each operand in every other layout of its dimensions that is another place of some element; the
-// result added to what was there; operands behind the sums, or all that is behind them, left out;
-// the last terms of the sums left out, by the usual steps along the longest of their loops.
+// Returns a suspicion for: each operand in every other layout of its dimensions that moves some
+// element; the result added to the previous content; a skipped epilogue operand, or the whole
+// epilogue skipped; the last terms of the sums skipped, by the usual steps along the longest of
+// their loops.
 std::vector<provider::Suspicion> suspicions_of(const ExternalKernel& kernel,
                                                const NamedStatement& named);
 

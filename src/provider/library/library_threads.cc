@@ -30,7 +30,7 @@ void pin(int thread, std::span<const int> cores) {
 }  // namespace
 
 void start_on_cores(std::span<const int> cores, const std::function<void()>& start) {
-  // Threads inherit where the one that starts them may run.
+  // Threads inherit the affinity of the thread that starts them.
   cpu_set_t former;
   sched_getaffinity(0, sizeof(former), &former);
   const std::set<int> before = threads();

@@ -1,4 +1,4 @@
-// Threads that a library starts on its own.
+// Threads that a library starts by itself.
 #pragma once
 
 #include <functional>
@@ -6,9 +6,9 @@
 
 namespace hone::library {
 
-// Calls `start` while the calling thread may run on `cores` only, so that a library which counts
-// the cores it may use finds these, and keeps each thread that `start` left behind on a core of its
-// own: the calling thread, which may run where it could before, counts as the first.
+// Calls `start` while the calling thread is bound to `cores`, so that a library which counts its
+// cores finds these. Then pins each thread that `start` created to a core of its own. The calling
+// thread counts as the first, and gets its previous affinity back.
 void start_on_cores(std::span<const int> cores, const std::function<void()>& start);
 
 }  // namespace hone::library

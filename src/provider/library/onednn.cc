@@ -23,11 +23,11 @@ struct Version {
 
 constexpr std::array kNames = {"libdnnl.so.3", "libdnnl.so.2"};
 
-// OpenMP reads these when it is loaded; what the user set is left alone.
+// Variables that OpenMP reads when it is loaded; the user's own values are kept.
 void set_openmp_environment(std::size_t cores) {
   setenv("OMP_NUM_THREADS", std::to_string(cores).c_str(), 1);
   // Idle threads spin for about 0.4 ms, as OpenBLAS's do: awake within a batch of calls, and asleep
-  // before somebody else is measured.
+  // before anything else is measured.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) setenv("GOMP_SPINCOUNT", "10000", 0);
 }
 
@@ -43,7 +43,7 @@ SgemmRoutine routine_of(DnnlSgemm sgemm) {
           }};
 }
 
-// A product that is large enough for every thread: OpenMP starts them with the first.
+// Product large enough for every thread: OpenMP starts the threads with the first product.
 void start_threads(const SgemmRoutine& routine) {
   constexpr Sgemm kShape{.m = 1024, .n = 1024, .k = 256};
   const std::vector<float> a(kShape.m * kShape.k), b(kShape.k * kShape.n);

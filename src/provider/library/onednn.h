@@ -1,4 +1,4 @@
-// oneDNN, opened at run time: what Intel's library of deep learning makes of a contraction on this
+// oneDNN, opened at run time: Intel's deep-learning library as a baseline for contractions on this
 // CPU.
 #pragma once
 
@@ -12,9 +12,9 @@
 namespace hone::library {
 
 // Opens libdnnl.so.3 or libdnnl.so.2, built with OpenMP as Debian's is, with one pinned thread per
-// core in `cores`; the calling thread counts as the first. Sets OMP_NUM_THREADS and, unless the
-// user said how OpenMP's threads wait, GOMP_SPINCOUNT in the environment first. An environment
-// error that says how to install it when it is missing.
+// core in `cores`. The calling thread counts as the first. First sets OMP_NUM_THREADS in the
+// environment, and GOMP_SPINCOUNT unless the user has set how OpenMP's threads wait. If the library
+// is missing, returns an environment error that says how to install it.
 Result<SgemmRoutine> open_onednn(std::span<const int> cores);
 
 std::unique_ptr<device::Library> onednn();

@@ -25,12 +25,12 @@ bool has_avx512() {
 #endif
 }
 
-// The library reads these when it is loaded; what the user set is left alone.
+// Variables that the library reads when it is loaded; the user's own values are kept.
 void set_openblas_environment(std::size_t cores) {
   if (has_avx512()) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
   setenv("OPENBLAS_NUM_THREADS", std::to_string(cores).c_str(), 1);
-  // Its idle threads look for work for 2^n clock ticks: 2^20, about 0.4 ms, keeps them awake within
-  // a batch of calls and lets the cores go before somebody else is measured. The default 2^26 would
+  // Idle threads poll for work for 2^n clock ticks. 2^20, about 0.4 ms, keeps them awake within a
+  // batch of calls, and frees the cores before anything else is measured. The default 2^26 would
   // disturb that measurement.
   setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
 }

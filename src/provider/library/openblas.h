@@ -1,4 +1,4 @@
-// OpenBLAS, opened at run time: what a hand-tuned library makes of a contraction on this CPU.
+// OpenBLAS, opened at run time: a hand-tuned library as a baseline for contractions on this CPU.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace hone::library {
 
-// Opens libopenblas.so.0 with one pinned thread per core in `cores`; the calling thread counts as
-// the first. Sets OPENBLAS_CORETYPE=SkylakeX in the environment first, unless the user set it,
-// where the CPU has AVX-512: releases up to 0.3.21 do not know newer CPUs and would run at half
-// speed. An environment error that says how to install it when it is missing.
+// Opens libopenblas.so.0 with one pinned thread per core in `cores`. The calling thread counts as
+// the first. If the CPU has AVX-512, first sets OPENBLAS_CORETYPE=SkylakeX in the environment,
+// unless the user has set it. Releases up to 0.3.21 do not know newer CPUs and would run at half
+// speed. If the library is missing, returns an environment error that says how to install it.
 Result<SgemmRoutine> open_openblas(std::span<const int> cores);
 
 std::unique_ptr<device::Library> openblas();

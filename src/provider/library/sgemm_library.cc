@@ -38,7 +38,7 @@ class SgemmKernel final : public device::Kernel {
   SgemmPlan plan_;
 };
 
-// The root alone, in f32: what sgemm computes.
+// The root alone, in f32, as sgemm computes it.
 problem::Dispatch root_in_f32(const problem::Dispatch& dispatch) {
   problem::Dispatch root;
   root.name = dispatch.name;

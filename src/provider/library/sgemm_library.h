@@ -14,35 +14,34 @@
 
 namespace hone::library {
 
-// One row-major matrix product C = op(A) op(B), f32, alpha 1, beta 0.
+// Row-major matrix product C = op(A) op(B), f32, alpha 1, beta 0.
 struct Sgemm {
   std::int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false;  // A is stored k x m
   bool transpose_b = false;  // B is stored n x k
 };
 
-// How a contraction maps to calls of sgemm.
+// Maps a contraction to calls of sgemm.
 struct SgemmPlan {
   Sgemm shape;
   std::int64_t batches = 1;  // calls, on matrices that follow one another
   bool swapped = false;  // the output is stored n x m: C' = B' A', first operand is the right one
 };
 
-// An input error when the operation is no static floating-point (batch) matmul with leading batch
-// dimensions.
+// Returns an input error if the operation is no static floating-point (batch) matmul with leading
+// batch dimensions.
 Result<SgemmPlan> plan_sgemm(const problem::Operation& operation);
 
-// What a library offers once it is open. `call` takes pointers to dense row-major matrices, and is
-// for one thread.
+// Opened library. `call` takes pointers to dense row-major matrices, and is for one thread.
 struct SgemmRoutine {
   std::string version;  // "OpenBLAS 0.3.21 NO_AFFINITY ... SkylakeX MAX_THREADS=64"
   std::function<Status(const Sgemm& shape, const float* a, const float* b, float* c)> call;
 };
 
-// A Library of one kernel, which computes the root alone in f32 on threads of the library's own,
-// one per core. If the dispatch has other types, or something is fused around its root, the note
-// says so. `open` is asked once for the cores that the library may use, and again for others.
-// Errors of kernels(): those of `open` and plan_sgemm.
+// Makes a Library of one kernel. It computes only the root, in f32, on the library's own threads,
+// one per core. If the dispatch has other types or fused operations, the note says so. `open` is
+// called for each new set of cores that the library may use. Errors of kernels(): those of `open`
+// and plan_sgemm.
 std::unique_ptr<device::Library> sgemm_library(
     std::string_view name, std::string_view title,
     std::function<Result<SgemmRoutine>(std::span<const int> cores)> open);

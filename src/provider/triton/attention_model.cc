@@ -8,9 +8,9 @@
 namespace hone::triton {
 namespace {
 
-// Plain instructions that a score takes the time of: an exponential is one of 16 that a unit does
-// in a clock, beside 128 plain ones (CUDA C++ Programming Guide, throughput of instructions), and
-// it is scaled, compared, added up and rounded.
+// Plain instructions that take as long as one score. Its exponential is one of 16 that a unit does
+// in a clock, beside 128 plain instructions (CUDA C++ Programming Guide, throughput of
+// instructions). It is also scaled, compared, added up and rounded.
 constexpr double kScoreInstructions = 12;
 constexpr double kOtherRegisters = 64;  // addresses and the operands of an instruction
 constexpr double kThreadsOfUnit = 2048;
@@ -68,7 +68,7 @@ double estimate(const AttentionShape& shape, const GemmDevice& device,
   const double step = choice.stages < 2 || steps < 2
                           ? busy + kLatency / resident
                           : std::hypot(busy, kLatency / ((choice.stages - 1) * resident));
-  // What parts found is written, and read by the last of a block's programs.
+  // Each part writes its partial results, and the last program of a block reads them.
   const double found = programs * choice.block_m * (width + 2) * 4;
   const double meeting =
       choice.split_k > 1 ? kLatency + 2 * found / (device.l2_gbytes_per_second * 1e9) : 0;

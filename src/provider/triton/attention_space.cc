@@ -12,7 +12,7 @@ namespace {
 using space::Expression;
 using space::SpaceBuilder;
 
-// Throws nlohmann::json's exceptions for what is no such document.
+// Throws nlohmann::json's exceptions for a malformed document.
 Result<AttentionShape> read_shape(const nlohmann::json& stated) {
   AttentionShape shape;
   const std::map<std::string, std::int64_t*> sizes{{"batch", &shape.batch},
@@ -115,13 +115,13 @@ struct AttentionRules {
                        " of its {} they spill",
                    registers() <= (device.thread_registers + 1) * share / 8,
                    {registers(), device.thread_registers});
-    // As of products (gemm_soft_rules.cc).
+    // The same rule as for products (gemm_soft_rules.cc).
     if (shape.element_bytes == 4)
       builder.prefer("unrolled_code", "a step is unrolled to {} multiply-adds of a thread",
                      on_matrix_units() || multiply_adds() <= 4096, {multiply_adds()});
-    // Of two products one behind the other Triton gives each warp rows of its own. Sums of a large
-    // head need the registers of more warps; where there are few queries more warps read more at a
-    // time, and what they compute twice costs nothing.
+    // Triton gives each warp rows of its own in two chained products. Sums of a large head need the
+    // registers of more warps. With few queries, more warps read more at a time, and their
+    // duplicate work costs nothing.
     if (shape.queries > 16)
       builder.prefer("warps_fed", "a matrix instruction of a warp has 16 rows",
                      knobs.block_m * (width > 256 ? 4 : 1) >= knobs.warps * 16);

@@ -10,10 +10,10 @@ namespace {
 using problem::Launch;
 using problem::LaunchArgument;
 
-// Shared memory that a kernel may have without asking for it.
+// Shared memory that a kernel may use without requesting it.
 constexpr std::uint32_t kPlainSharedBytes = 48 << 10;
 
-// The two driver APIs differ in names only.
+// Names in which the two driver APIs differ; all else is equal.
 struct Api {
   std::string_view header, result, success, pointer, stream, module, function;
   std::string_view load, unload, find, launch;
@@ -49,7 +49,7 @@ std::string list(const Values& values, std::string_view quote = "") {
   return text;
 }
 
-// What one kernel is launched with: declarations, and the addresses of the arguments.
+// Launch arguments of one kernel: their declarations and addresses.
 class Arguments {
  public:
   Arguments(const EmittedGemm& gemm, const Api& api)
@@ -90,8 +90,8 @@ class Arguments {
     addresses_.push_back("&" + name);
   }
 
-  // As device/cuda/kernel_arguments.cc makes it: the innermost dimension first, L2 promotion to 128
-  // bytes and zeros outside, what Triton's own launcher asks for.
+  // Encodes the descriptor as device/cuda/kernel_arguments.cc does: the innermost dimension first,
+  // L2 promotion to 128 bytes, and zeros outside. Triton's own launcher asks for the same.
   void add_map(const problem::TensorMap& map, const std::string& operand) {
     const std::string name = fmt::format("x{}", addresses_.size());
     const std::vector<std::int64_t> shape(map.shape.rbegin(), map.shape.rend());

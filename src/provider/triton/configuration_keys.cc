@@ -54,7 +54,8 @@ std::map<std::string, std::int64_t> keyed(const Gemm& gemm,
   for (const Key& key : std::span(kKeys).first(kTuneGemms))
     line[std::string(key.key)] = value_of(knobs, key.knob, key.without);
   for (const Key& key : std::span(kKeys).subspan(kTuneGemms)) {
-    // What searching compiles takes GROUP_M and SPLIT_K as arguments and says nothing of it.
+    // A kernel compiled for a search takes GROUP_M and SPLIT_K as arguments, and its knobs lack
+    // FIXED: the value is then 0.
     const std::int64_t value = value_of(knobs, key.knob, 0);
     const std::int64_t meant =
         key.key == "STRUCTURE" ? plain_structure(gemm, line.at("SPLIT_K")) : key.without;

@@ -18,7 +18,8 @@ constexpr std::int64_t kMostUnrolled = 4096;
 const std::vector<Value> kBlocks{16, 32, 64, 128, 256};
 const std::vector<Value> kMore{0, 32, 64};
 
-// Of an image that is loaded in boxes, by their pixels.
+// Number of tiles of an image that is loaded in boxes, by the pixels of a tile (BLOCK_N and
+// MORE_N).
 Expression tiles_of_pixels(const std::vector<std::int64_t>& image, const GemmKnobs& knobs) {
   Expression tiles = 0;
   for (const Value more : kMore) {
@@ -31,7 +32,7 @@ Expression tiles_of_pixels(const std::vector<std::int64_t>& image, const GemmKno
   return tiles;
 }
 
-// What a step, a part and a tile must be for a kernel of a dispatch.
+// Rules for the steps, parts and tiles of a dispatch's kernel.
 struct ContractionRules {
   const StatedProduct& product;
   const GemmDevice& device;
@@ -46,7 +47,8 @@ struct ContractionRules {
                     knobs.per_unit == 1 || structure == kPersistent);
     builder.require("more_n_structure", "a second block is for tensor descriptors, without SPLIT_K",
                     knobs.more_n == 0 || (structure != kBlocked && knobs.split_k == 1));
-    // Seen on an H100 with Triton 3.6: 512x3072x768 in tiles of 128x(64+32) reads beyond its memory.
+    // Seen on an H100 with Triton 3.6: 512x3072x768 in tiles of 128x(64+32) reads beyond its
+    // memory.
     builder.require("more_n_precision", "MORE_N is not for operands that are taken apart",
                     knobs.more_n == 0 || knobs.precision == kIeee);
     builder.require("more_n_least", "MORE_N is less than BLOCK_N", knobs.more_n < knobs.block_n);
@@ -55,7 +57,8 @@ struct ContractionRules {
                     {rules.tiles(), device.units});
   }
 
-  // Descriptors of an image: python/contraction.py refuses what breaks these.
+  // Rules for descriptors of an image: python/contraction.py refuses configurations that break
+  // them.
   void image(SpaceBuilder& builder) const {
     if (!product.image.empty())
       builder.require(
@@ -97,9 +100,10 @@ SpaceBuilder contraction_space_builder(const StatedProduct& product, const GemmD
                    "kernel: 0 a program for each tile, 4 programs that walk the tiles, with tensor "
                    "descriptors, 5 a program for each tile, with descriptors",
                    with_descriptors({kBlocked, kPersistent, kTilesTma}));
-  // What the GEMM kernels' rules speak of and this kernel does not have is a number. It writes its
-  // tiles without descriptors, as those rules know it of the blocked kernel; only one that walks
-  // the tiles has room for them beside its buffers. Seen of boxes: that is a sixteenth of a tile.
+  // Knobs of the GEMM kernels' rules that this kernel lacks are constants. It writes its tiles
+  // without descriptors, like the blocked kernel in those rules. Only the kernel that walks the
+  // tiles needs room for them beside its buffers. With boxes that room is a sixteenth of a tile
+  // (seen).
   const GemmKnobs knobs{
       .structure =
           boxes ? Expression(kBlocked) : ite(structure == kPersistent, kPersistent, kBlocked),
@@ -135,8 +139,8 @@ SpaceBuilder contraction_space_builder(const StatedProduct& product, const GemmD
   if (descriptors) own.image(builder);
   own.parts(builder);
   rules.add_soft(builder);
-  // Every element of a tile has its own: the compiler takes seconds for them, and an instruction
-  // cache holds few thousand.
+  // Each element of a tile has its own epilogue instructions. The compiler takes seconds for them,
+  // and an instruction cache holds few thousand.
   const Expression unrolled = rules.accumulators() * product.behind;
   builder.prefer("unrolled_behind",
                  "what is computed behind the sums is unrolled to {} instructions of a thread",

@@ -12,7 +12,7 @@ namespace hone::triton {
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t batch = 1;
-  // Stored row by row, else column by column; dense.
+  // Dense storage: row by row, else column by column.
   bool a_rows = true, b_rows = true, c_rows = true;
   problem::ElementType a = problem::ElementType::kF16;
   problem::ElementType b = problem::ElementType::kF16;
@@ -23,12 +23,12 @@ struct Gemm {
   bool operator==(const Gemm&) const = default;
 };
 
-// What sums are kept in: i32 for integers, f32 for all else.
+// Type of the sums: i32 for integers, f32 for all else.
 problem::ElementType accumulator(const Gemm& gemm);
 
-// An input error that names what the kernels cannot do: a size below 1 or an operand of 2^31
-// elements, operands of different types (two 8-bit floats may differ), a result that sums cannot be
-// narrowed to.
+// Returns an input error that names what the kernels cannot do. Causes: a size below 1; an operand
+// of 2^31 elements; operands of different types (two 8-bit floats may differ); a result type that
+// sums cannot be narrowed to.
 Status check(const Gemm& gemm);
 
 // "gemm_2048x1280x5120_f16_f16_f32_nt": sizes as M x N x K, types of A, B and C, and 'n' or 't' for
@@ -40,7 +40,7 @@ std::string name_of(const Gemm& gemm);
 // the source is its JSON.
 problem::Dispatch dispatch_of(const Gemm& gemm);
 
-// As src/provider/triton/python/problem.py reads it.
+// JSON form that src/provider/triton/python/problem.py reads.
 void to_json(nlohmann::json& json, const Gemm& gemm);
 
 // The GEMM that dispatch_of made the dispatch of. An input error for any other dispatch.

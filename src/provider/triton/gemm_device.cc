@@ -13,7 +13,8 @@ namespace {
 constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
 
-// What a maker's products differ in. Shared memory and L2 of a unit or a device, rates of a device.
+// Figures in which a maker's products differ. Shared memory is that of a unit; L2 and all rates are
+// those of the device.
 struct Product {
   const char* name;
   int units;

@@ -1,4 +1,4 @@
-// What the GEMM kernels' spaces and the estimate of their time need to know of a GPU.
+// Properties of a GPU that the GEMM kernels' spaces and the estimate of their time need.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace hone::triton {
 
-// Plain facts. gemm_device() gives those of one product of each architecture; whoever has opened a
-// driver replaces what it says otherwise (units, memory).
+// Plain facts. gemm_device() gives those of one product of each architecture. Code that has opened
+// a driver replaces the figures that the driver reports (units, memory).
 struct GemmDevice {
   std::string backend;            // "cuda" or "hip", as Triton names them
   std::string arch;               // "90", "gfx942"
@@ -24,8 +24,8 @@ struct GemmDevice {
   double memory_gbytes_per_second = 0;
   double l2_gbytes_per_second = 0;
   double shared_gbytes_per_second = 0;  // of all units' shared memory together
-  // Dense, at boost clock, by the kind of operand: 16-bit floats and i8, f8 on the matrix units;
-  // f32 there (as tf32 on NVIDIA), and f32 as Triton computes it by default ("ieee").
+  // Dense rates at boost clock, by the kind of operand: 16-bit floats, i8 and f8 on the matrix
+  // units; f32 there (as tf32 on NVIDIA), and f32 as Triton computes it by default ("ieee").
   double f16_tflops = 0;
   double f8_tflops = 0;
   double i8_tflops = 0;
@@ -38,27 +38,26 @@ struct GemmDevice {
   bool is_cdna() const { return arch.starts_with("gfx9"); }
 };
 
-// The facts of a target: sm_80, sm_86, sm_89, sm_90, sm_100, gfx942, gfx950, gfx1100. An input
-// error with the nearest names for another.
+// Returns the facts of a target: sm_80, sm_86, sm_89, sm_90, sm_100, gfx942, gfx950, gfx1100. An
+// input error with the nearest names for another.
 Result<GemmDevice> gemm_device(std::string_view target);
 
-// The least size of a block in each direction that Triton makes products of; most of what has fewer
-// rows, columns or depth would be padding.
+// Smallest size of a block, in each direction, that Triton makes products of. Problems with fewer
+// rows, columns or depth would be mostly padding.
 inline constexpr std::int64_t kLeastSize = 16;
 
-// What the scratch memory of a kernel in a program may take, in bytes: each has its own, which is
-// there as long as the program is loaded.
+// Limit of the scratch memory of a kernel in a program, in bytes. Each kernel has its own,
+// allocated as long as the program is loaded.
 inline constexpr std::int64_t kMostScratchBytes = std::int64_t{64} << 20U;
 
 // Whether products run on matrix units: all but f32's on NVIDIA and RDNA, unless rounded to tf32.
 bool on_matrix_units(const Gemm& gemm, const GemmDevice& device);
-// Whether Hopper's and Blackwell's instructions of a warpgroup take the operands: they read them
-// from shared memory, on Hopper 8-bit ones only where both are stored along k (seen in compiled
-// kernels).
+// Whether Hopper's and Blackwell's warpgroup instructions take the operands. They read them from
+// shared memory; on Hopper, 8-bit operands must both be stored along k (seen in compiled kernels).
 bool has_warpgroup_instructions(const Gemm& gemm, const GemmDevice& device);
 
-// An input error for element types that Triton has no code for on `device`: f8E4M3FN before sm_89,
-// tf32 on AMD other than gfx942.
+// Returns an input error for element types that Triton has no code for on `device`: f8E4M3FN before
+// sm_89, tf32 on AMD other than gfx942.
 Status check(const Gemm& gemm, const GemmDevice& device);
 
 }  // namespace hone::triton

@@ -86,7 +86,8 @@ Result<GemmEntry> read_entry(std::string_view path, const YAML::Node& node, cons
   return entry;
 }
 
-// What tune_gemm's files leave to its command line, where it is not its default.
+// Keys for properties that tune_gemm's files leave to its command line, if they differ from its
+// defaults.
 std::string problem_keys(const Gemm& gemm) {
   std::string keys;
   using problem::ElementType;

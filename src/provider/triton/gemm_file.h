@@ -19,21 +19,22 @@ namespace hone::triton {
 
 struct GemmEntry {
   Gemm gemm;
-  // What a result file says besides, by configuration_keys(), of a user's kernel by the knob's
-  // name. Empty for a size that was not tuned.
+  // Further keys of a result file: those of configuration_keys(), or the knobs' names for a user's
+  // kernel. Empty for a size that was not tuned.
   std::map<std::string, std::int64_t> configuration;
   int line = 0;  // in the file, from 1
 };
 
-// Reads `text`. What an entry does not say (types, bias) is as in `defaults`. An input error names
-// `path`, the line, the key and what is allowed: no list of mappings, a missing size, one that is
-// no positive number, rowMajorA or rowMajorB other than T and N, an unknown key (with the nearest).
-// `knobs`: those of a user's kernel, which are keys of its configurations.
+// Reads `text`. Properties that an entry does not state (types, bias) are those of `defaults`. An
+// input error names `path`, the line, the key and what is allowed. Causes: no list of mappings; a
+// missing size; a size that is no positive number; rowMajorA or rowMajorB other than T and N; an
+// unknown key (with the nearest). `knobs`: those of a user's kernel, which are keys of its
+// configurations.
 Result<std::vector<GemmEntry>> read_gemms(std::string_view path, const std::string& text,
                                           const Gemm& defaults,
                                           const std::vector<std::string>& knobs = {});
 
-// One line of a result file. `seconds`: of one launch; NaN: not measured.
+// Makes a line of a result file. `seconds`: of one launch; NaN: not measured.
 std::string result_line(const GemmEntry& entry, double seconds);
 
 }  // namespace hone::triton

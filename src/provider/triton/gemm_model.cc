@@ -64,7 +64,7 @@ class Model {
     // Persistent kernels load the next tile's first steps while they end this one.
     const bool hidden = choice_.structure == kPersistent || choice_.structure == kWarpSpecialised;
     const double loads = hidden ? 1 : batches;
-    // What one program computes behind its sums others' products go on beside.
+    // Products of other resident programs overlap with a program's epilogue.
     const double behind = rounds / split * behind_seconds() / resident;
     all.compute = rounds * steps * all.step + loads * kLatency + batches * store_seconds() + behind;
     all.memory = memory_seconds(units_ * resident);
@@ -102,7 +102,7 @@ class Model {
     }
   }
 
-  // Programs that a unit has room for, by shared memory, registers and threads.
+  // Number of programs that fit on a unit, by shared memory, registers and threads.
   double most_resident() const {
     const double threads = static_cast<double>(choice_.warps * device_.warp);
     const double of_thread = std::min<double>(device_.thread_registers, m_ * n_ / threads + 64);
@@ -154,7 +154,7 @@ class Model {
     return tiles * (rows * a_bytes_ + columns * b_bytes_) * k_;
   }
 
-  // Writing a tile, or the sums of a part.
+  // Seconds of writing a tile, or the sums of a part.
   double store_seconds() const {
     const double of_unit = device_.l2_gbytes_per_second * 1e9 / units_;
     const double bytes = m_ * n_ * (splits() ? 4 : c_bytes_);
@@ -162,7 +162,8 @@ class Model {
     return 300e-9 + bytes * (choice_.structure == kSplitKAtomic ? 2 : 1) / of_unit;
   }
 
-  // Of a tile, by plain instructions: a unit's peak counts each as two operations.
+  // Seconds of a tile's epilogue, made of plain instructions. A unit's peak counts each instruction
+  // as two operations.
   double behind_seconds() const {
     return m_ * n_ * behind_ / (device_.f32_tflops * 1e12 / 2 / units_);
   }
@@ -179,7 +180,7 @@ class Model {
     const double again = std::max(rows, flying / columns);
     const double waves = tiles_ / flying;
     const double all = std::max(a + b, waves * (again * m_ * a_bytes + columns * n_ * b_bytes) * k);
-    // The rest of L2 is C's and other tiles'; what fits is mostly found there again.
+    // C and other tiles take the rest of L2. Operands that fit are mostly found there again.
     const double missed = a + b > 0.5 * static_cast<double>(device_.l2_bytes) ? 1 : 0.1;
     const double read = a + b + missed * (all - a - b);
     return (read + c) / (device_.memory_gbytes_per_second * 1e9);
@@ -200,7 +201,7 @@ class Model {
         return kLatency + static_cast<double>(choice_.split_k) * sums / of_all;
       case kStreamK:
       case kStreamKTma: {
-        // Unless parts end where tiles do, a program leaves sums and reads another's.
+        // A program stores its sums and reads another's, unless parts end where tiles do.
         const double part = tiles_ * steps_ / stream_programs();
         if (std::fmod(part, steps_) == 0) return 0;
         return kLatency + 3 * m_ * n_ * 4 / (of_all / units_);
@@ -214,7 +215,7 @@ class Model {
   const GemmDevice& device_;
   const GemmChoice& choice_;
   double behind_;
-  // Shares of an operand's elements that are its own: others lie where neighbours' do.
+  // Share of an operand's elements that are distinct; the others overlap with neighbours'.
   double a_distinct_ = 1, b_distinct_ = 1;
   double a_bytes_, b_bytes_, c_bytes_;
   double m_, n_, k_;  // of a tile

@@ -20,17 +20,17 @@
 
 namespace hone::triton {
 
-// In seconds.
+// Latencies, in seconds.
 inline constexpr double kLatency = 500e-9;  // of memory under load, to a unit
 inline constexpr double kStep = 20e-9;      // barriers and the loop itself
 inline constexpr double kLaunch = 2e-6;     // of a kernel behind another
-// What matrix units keep up over a GEMM, of their peak: 760 of 989 TFLOP/s is the most that cuBLAS
-// shows on an H200.
+// Share of their peak that matrix units sustain over a GEMM. cuBLAS reaches at most 760 of 989
+// TFLOP/s on an H200.
 inline constexpr double kSustained = 0.77;
 // Hopper's older, warp-wide instructions give at most 62 % of its peak (Luo et al. 2024).
 inline constexpr double kWarpWide = 0.62;
 
-// What the model looks at of a configuration, under the knobs' names.
+// Knob values of a configuration that the model uses.
 struct GemmChoice {
   std::int64_t structure = 0;
   std::int64_t block_m = 16, block_n = 16, block_k = 16;
@@ -39,7 +39,7 @@ struct GemmChoice {
   std::int64_t warps = 4, stages = 2;
 };
 
-// Seconds, each named by what it is spent on.
+// Seconds, named by what takes them.
 struct GemmEstimate {
   double step = 0;     // of one program on a unit that runs `resident` of them
   int resident = 1;    // programs that a unit holds at a time
@@ -49,7 +49,7 @@ struct GemmEstimate {
   double seconds = 0;  // of the launch
 };
 
-// What a product is beside a GEMM.
+// Properties of a product beyond those of its GEMM.
 struct GemmSurroundings {
   std::int64_t behind =
       0;  // instructions for each element of C that are computed before it is written
@@ -59,12 +59,12 @@ struct GemmSurroundings {
 GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice,
                       const GemmSurroundings& surroundings = {});
 
-// What estimate() looks at of the configurations of `space`, which is one of the provider's. The
-// function holds copies of what it needs, and several threads may call it.
+// Returns a function that reads the GemmChoice of a configuration of `space`, one of the provider's
+// spaces. The function holds copies of what it needs, and several threads may call it.
 std::function<GemmChoice(const space::Configuration&)> gemm_choices(const Gemm& gemm,
                                                                     const space::Space& space);
 
-// estimate().seconds of these.
+// Predicts the seconds of configurations of `space`, by estimate().
 std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
                                                               const GemmDevice& device,
                                                               const space::Space& space);

@@ -1,6 +1,6 @@
 // The rules of hone's own GEMM space, one function each. Hard: the kernel refuses the
-// configuration, or it is another one again. Soft: guesses about speed. "Seen" are figures of
-// Triton 3.6 and 3.9.
+// configuration, or it is a duplicate. Soft: guesses about speed. "Seen" are figures of Triton 3.6
+// and 3.9.
 #pragma once
 
 #include <optional>
@@ -21,13 +21,13 @@ struct GemmKnobs {
   space::Expression precision = kIeee;  // of products of f32 that are not rounded to tf32
 };
 
-// What the rules speak of.
+// Problem, device and knobs that the rules refer to.
 struct GemmRules {
   const Gemm& gemm;
   const GemmDevice& device;
   const GemmKnobs& knobs;
-  // Along the columns of a product that is computed transposed, where these are dealt out to tiles
-  // otherwise than one after the other; such a product is transposed because it has to be.
+  // Number of tiles along the columns of a transposed product (SWAP), if they are not consecutive,
+  // as with boxes of pixels. Such a product has to be transposed, so the rule swap_thin is skipped.
   std::optional<space::Expression> tiles_of_swapped = {};
 
   bool may_take_apart() const;    // products of f32 in parts are a choice
@@ -45,15 +45,15 @@ struct GemmRules {
   space::Expression tiles() const;
   space::Expression steps() const;         // along k, of a whole tile
   space::Expression accumulators() const;  // registers of a thread
-  // Bytes of shared memory that the kernel takes at least: the buffers of the pipeline, and with
-  // descriptors that of a piece of C. The compiled kernel's own figure is checked when it is known.
+  // Lower bound on the kernel's shared memory, in bytes: the buffers of the pipeline, and with
+  // descriptors that of a piece of C. The compiled kernel's own figure is checked once it is known.
   space::Expression shared_bytes() const;
 
   void add_hard(space::SpaceBuilder& builder) const;
   void add_soft(space::SpaceBuilder& builder) const;
 
-  // Parts of the hard ones, which kernels for a program's dispatches have too: that nothing is
-  // listed twice, and that a tile's buffers fit.
+  // Hard rules that kernels for a program's dispatches share: no configuration is listed twice, and
+  // a tile's buffers fit.
   void same_again(space::SpaceBuilder& builder) const;
   void memory(space::SpaceBuilder& builder) const;
 
@@ -69,7 +69,7 @@ struct GemmRules {
   void structure(space::SpaceBuilder& builder) const;
 };
 
-// The most shared memory bytes of the pipeline's buffers for one stage more: a step's tiles.
+// Largest shared memory, in bytes, that one more pipeline stage takes: a step's tiles.
 space::Expression step_bytes(const Gemm& gemm, const GemmKnobs& knobs);
 
 }  // namespace hone::triton

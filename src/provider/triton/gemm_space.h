@@ -27,7 +27,7 @@
 
 namespace hone::triton {
 
-// The values of STRUCTURE.
+// Values of STRUCTURE.
 inline constexpr space::Value kBlocked = 0;
 inline constexpr space::Value kSplitKAtomic = 1;
 inline constexpr space::Value kSplitKTwoPasses = 2;
@@ -38,19 +38,19 @@ inline constexpr space::Value kStreamKTma = 6;
 inline constexpr space::Value kWideTma = 7;
 inline constexpr space::Value kWarpSpecialised = 8;
 
-// The structure of a kernel of which nobody says one: blocked, or where SPLIT_K is above 1 split-K:
-// atomic where C is of the type of the sums, else in two passes.
+// Structure of a kernel that states none: blocked, or split-K if SPLIT_K is above 1. Split-K is
+// atomic if C has the type of the sums, else in two passes.
 inline space::Value plain_structure(const Gemm& gemm, space::Value split_k) {
   if (split_k <= 1) return kBlocked;
   return gemm.c == accumulator(gemm) ? kSplitKAtomic : kSplitKTwoPasses;
 }
 
-// Errors: those of check(gemm, device) and of SpaceBuilder::build.
+// The space of a GEMM. Errors: those of check(gemm, device) and of SpaceBuilder::build.
 Result<space::Space> gemm_space(const Gemm& gemm, const GemmDevice& device);
 space::SpaceBuilder gemm_space_builder(const Gemm& gemm, const GemmDevice& device);
 
-// What the compile worker is given for a configuration of any of the provider's spaces: the knobs
-// by name. A space without STRUCTURE (tune_gemm's) has the plain one.
+// Knobs by name that the compile worker gets for a configuration of any of the provider's spaces. A
+// configuration of a space without STRUCTURE (tune_gemm's) gets plain_structure().
 std::map<std::string, std::int64_t> worker_knobs(const Gemm& gemm, const space::Space& space,
                                                  const space::Configuration& configuration);
 

@@ -8,10 +8,11 @@
 
 namespace hone::triton {
 
-// The parameters of `function` in the file `path`, by the interpreter `python` (0.1 s). Input
-// errors, "my_kernel.py:12: ...": a syntax error, no such function at the top level (nearest
-// names), one without @triton.jit, an import from the file's own folder: a kernel is one file,
-// since its content is what results are kept by. An environment error when Python does not run.
+// Returns the parameters of `function` in the file `path`, as the interpreter `python` reads them
+// (0.1 s). Input errors, "my_kernel.py:12: ...": a syntax error, no such function at the top level
+// (nearest names), a function without @triton.jit. An import from the file's own folder is an error
+// too: a kernel is one file, since its content is the key of its results. An environment error if
+// Python does not run.
 Result<std::vector<KernelParameter>> kernel_parameters(const std::filesystem::path& python,
                                                        const std::string& path,
                                                        const std::string& function);

@@ -18,7 +18,7 @@ Result<problem::ElementType> type_of(const char* option, const std::string& name
   return input_error("{} '{}': types are {}", option, name, tune_gemm_type_names());
 }
 
-// What the command line says of all GEMMs.
+// Defaults for all GEMMs, from the command line.
 Result<Gemm> defaults_of(const GemmOptions& options) {
   Gemm gemm;
   gemm.batch = options.batch;
@@ -38,7 +38,8 @@ SpaceKind space_kind(const std::string& name) {
   return SpaceKind::kOwn;
 }
 
-// Checked as far as it can be without compiling it; nothing where none is given.
+// Reads the user's kernel and checks it as far as possible without compiling it; nothing if none is
+// given.
 Result<std::shared_ptr<const UserKernel>> user_kernel(const GemmOptions& options) {
   if (options.kernel.empty()) {
     if (!options.manifest.empty())
@@ -132,7 +133,7 @@ Status ListedGemms::check_fits(const GemmEntry& entry, const device::Facts& fact
   const problem::Dispatch dispatch = dispatch_of(entry.gemm);
   std::int64_t bytes = 0;
   for (const problem::Binding& binding : dispatch.bindings) bytes += binding.bytes;
-  // What is measured is there twice: over one poison and over another.
+  // Buffers exist twice: candidates are verified over two different poisons.
   if (2 * bytes > facts.memory_bytes)
     return input_error("{}{} takes {:.1f} GB, and {} has {:.1f} GB", triton::place_of(entry, path_),
                        dispatch.name, 2e-9 * static_cast<double>(bytes), facts.name,
@@ -199,7 +200,7 @@ Result<GemmDevice> gemm_device_of(const device::Facts& gpu) {
 Result<provider::WorkerProgram> worker_program(const Installation& installation,
                                                const std::filesystem::path& folder) {
   HONE_ASSIGN(const std::filesystem::path script, write_sources(folder / "triton"));
-  // Compiled code is in the store; the user's own cache of Triton's is left alone.
+  // The user's own Triton cache is not used: compiled code is in the store.
   return provider::WorkerProgram{
       worker_command(installation, script),
       {{"TRITON_CACHE_DIR", (folder / "cache").string()}, {"TRITON_DEFAULT_FP_FUSION", "1"}}};

@@ -34,20 +34,20 @@ struct GemmOptions {
 // as input.
 bool names_gemms(const GemmOptions& options, const std::string& input);
 
-// The GEMMs of the command line, or of the file `input`; the command line's types and bias are
-// those of entries that do not say theirs. Input errors name the option or file, line and key.
-// `knobs`: those of a user's kernel, whose result file the input may be.
+// Returns the GEMMs of the command line, or of the file `input`. Entries without types or bias have
+// those of the command line. Input errors name the option or file, line and key. `knobs`: those of
+// a user's kernel, whose result file the input may be.
 Result<std::vector<GemmEntry>> gemms_of(const GemmOptions& options, const std::string& input,
                                         const std::vector<std::string>& knobs = {});
 
 // "sizes.yaml:3: " for an entry of a file, else empty.
 std::string place_of(const GemmEntry& entry, const std::string& path);
 
-// Each size once. `kernel`: a user's own; none: hone's kernels.
+// Lists each size once. `kernel`: a user's own; none: hone's kernels.
 class ListedGemms final : public provider::ListProvider {
  public:
-  // Errors: those of gemms_of(), read_user_kernel(), kernel_parameters() and check_parameters();
-  // an input error for --space or --manifest beside a kernel or without one.
+  // Reads the list. Errors: those of gemms_of(), read_user_kernel(), kernel_parameters() and
+  // check_parameters(). An input error for --space with a kernel, or --manifest without one.
   static Result<std::unique_ptr<provider::ListProvider>> open(const GemmOptions& options,
                                                               const std::string& input);
 
@@ -55,15 +55,15 @@ class ListedGemms final : public provider::ListProvider {
   const std::vector<problem::Dispatch>& dispatches() const override { return dispatches_; }
   std::string place_of(const problem::Dispatch& dispatch) const override;
   std::string device() const override { return "cuda:0"; }
-  // Input errors for a CPU, for types that Triton has no code for there, for what does not fit into
-  // the device's memory, and those of user_kernel_space().
+  // Input errors: a CPU, types that Triton has no code for there, a GEMM that does not fit into the
+  // device's memory, and those of user_kernel_space().
   Result<std::unique_ptr<provider::Provider>> provider_for(
       const device::Facts& facts) const override;
   Result<std::vector<std::string>> flags(const device::Facts& facts) const override;
   Result<provider::FoundCompiler> find_compiler() override;
   Result<std::optional<provider::WorkerProgram>> worker_program(
       const device::Facts& facts, const std::filesystem::path& folder) const override;
-  // Without the kernel's name.
+  // Name without the kernel's.
   std::string shown_name(const problem::Dispatch& dispatch) const override;
   // The file of tune_gemm.py (gemm_file.h).
   std::string result_file() const override;
@@ -85,7 +85,7 @@ class ListedGemms final : public provider::ListProvider {
 // The GPU's kind (gemm_device), with what its driver says of this one.
 Result<GemmDevice> gemm_device_of(const device::Facts& gpu);
 
-// What Triton's workers run (python/compile_worker.py), with sources and cache in `folder`.
+// Program of Triton's workers (python/compile_worker.py), with sources and cache in `folder`.
 Result<provider::WorkerProgram> worker_program(const Installation& installation,
                                                const std::filesystem::path& folder);
 

@@ -1,4 +1,4 @@
-// How kernels in the place of the compiler's make products of f32: the values of the knob PRECISION
+// Precision with which replacing kernels compute products of f32: the values of the knob PRECISION
 // (PRECISIONS of python/kernel_text.py).
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr const char* kPrecisions =
 // that is read from shared memory, stores (seen in code for sm_90).
 inline constexpr double kTakingApart = 6;
 
-// What the device's units do in a second of such products, in units of 1e12 operations of f32.
+// Rate of the device's units for such products, in 1e12 f32 operations per second.
 inline double f32_tflops(const GemmDevice& device, space::Value precision) {
   if (precision == kBf16x6) return device.f16_tflops / 6;
   if (precision == kTf32x3) return device.tf32_tflops / 3;

@@ -9,7 +9,7 @@
 namespace hone::triton {
 namespace {
 
-// By the value of STRUCTURE, as python/structures.py names them.
+// Names by the value of STRUCTURE, as in python/structures.py.
 constexpr std::array<std::string_view, 5> kStructures{
     "blocked", "split-K, atomic", "split-K, two passes", "stream-K", "persistent"};
 

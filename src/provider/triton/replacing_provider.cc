@@ -12,7 +12,8 @@
 namespace hone::triton {
 namespace {
 
-// "contraction", "attention", as the statement says. An input error where it says why not.
+// Kind of the statement: "contraction", "attention". An input error if the statement says why there
+// is none.
 Result<std::string> kind_of(const problem::Dispatch& dispatch) {
   if (dispatch.statement.empty()) return input_error("nobody has stated what it computes");
   const nlohmann::json stated = nlohmann::json::parse(dispatch.statement, nullptr, false);

@@ -1,4 +1,4 @@
-// Triton kernels in the place of IREE's, for dispatches that state what they compute
+// Triton kernels that replace IREE's, for dispatches that state what they compute
 // (problem::Dispatch::statement): contractions, convolutions, attention.
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace hone::triton {
 
-// The kernel is made for one dispatch (python/stated_kernel.py) and launched as IREE's is. Its
-// space follows from the kind of the dispatch's statement: contraction_space.h, attention_space.h.
+// Makes one kernel for each dispatch (python/stated_kernel.py), launched as IREE's is. The kind of
+// the dispatch's statement selects the space: contraction_space.h, attention_space.h.
 class ReplacingProvider : public provider::Provider {
  public:
   // `version`: of Triton, "3.6.0".
   ReplacingProvider(GemmDevice device, std::string_view version)
       : device_(std::move(device)), name_("triton@" + std::string(version)) {}
 
-  // "triton@3.6.0": what another version makes of a configuration is another kernel.
+  // "triton@3.6.0": another version compiles a configuration to another kernel.
   std::string_view name() const override { return name_; }
   std::string_view constraint_set() const override { return "replacing"; }
   std::string why_no_space(const problem::Dispatch& dispatch) const override;

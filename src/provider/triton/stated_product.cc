@@ -33,13 +33,13 @@ Result<problem::ElementType> element_of(const json& said) {
   return *type;
 }
 
-// Loops that operands walk as one, and each operand's stride along it.
+// A group of loops that all operands walk as one, and each operand's stride along it.
 struct Dimension {
   std::int64_t size = 1;
   std::vector<std::int64_t> strides;
 };
 
-// Those of a role, outermost first: neighbours that all of the operands walk as one are one.
+// Dimensions of a role, outermost first. Neighbours that all operands walk as one loop are joined.
 std::vector<Dimension> dimensions(const json& loops, std::string_view role,
                                   std::span<const json* const> operands) {
   std::vector<Dimension> found;
@@ -71,8 +71,8 @@ const Dimension& inner_of(const std::vector<Dimension>& k) {
   return *std::ranges::max_element(k, {}, size_of_step);
 }
 
-// Whether tensor descriptors load the operand numbered so in the strides of `k`, whatever it is
-// launched with; `own`: the dimensions of its other role.
+// Whether tensor descriptors load the operand in every configuration. `number`: its place in the
+// strides of `k`; `own`: the dimensions of its other role.
 bool is_described(const json& stated, const json& operand, std::size_t number,
                   const std::vector<Dimension>& own, const std::vector<Dimension>& k,
                   std::int64_t element_bytes) {
@@ -115,13 +115,13 @@ void find_descriptors(const json& stated, StatedProduct& product) {
                         is_described(stated, rhs, 1, n, k, bytes);
   if (k.size() > 1) product.tap = inner_of(k).size;
   if (m.size() == 1) return;
-  // Others' matrix instructions do not take both operands as they lie in shared memory.
+  // Matrix instructions for other types cannot take both operands in their layout in shared memory.
   product.descriptors &= bytes == 2;
   for (const Dimension& each : m) product.image.push_back(each.size);
 }
 
-// Instructions of a thread for one element, seen in Triton's code for sm_90; of those that PTX has
-// one for, what the machine makes of it.
+// Instructions of a thread for one element, seen in Triton's code for sm_90. For operations that
+// are a single PTX instruction, those of the machine code.
 std::int64_t instructions_of(const std::string& operation) {
   static constexpr std::array<std::pair<std::string_view, std::int64_t>, 10> kSeveral{
       {{"math.erf", 33},
@@ -140,7 +140,7 @@ std::int64_t instructions_of(const std::string& operation) {
   return found == kSeveral.end() ? 1 : found->second;
 }
 
-// Throws nlohmann::json's exceptions for what is no such document.
+// Throws nlohmann::json's exceptions for a malformed document.
 Result<StatedProduct> read_product(const json& stated) {
   const json& loops = stated.at("loops");
   StatedProduct product;
@@ -156,8 +156,8 @@ Result<StatedProduct> read_product(const json& stated) {
   HONE_ASSIGN(gemm.a, element_of(stated.at("lhs")));
   HONE_ASSIGN(gemm.b, element_of(stated.at("rhs")));
   HONE_ASSIGN(gemm.c, element_of(stated.at("stores").at(0)));
-  // A vector is padded to a block of rows or columns: a step of decoding waits for its weights to
-  // be read, not for products.
+  // Vectors are padded to a block of rows or columns: a decoding step waits for its weights to be
+  // read, not for products.
   if (std::max(gemm.m, gemm.n) < kLeastSize || gemm.k < kLeastSize)
     return input_error("a product of {} x {} x {} is too small for matrix instructions", gemm.m,
                        gemm.n, gemm.k);

@@ -1,6 +1,6 @@
-// A dispatch that is one contraction or convolution (problem::Dispatch::statement), as the product
-// that it is once the loops of one role are taken as one: m of a convolution is its images times
-// the rows and columns of a result.
+// A dispatch that is one contraction or convolution (problem::Dispatch::statement), as a product.
+// Loops of one role are joined: m of a convolution is its images times the rows and columns of a
+// result.
 #pragma once
 
 #include <vector>
@@ -16,22 +16,23 @@ struct StatedProduct {
   // as a matrix, along its other side; its rows begin at multiples of 16 bytes; and the loops of
   // the first one's rows are at most four once neighbours are taken as one.
   bool descriptors = false;
-  // How many pixels there are along each of these loops, outermost first, where they are several:
-  // an image with a border or a stride, which is loaded in boxes (python/boxes.py). Else empty.
+  // Number of pixels along each loop, outermost first, for an image with a border or a stride,
+  // which is loaded in boxes (python/boxes.py). Else empty.
   std::vector<std::int64_t> image;
-  // How many elements a step along k may stay among, where beyond them another tap of a filter
-  // begins; 0 where k is one loop.
+  // Number of elements along k within one tap of a filter, which a step must not leave; 0 if k is
+  // one loop.
   std::int64_t tap = 0;
   // Elements of the first operand, each counted once: taps of a filter share most of an image's.
   std::int64_t first_elements = 0;
   std::int64_t behind = 0;  // instructions for an element of what is computed behind the sums
 };
 
-// An input error that says why there is no kernel for it.
+// Returns the product; an input error says why there is no kernel for it.
 Result<StatedProduct> stated_product(const problem::Dispatch& dispatch);
 
-// How few tiles cover an image if each is a box of `block` pixels and one of `more` behind it, as
-// python/boxes.py chooses them. `block` and `more` are powers of two, or `more` is 0.
+// Smallest number of tiles that cover an image, as python/boxes.py chooses them. Each tile is a box
+// of `block` pixels and one of `more` behind it. `block` and `more` are powers of two, or `more` is
+// 0.
 std::int64_t image_tiles(const std::vector<std::int64_t>& image, std::int64_t block,
                          std::int64_t more);
 

@@ -95,10 +95,10 @@ std::vector<std::string> worker_flags(const GemmDevice& device) {
 std::string code_of(const GemmDevice& device, const provider::Payload& payload) {
   if (!payload.json.contains(kKnobs)) return {};
   nlohmann::json read = payload.json.at(kKnobs);
-  // A user's kernel has no structure, and nobody knows which of its knobs are arguments.
+  // The arguments among a user's kernel's knobs are unknown, for it has no structure.
   if (!read.is_object() || !read.contains("STRUCTURE")) return read.dump();
   if (read.value("FIXED", 0) == 0) {
-    // A kernel for one part of k leaves out what adds parts up (structures.py: PARTS).
+    // A kernel for one part of k lacks the code that adds parts up (structures.py: PARTS).
     read["SPLIT_K"] = read.value("SPLIT_K", 1) > 1;
     for (const char* argument : {"GROUP_M", "WHOLE"}) read.erase(argument);
   }

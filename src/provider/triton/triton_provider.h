@@ -15,8 +15,7 @@
 
 namespace hone::triton {
 
-// Which space candidates come from: hone's own, or what ROCm's tune_gemm.py tries
-// (tune_gemm_space.h).
+// Space that candidates come from: hone's own, or that of ROCm's tune_gemm.py (tune_gemm_space.h).
 enum class SpaceKind { kOwn, kTuneGemm, kTuneGemmV2 };
 
 class TritonProvider final : public provider::Provider {
@@ -35,8 +34,8 @@ class TritonProvider final : public provider::Provider {
   // gemm_model.h
   std::function<double(const space::Configuration&)> prior(
       const problem::Dispatch& dispatch, const space::Space& space) const override;
-  // GROUP_M and SPLIT_K as constants of the code; while searching they are arguments, so that one
-  // compile serves many candidates.
+  // Makes GROUP_M and SPLIT_K constants of the code. During the search they are arguments, so that
+  // one compile serves many candidates.
   std::optional<provider::ShippedForm> as_shipped(const provider::Payload& payload) const override;
 
  private:
@@ -45,9 +44,9 @@ class TritonProvider final : public provider::Provider {
   std::shared_ptr<const UserKernel> kernel_;
 };
 
-// What a worker is told: {"knobs": {name: value}} (python/compile_worker.py).
+// Makes the payload for a worker: {"knobs": {name: value}} (python/compile_worker.py).
 provider::Payload payload_of(const std::map<std::string, std::int64_t>& knobs);
-// These; a knob that the payload has not is not among them.
+// Returns the payload's knobs; knobs that it lacks are absent.
 std::map<std::string, std::int64_t> knobs_in(const provider::Payload& payload);
 
 // The command line of a worker of `installation`, given its file (write_sources).
@@ -57,12 +56,13 @@ std::vector<std::string> worker_command(const Installation& installation,
 // Flags of the workers' job "prepare" (python/compile_worker.py).
 std::vector<std::string> worker_flags(const GemmDevice& device);
 
-// Names the code that a job "compile" of a worker asks for: jobs that differ in arguments only, or
-// in what the backend does not read, have one name. Jobs of one name have the same code: what is
-// known of one's compile is taken for the others' (PersistentPoolOptions). Empty for the default.
+// Names the code of a worker's "compile" job. Jobs that differ only in arguments, or in options
+// that the backend does not read, have one name. Jobs of one name have the same code, so that a
+// result of one's compile holds for the others (PersistentPoolOptions). Empty for the default.
 std::string code_of(const GemmDevice& device, const provider::Payload& payload);
 
-// Writes the sources that a worker runs (sources.h) into `folder`. The worker's own file.
+// Writes the sources that a worker runs (sources.h) into `folder`. Returns the path of the worker's
+// own file.
 Result<std::filesystem::path> write_sources(const std::filesystem::path& folder);
 
 }  // namespace hone::triton

@@ -22,8 +22,7 @@ Knobs add_knobs(space::SpaceBuilder& builder, const std::vector<Value>& blocks,
           builder.knob("num_stages", "stages of the pipeline", {2})};
 }
 
-// What both versions ask. `mfma`: rows and columns of the largest instruction that the problem
-// fills.
+// Adds the rules that both versions share.
 void add_common_rules(space::SpaceBuilder& builder, const Gemm& gemm, const Knobs& knobs) {
   const bool needs_split = (gemm.m < 64 || gemm.n < 64) && gemm.k > 1024;
   builder.prefer("split_k",
@@ -37,6 +36,7 @@ void add_common_rules(space::SpaceBuilder& builder, const Gemm& gemm, const Knob
     builder.require("batch", "the split-K kernels are not for a batch", knobs.split_k == 1);
 }
 
+// Rows and columns of the largest instruction that the problem fills.
 Value mfma_of(const Gemm& gemm) {
   return gemm.m < 32 || gemm.n < 32 ? 16 : 32;
 }

@@ -102,7 +102,7 @@ class Reader : private provider::ManifestReader {
     return {};
   }
 
-  // What is said in one place and needed in another.
+  // Checks keys of the manifest against one another.
   Status check() const {
     space::Names names = names_of(Gemm(), {});
     HONE_TRY(check_common(names, {"A", "B", "C", "bias", "scratch"}));

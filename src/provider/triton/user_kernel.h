@@ -1,5 +1,5 @@
-// A user's own @triton.jit function that computes a GEMM, and the manifest (YAML) that says how it
-// is launched and what of it may be tuned; docs/kernels.md describes the manifest.
+// A user's own @triton.jit function that computes a GEMM, and its manifest (YAML). The manifest
+// states how it is launched and what may be tuned (docs/kernels.md).
 #pragma once
 
 #include <map>
@@ -50,17 +50,17 @@ struct KernelParameter {
 Result<UserKernel> read_user_kernel(const std::string& manifest, const std::string& manifest_text,
                                     std::string path, std::string text);
 
-// Whether the function takes what the manifest gives: every parameter that has no default has one
-// value, no value is for a parameter that there is not, run-time values are for run-time
-// parameters, every knob is used. Input errors as above.
+// Checks the manifest against the function. Each parameter without a default needs exactly one
+// value, and each value a parameter. Run-time values are for run-time parameters, and each knob
+// must be used. Input errors as above.
 Status check_parameters(const UserKernel& kernel, const std::vector<KernelParameter>& parameters);
 
 // Names that expressions may use for `gemm` besides knobs: M, N, K, batch, units, shared_bytes and
 // A.stride(0), in elements.
 space::Names names_of(const Gemm& gemm, const GemmDevice& device);
 
-// The knobs and rules for `gemm`. Knobs that are options of the other vendor's compiler only are
-// left out. An input error where the manifest's default breaks a rule or has no value in a domain.
+// Returns the knobs and rules for `gemm`, without knobs that are options of only the other vendor's
+// compiler. An input error if the manifest's default breaks a rule or has no value in a domain.
 Result<space::Space> user_kernel_space(const UserKernel& kernel, const Gemm& gemm,
                                        const GemmDevice& device);
 
@@ -68,7 +68,7 @@ Result<space::Space> user_kernel_space(const UserKernel& kernel, const Gemm& gem
 // part of its source and so of its fingerprint.
 problem::Dispatch with_kernel(problem::Dispatch dispatch, const UserKernel& kernel);
 
-// As python/user_kernel.py reads it.
+// JSON form that python/user_kernel.py reads.
 void to_json(nlohmann::json& json, const UserKernel& kernel);
 
 }  // namespace hone::triton

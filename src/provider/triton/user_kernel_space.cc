@@ -129,7 +129,7 @@ Result<space::Space> user_kernel_space(const UserKernel& kernel, const Gemm& gem
 problem::Dispatch with_kernel(problem::Dispatch dispatch, const UserKernel& kernel) {
   nlohmann::json source = nlohmann::json::parse(dispatch.source, nullptr, false);
   source["kernel"] = kernel;
-  // The manifest's words may be of any bytes; the file's are UTF-8.
+  // Replaces invalid UTF-8 of the manifest; the Python file is UTF-8.
   dispatch.source = source.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   dispatch.name += "_" + kernel.function.text;
   dispatch.executable = dispatch.name;
@@ -137,7 +137,7 @@ problem::Dispatch with_kernel(problem::Dispatch dispatch, const UserKernel& kern
 }
 
 void to_json(nlohmann::json& json, const UserKernel& kernel) {
-  // Not the folder: results are the kernel's wherever it lies.
+  // The folder is omitted, so that results hold wherever the kernel lies.
   json = {{"path", std::filesystem::path(kernel.path).filename().string()},
           {"text", kernel.text},
           {"function", kernel.function.text},

@@ -16,7 +16,7 @@ def add_sums(text):
              # An operand of one row or column does not walk along it.
              f"a_at = tl.broadcast_to(a_at, ({text.block_m}, {block_k}))",
              f"b_at = tl.broadcast_to(b_at, ({block_k}, {text.block_n}))")
-    # One loop over taps and steps, since Triton's pipeline is of innermost loops only.
+    # A single loop over taps and steps, since Triton pipelines only innermost loops.
     steps = text.part_of(taps * inner_steps)
     if taps == 1 and text.parts.count > 1:
         for name, stride, far in zip("ab", strides, wide):

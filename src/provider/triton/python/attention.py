@@ -18,9 +18,10 @@ from kernel_text import KernelText, Parts, precision
 from problem import cdiv
 from stated_kernel import StatedKernel, size_of
 
-# Less than any score, and finite: what is masked is less by an infinity, whose difference from this is one too.
+# A finite value below any score. Masked scores are minus infinity, whose difference from this is
+# infinite too.
 LEAST = "-3.4028234663852886e+38"
-# What matrix instructions take at least in each direction.
+# Smallest size that matrix instructions take, in each direction.
 LEAST_BLOCK = 16
 
 
@@ -85,7 +86,7 @@ class _Text(KernelText):
             self.add(f"for number in range({first}, {end}):", f"    begin = number * {self.step}",
                      *("    " + line for line in self.step_lines(True)))
         if whole < steps:
-            # The last part has the step that is not whole.
+            # Only the last part has the incomplete step.
             self.depth += self.parts.count > 1
             if self.parts.count > 1:
                 self.lines.append("    " * (self.depth - 1) + f"if part == {self.parts.count - 1}:")
@@ -117,13 +118,13 @@ class _Text(KernelText):
                  f"row = tl.program_id(0) * {self.block_m} + tl.arange(0, {self.block_m})",
                  f"column = tl.arange(0, {self.block_n})", f"depth = tl.arange(0, {of.depth})",
                  f"step = tl.arange(0, {self.step})")
-        # What lies beyond the end wraps round: it is in bounds, and what comes of it is not stored.
+        # Indices beyond the end wrap round: they are in bounds, and their results are not stored.
         for name, size, block in (("row", self.rows, self.block_m), ("column", self.columns, self.block_n)):
             self.add(f"safe_{name} = {name}" if size % block == 0 else f"safe_{name} = {name} % {size}")
         for use in of.uses:
             self.place(use, of.batch)
             self.walk(use, "row", of.m, "safe_row")
-            # Values are masked instead: what is wrapped round does not lie side by side for the compiler.
+            # Values are masked instead, for the compiler cannot see wrapped indices as contiguous.
             self.walk(use, "column", of.n, "column" if use is self.weighted else "safe_column")
         for use in (self.query, self.key):
             self.walk(use, "depth", of.k1)
@@ -158,7 +159,7 @@ class _Text(KernelText):
         """A step's elements, keys along `axis`. A step that is not `even` has keys that are not inside."""
         name = self.names[id(use)] + "_at"
         if len(self.of.k2) > 1:
-            # Beyond the end only the first of several dimensions is: the others wrap round.
+            # Only the first of several dimensions exceeds the end: the others wrap round.
             along = self.along(self.of.k2, use, f"(begin + step){self.wide(use)}")
             name += f" + ({along}){axis}" if along else ""
         return f"tl.load({name}{self.masked(*conditions, '' if even else 'inside' + axis)})"
@@ -189,7 +190,7 @@ class _Text(KernelText):
         if self.mask:
             loaded = self.load(self.mask, "[None, :]", even)
             if self.mask["type"] == "i1":
-                # A byte, of which the lowest bit counts.
+                # Masks are bytes whose lowest bit counts.
                 lines.append(f"scores = tl.where(({loaded} & 1) != 0, scores * {scale!r}, float('-inf'))")
             else:
                 lines.append(f"scores = tl.fma({loaded}.to(tl.float32), {math.log2(math.e)!r}, scores * {scale!r})")
@@ -200,6 +201,6 @@ class _Text(KernelText):
         if self.mask or scale <= 0:
             return lines + ["larger = tl.maximum(largest, tl.max(scores, 1))",
                             "weights = tl.exp2(scores - larger[:, None])"]
-        # The largest stays the largest when all are scaled, so one instruction scales and subtracts.
+        # Scaling keeps the largest score the largest, so one instruction scales and subtracts.
         return lines + [f"larger = tl.maximum(largest, tl.max(scores, 1) * {scale!r})",
                         f"weights = tl.exp2(tl.fma(scores, {scale!r}, -larger[:, None]))"]

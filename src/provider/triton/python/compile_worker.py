@@ -100,8 +100,9 @@ class Worker:
         from triton.experimental.gluon._runtime import GluonASTSource
         names = step.kernel.arg_names
         signature = {name: step.types.get(name, "constexpr") for name in names}
-        # What Triton's own launcher would find out from the arguments: pointers and whole numbers that are
-        # multiples of 16. hone aligns buffers to 256 bytes. Not of knobs: one compile serves all their values.
+        # Specialisations of Triton's own launcher: pointers and whole numbers that are multiples of
+        # 16. hone aligns buffers to 256 bytes. Knobs are not specialised: one compile serves all
+        # their values.
         even = [name for name, type_ in step.types.items() if type_.startswith("*") or
                 name not in RUN_TIME_KNOBS and step.arguments[name].get("i32", 1) % 16 == 0]
         even = [name for name in even if name not in step.general]
@@ -154,7 +155,8 @@ class Worker:
             return entry.group(1).count(".param") - passed
         listed = re.search(r"amdhsa\.kernels:.*?\.args:(.*?)\.group_segment", kernel.asm["amdgcn"], re.S)
         kinds = re.findall(r"\.value_kind:\s+(\S+)", listed.group(1))
-        # What the system itself passes (the grid's size and the like) is called hidden_something.
+        # Arguments that the system passes (the grid's size and the like) have kinds named
+        # hidden_something.
         return sum(not kind.startswith("hidden_") for kind in kinds) - passed
 
     def only_one(self, what):

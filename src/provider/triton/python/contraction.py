@@ -22,7 +22,8 @@ from kernel_text import KernelText, Parts, precision
 from problem import cdiv
 from stated_kernel import StatedKernel, size_of
 
-# What matrix instructions take at least along k; a step along fewer elements would multiply zeros.
+# Smallest size that matrix instructions take along k; a step along fewer elements would multiply
+# zeros.
 LEAST_STEP = 16
 
 BLOCKED, PERSISTENT, TILES_TMA = 0, 4, 5
@@ -37,8 +38,8 @@ class Contraction(StatedKernel):
         super().__init__(said, [said["lhs"], said["rhs"]], folder)
         self.batch, self.m, self.n = (self.dimensions(role, self.uses) for role in ("batch", "m", "n"))
         k = self.dimensions("k", self.uses[:2])
-        # Steps go along the dimension in which an operand's elements lie side by side; of several the longest.
-        # A kernel's three columns are no step, whatever lies side by side in them.
+        # Steps go along the longest dimension in which an operand is contiguous. A kernel's three
+        # columns are too few for a step, even if they are contiguous.
         dense = [each for each in k if 1 in each.strides.values() and each.size >= LEAST_STEP] or k
         self.inner = max(dense, key=lambda each: each.size)
         self.taps = [each for each in k if each is not self.inner]
@@ -73,7 +74,7 @@ class _Text(KernelText):
             raise ValueError("MORE_N is for tensor descriptors, without SPLIT_K")
         if self.swap and self.structure == BLOCKED:
             raise ValueError("SWAP is for tensor descriptors")
-        # The blocks of a tile along each role.
+        # Blocks of a tile along each role.
         several = [knobs["BLOCK_N"], self.more_n] if self.more_n else [knobs["BLOCK_N"]]
         self.blocks = {"n": [knobs["BLOCK_M"]], "m": several} if self.swap else {"m": [knobs["BLOCK_M"]], "n": several}
         super().__init__(of, size_of(of.m), size_of(of.n), self.blocks["m"][0], self.blocks["n"][0])
@@ -116,7 +117,8 @@ class _Text(KernelText):
             for name, block, _ in self.pieces(role):
                 self.add(*described.lines(name, self.names[id(described.use)], block, self.block_k))
         if self.structure == PERSISTENT:
-            # While a tile is written, the first steps of the next are on their way.
+            # The loop is flattened, so that a tile's store overlaps with the next tile's first
+            # loads.
             self.add(f"for tile in tl.range(tl.program_id(0), {self.tiles()}, tl.num_programs(0), flatten=True):")
             self.depth += 1
         else:
@@ -125,7 +127,7 @@ class _Text(KernelText):
         self.sums()
         if self.parts.count > 1:
             self.meet(f"batch * {self.tiles()} + tile", "sums")
-            # In a fixed order, whoever came last.
+            # Parts are added in a fixed order, whichever program came last.
             self.add(self.no_sums("sums", self.block_m, self.block_n), f"for other in range(0, {self.parts.count}):",
                      f"    sums += {self.of_part('sums')}")
         if self.said["start"]:
@@ -175,7 +177,7 @@ class _Text(KernelText):
         else:
             begin, *before = f"tile_{role} * {self.extent[role]}", *map(str, self.blocks[role][:place])
             self.add(f"{index} = {' + '.join([begin, *before])} + tl.arange(0, {self.blocks[role][place]})")
-        # What lies beyond the end wraps round: it is in bounds, and what comes of it is not stored.
+        # Indices beyond the end wrap round: they are in bounds, and their results are not stored.
         self.add(f"safe_{index} = {index} % {size}" if self.ragged[index] else f"safe_{index} = {index}")
         for use in self.of.uses:
             self.walk(use, index, dimensions, f"safe_{index}")
@@ -183,7 +185,7 @@ class _Text(KernelText):
     def behind_root(self):
         super().behind_root()
         if self.more_n:
-            # The same for the second block.
+            # Repeats the epilogue for the second block.
             self.walk_block("m" if self.swap else "n", 1)
             self.add("sums = more")
             self.block_m, self.block_n = self.blocks["m"][-1], self.blocks["n"][-1]

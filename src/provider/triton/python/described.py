@@ -11,7 +11,8 @@ from element_values import TYPES
 from kernel_text import KernelText
 from stated_kernel import size_of
 
-# Of bases and strides of tensor descriptors, and how many dimensions they have (CUDA driver API, cuTensorMapEncodeTiled).
+# Alignment of bases and strides of tensor descriptors, and their largest rank (CUDA driver API,
+# cuTensorMapEncodeTiled).
 DESCRIPTOR_BYTES = 16
 MOST_DIMENSIONS = 5
 

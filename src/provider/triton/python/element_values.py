@@ -1,6 +1,6 @@
 """The values behind a kernel's sums as Triton computes them, each rounded as its operation says."""
 
-# Names in code and in signatures, and bytes in memory, where truth values are bytes.
+# Type names in code and in signatures, and sizes in bytes; truth values are bytes in memory.
 TYPES = {"i1": ("tl.int1", "i8", 1), "i8": ("tl.int8", "i8", 1), "i16": ("tl.int16", "i16", 2),
           "i32": ("tl.int32", "i32", 4), "i64": ("tl.int64", "i64", 8), "f16": ("tl.float16", "fp16", 2),
           "bf16": ("tl.bfloat16", "bf16", 2), "f32": ("tl.float32", "fp32", 4)}
@@ -13,8 +13,9 @@ _CHOICES = {"maximumf": "tl.maximum({}, {}, propagate_nan=tl.PropagateNan.ALL)",
             "maxnumf": "tl.maximum({}, {})", "minnumf": "tl.minimum({}, {})",
             "maxsi": "tl.maximum({}, {})", "minsi": "tl.minimum({}, {})",
             "andi": "({} & {})", "ori": "({} | {})", "xori": "({} ^ {})"}
-# What is computed in f32, and rounded to the operation's type. Triton's own exp and its kind are the hardware's
-# approximations, which lose digits far from 1; the library's do not, as the compiler's do not.
+# Functions that are computed in f32 and rounded to the operation's type. Triton's own exp and
+# similar functions are the hardware's approximations, which lose digits far from 1. The library's
+# are accurate, as the compiler's are.
 FUNCTIONS = {name: f"libdevice.{name}({{}})" for name in
               ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "atan", "tanh", "erf",
                "rsqrt", "round", "trunc")}
@@ -23,7 +24,7 @@ FUNCTIONS |= {"roundeven": "libdevice.rint({})", "powf": "libdevice.pow({}, {})"
                "fma": "tl.fma({}, {}, {})", "divf": "tl.div_rn({}, {})"}
 _COMPARISONS = {"oeq": "{0} == {1}", "ogt": "{0} > {1}", "oge": "{0} >= {1}", "olt": "{0} < {1}", "ole": "{0} <= {1}",
                 "one": "({0} < {1}) | ({0} > {1})", "ord": "({0} == {0}) & ({1} == {1})",
-                # Those that hold for NaN too are what the others leave.
+                # Comparisons that hold for NaN too are negations of the others.
                 "ueq": "~(({0} < {1}) | ({0} > {1}))", "ugt": "~({0} <= {1})", "uge": "~({0} < {1})",
                 "ult": "~({0} >= {1})", "ule": "~({0} > {1})", "une": "{0} != {1}",
                 "uno": "({0} != {0}) | ({1} != {1})"}
@@ -45,7 +46,7 @@ def computed(value, kinds):
     if name in _ARITHMETIC and kind != "i1":
         return f"({f' {_ARITHMETIC[name]} '.join(operands)}){to}"
     if name == "negf":
-        # Triton 3.6 takes a minus to be a difference from zero, by which zero keeps its sign.
+        # Triton 3.6 computes a minus as a difference from zero, by which zero would keep its sign.
         return f"({operands[0]} * -1.0){to}"
     if name in _CHOICES and kind != "i1":
         return _CHOICES[name].format(*operands)
@@ -76,7 +77,7 @@ def _conversion(name, type_, kind, operand):
             return f"(({operand} & 1) != 0)"
         raise ValueError(f"{name} to i1 is not known in an epilogue")
     if kind == "i1":
-        # As a number of one bit with a sign, what is true is -1.
+        # True is -1 as a signed number of one bit.
         return f"(-({operand}.to(tl.int32))){to}" if name in ("sitofp", "extsi") else operand + to
     return _signed(operand, kind, "u" if name in ("uitofp", "extui") else "") + to
 

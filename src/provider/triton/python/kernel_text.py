@@ -5,11 +5,11 @@ import math
 from element_values import TYPES, computed, stored
 
 MOST_INTEGER = 2**31 - 1
-# Bytes: more than any load asks for, and no larger number than the compiler keeps track of.
+# Alignment in bytes: more than any load asks for, and no larger number than the compiler tracks.
 ALIGNMENT = 64
-# Of products of f32, by the knob PRECISION: "ieee" multiplies and adds without matrix units; the others take each number as
-# a sum of parts that matrix units know, and leave out the smallest products. Three parts of 8 bits hold all 24 of a number,
-# two of 11 lose one or two.
+# Products of f32, by the knob PRECISION. "ieee" multiplies and adds without matrix units. The
+# others split each number into a sum of parts that matrix units know, and skip the smallest
+# products. Three parts of 8 bits hold all 24 bits of a number; two of 11 lose one or two.
 PRECISIONS = ("ieee", "bf16x6", "tf32x3")
 
 
@@ -77,7 +77,8 @@ class KernelText:
             return f"0, {count}"
         if count < parts:
             raise ValueError(f"SPLIT_K = {parts}; there are {count} steps to share")
-        # Without the assumption ptxas waits for each product before the next: it sees sums that come from elsewhere.
+        # Without the assumption ptxas waits for each product before the next, since the sums could
+        # come from elsewhere.
         self.add("part = tl.program_id(2)", f"first_step = part * {count} // {parts}",
                  f"end_step = (part + 1) * {count} // {parts}", "tl.assume(first_step < end_step)")
         return "first_step, end_step"
@@ -93,12 +94,12 @@ class KernelText:
             self.add(f"{name}_at = parts_at + {self.block_m * (self.block_n + place)} + {rows}")
         for name in (sums, *columns):
             self.add(f"tl.store({name}_at + part * {parts.elements}, {name}, cache_modifier='.cg')")
-        # Every thread's are written before this program counts.
+        # The barrier ensures that all threads have stored their sums before this program counts.
         self.add("tl.debug_barrier()",
                  f"come = (scratch + {parts.tiles * parts.count * parts.elements}).to(tl.pointer_type(tl.int32)) + shared_tile",
                  f"if tl.atomic_add(come, 1, sem='acq_rel', scope='gpu') == {parts.count - 1}:")
         self.depth += 1
-        # The memory is zero when the kernel is loaded, and the counter is again for the next launch.
+        # The counter is reset for the next launch; the memory is zero when the kernel is loaded.
         self.add("tl.atomic_xchg(come, 0, sem='relaxed')")
 
     def of_part(self, name):
@@ -123,8 +124,9 @@ class KernelText:
             words = f"constant{low}.to(tl.uint32, bitcast=True).to(tl.int64)"
             if high:
                 words = f"({words} + (constant{high[0]}.to(tl.int64) << 32))"
-            # Shifted, since dividing would round towards zero, which the compiler would have to provide for.
-            # The hint is kept with an operation: one that adds nothing would be dropped, and the hint with it.
+            # Uses a shift, for a division rounds towards zero, which costs the compiler extra code.
+            # Keeps the hint on an operation that adds something: one that adds nothing would be
+            # dropped with its hint.
             words = f"{words} >> {bytes_.bit_length() - 1}" + (f") + {begin}" if begin else "")
             words = f"({words}" if begin else words
             multiple = math.gcd(view["multiple"], ALIGNMENT) // bytes_

@@ -4,7 +4,8 @@ import dataclasses
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
 
-# By hone's name of an element type: Triton's names in a signature and in code, and the number of bits.
+# Triton's names of an element type in a signature and in code, and its number of bits, by hone's
+# name.
 TYPES = {
     "f16": ("fp16", tl.float16, 16),
     "bf16": ("bf16", tl.bfloat16, 16),

@@ -15,9 +15,9 @@ import time
 
 from element_values import FLOATS, TYPES
 
-# What CUDA's grids have at most in their second direction.
+# Largest extent of a CUDA grid in its second direction.
 MOST_BATCH = 65535
-# Bytes: what tensor descriptors want, and more than any load.
+# Alignment in bytes that tensor descriptors need, which is more than any load needs.
 ALIGNMENT = 128
 
 
@@ -83,7 +83,7 @@ class StatedKernel:
         constants = [f"constant{i}" for i in range(self.said["constants"])]
         signature = {name: "*" + TYPES[self.type_of(i)][1] for i, name in enumerate(bindings)}
         signature |= {name: "i32" for name in constants}
-        # The runtime aligns bindings at least so.
+        # The runtime aligns bindings to at least 16 bytes.
         attributes = {(i,): [["tt.divisibility", 16]] for i in range(len(bindings))}
         launched = len(signature)
         variables = []  # of the module, which the pointers behind those of the launch point to
@@ -96,20 +96,21 @@ class StatedKernel:
             variables.append(scratch_variable(scratch_bytes))
         for place in range(launched, len(signature)):
             attributes[place,] = [["tt.divisibility", 16]]
-        # A product and a sum behind the root are rounded each, as the operations say.
+        # Products and sums behind the root are not fused: each is rounded, as the operations say.
         options = {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"], "enable_fp_fusion": False}
         if int(device.arch) < 100:
-            # What drivers of CUDA 12.3 read, and of 12.7 where tiles are loaded by tensor descriptors.
+            # Versions that drivers of CUDA 12.3 read, and of 12.7 if tensor descriptors load tiles.
             options["ptx_version"] = 86 if self.has_descriptors(knobs) else 83
         with triton.knobs.compilation.scope():
-            # It would name files of this machine, by which the same code would not be the same text.
+            # Line information would name files of this machine, and equal code would differ in
+            # text.
             triton.knobs.compilation.disable_line_info = True
             compiled = triton.compile(ASTSource(kernel, signature, constexprs={}, attrs=attributes),
                                       target=device.target(), options=options)
         metadata = compiled.metadata
         if metadata.shared > device.shared_bytes:
             raise ValueError(f"{metadata.shared} bytes of shared memory; a workgroup may have {device.shared_bytes}")
-        # Triton's own memory, a part for each program, is where tensor descriptors are made.
+        # Triton makes tensor descriptors in scratch memory of its own, a part for each program.
         own_bytes = getattr(metadata, "global_scratch_size", 0) * math.prod(grid)
         variables += [scratch_variable(own_bytes)] * (own_bytes > 0)
         ptx = self.as_iree_launches(compiled.asm["ptx"], launched, variables)

@@ -243,7 +243,7 @@ def _refuse_batch(gemm, what):
         raise ValueError(f"{what} is not for a batch")
 
 
-# By the value of the knob STRUCTURE.
+# Kernels by the value of the knob STRUCTURE.
 STRUCTURES = (
     ("blocked", _blocked),
     ("split-K, atomic", _split_k_atomic),

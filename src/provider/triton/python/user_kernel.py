@@ -26,7 +26,7 @@ class UserKernel:
         self.options = OPTIONS[backend]
         others = {option for options in OPTIONS.values() for option in options}.difference(self.options)
         self.default = {name: value for name, value in said["default"].items() if name not in others}
-        # The file as it was when the tuning began, whatever has become of it since.
+        # Writes the file as it was when tuning began; it may have changed since.
         text = said["text"].encode()
         self.file = folder / "user" / hashlib.sha256(text).hexdigest() / pathlib.Path(said["path"]).name
         self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ class UserKernel:
             sys.modules[specification.name] = module
             specification.loader.exec_module(module)
             function = getattr(module, self.said["function"])
-            # Under @triton.autotune and @triton.heuristics, whose work is hone's here.
+            # Unwraps @triton.autotune and @triton.heuristics, whose work hone does here.
             while not isinstance(function, triton.JITFunction) and hasattr(function, "fn"):
                 function = function.fn
             if not isinstance(function, triton.JITFunction):
@@ -68,7 +68,7 @@ class UserKernel:
             if argument is None:
                 constants[name] = None
                 continue
-            # What Triton's launcher does too: it compiles for arguments of 1.
+            # Specialises arguments of 1, as Triton's launcher does.
             if argument.get("i32") == 1 and not parameter.do_not_specialize:
                 constants[name] = 1
                 continue
