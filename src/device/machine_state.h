@@ -1,4 +1,4 @@
-// What the machine was doing around a measurement; recorded with every result.
+// State of the machine around a measurement; recorded with every result.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -30,7 +30,7 @@ struct BusyProcess {
   bool operator==(const BusyProcess&) const = default;
 };
 
-// A GPU as its management library (NVML) states it; what it does not say is left empty.
+// State of a GPU as its management library (NVML) reports it; unknown fields are empty.
 struct GpuState {
   int gpu = 0;                             // its index
   std::optional<double> megahertz{};       // of the multiprocessors
@@ -62,8 +62,8 @@ struct MachineState {
   bool operator==(const MachineState&) const = default;
 };
 
-// Adds what `more` says of the same GPUs, seen at another moment of the same work: the lowest
-// clock, the most power and heat, every reason for a lower clock.
+// Merges `more`, seen at another moment of the same work, into the state of the same GPUs: the
+// lowest clock, the most power and heat, every reason for a lower clock.
 void add_gpus(MachineState& state, const MachineState& more);
 
 void to_json(nlohmann::json& json, const MachineState& state);
