@@ -1,4 +1,4 @@
-// What no kernel for an operation can be faster than on a device.
+// Bounds from below the time of any kernel for an operation on a device.
 #pragma once
 
 #include <string>
@@ -27,8 +27,8 @@ double most_flops(const problem::Operation& operation, const device::Peak& peak,
 double least_seconds(const problem::Operation& operation, const device::Peak& peak,
                      bool matrix_units);
 
-// Seconds of one launch at the peak as it was measured or stated, without the factors for clocks:
-// what a kernel may be hoped to come near. 0 where none is known.
+// Seconds of one launch at the peak as measured or stated, without the factors for clocks: a time
+// that a kernel may come near. 0 where none is known.
 double seconds_at_peak(const problem::Operation& operation, const device::Peak& peak,
                        bool matrix_units);
 

@@ -9,7 +9,8 @@
 
 namespace hone::measure {
 
-// One binding's place in a copy of the buffers: guard, buffer, guard. Bytes from the copy's start.
+// Place of a binding in a copy of the buffers: guard, buffer, guard. In bytes from the copy's
+// start.
 struct Place {
   std::size_t before = 0;  // of the guard before the buffer
   std::size_t start = 0;   // of the buffer
@@ -27,7 +28,7 @@ struct Arrangement {
 
   std::vector<Place> places;  // by binding
   std::size_t bytes = 0;      // of a copy
-  // What of it is used, in order (begin, end): two views may lie gigabytes apart.
+  // Used parts of a copy, in order (begin, end): two views may lie gigabytes apart.
   std::vector<std::pair<std::size_t, std::size_t>> pieces;
 };
 

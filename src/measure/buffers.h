@@ -55,7 +55,7 @@ class Buffers {
 
   int copies() const;
   const std::vector<problem::Binding>& bindings() const;
-  // What Device::time rotates through.
+  // Buffers that Device::time rotates through, by copy.
   const std::vector<std::vector<device::Buffer>>& rotation() const;
   std::span<const device::Buffer> copy(int index) const;
   std::span<const std::byte> contents(int copy, int binding) const;
@@ -68,8 +68,8 @@ class Buffers {
   // Makes the host see copy `index` as it is now.
   Status fetch(int index);
   // Whether the device itself finds the guards of copy `index`, prepared as `variant`, whole and
-  // its read-only bindings unchanged. Nothing when it cannot tell; then, or when it says no,
-  // fetch() and look.
+  // its read-only bindings unchanged. nullopt if it cannot tell. In that case, or if it returns
+  // false, fetch() the copy and compare.
   Result<std::optional<bool>> is_intact_on_device(int index, int variant = 0) const;
   // Moves everything to other memory, prepared as for a launch, whose pages lie in physical memory
   // in an order drawn by `seed`: which of them collide in a physically indexed cache makes some
@@ -91,10 +91,10 @@ class Buffers {
   std::unique_ptr<State> state_;
 };
 
-// How many copies of `bytes_per_copy` make a rotation cold: together more than twice the last-level
-// cache, so that a copy is gone from it when its turn comes again. Fewer when that would take more
-// than an eighth of the machine's available memory (or `memory_limit`): a virtual machine may
-// report the whole host's cache as its own. `note` then says so.
+// Number of copies of `bytes_per_copy` that make a rotation cold: together more than twice the
+// last-level cache, so that a copy is evicted before its next turn. There are fewer if that would
+// take more than an eighth of `available_memory`: a virtual machine may report the whole host's
+// cache as its own. `note` then says so.
 struct Rotation {
   int copies = 1;
   std::string note;

@@ -101,7 +101,7 @@ struct Truth {
   static Bits encode(double value) { return value != 0; }
 };
 
-// What `use` makes of the format of `type`.
+// Calls `use` with the format of `type` and returns its result.
 template <class Use>
 auto with_format(problem::ElementType type, const Use& use) {
   using problem::ElementType;
@@ -132,7 +132,7 @@ auto with_format(problem::ElementType type, const Use& use) {
   return use(Native<double>());
 }
 
-// What lies at `from` in this format.
+// Decodes the value at `from` in this format.
 template <class Format>
 auto decoded(Format, const std::byte* from) {
   typename Format::Bits bits;
@@ -140,10 +140,10 @@ auto decoded(Format, const std::byte* from) {
   return Format::decode(bits);
 }
 
-// One element. i64 beyond 2^53 is rounded; compare such as integers.
+// Loads an element. i64 beyond 2^53 is rounded; compare such values as integers.
 double load_element(const std::byte* from, problem::ElementType type);
-// Integers: the nearest, wrapped to the type's width (modulo 2^bits) as integer arithmetic does;
-// i1 is 1 for any value but 0.
+// Stores an element. Integers: the nearest, wrapped to the type's width (modulo 2^bits) as integer
+// arithmetic does; i1 is 1 for any value but 0.
 void store_element(std::byte* to, problem::ElementType type, double value);
 // An integer of any width, sign-extended (i1: 0 or 1). Not for floating-point types: 0.
 std::int64_t load_integer(const std::byte* from, problem::ElementType type);

@@ -27,9 +27,9 @@ using problem::OperationKind;
 using problem::Value;
 using Kind = InputValues::Kind;
 
-// What i8, f16 and bf16 hold with both signs. Large on purpose: sums of hundreds of such products
-// need more than the 11 digits of f16, so a kernel that rounds to a narrower type on the way shows,
-// and so does saturation of 16-bit intermediates.
+// Magnitude that i8, f16 and bf16 hold with both signs. It is large on purpose: sums of hundreds of
+// such products need more than the 11 digits of f16. A kernel that rounds to a narrower type on the
+// way is then detected, and so is saturation of 16-bit intermediates.
 constexpr int kMagnitude = 127;
 // E5M2 holds integers up to 8, and some tensor cores keep only 14 digits of sums of 8-bit floats.
 constexpr int kSmallMagnitude = 4;
@@ -225,7 +225,7 @@ class Planner {
       if (dispatch_.bindings[i].use == BindingUse::kRootInput) change(i);
   }
 
-  // Weights that are all alike make an output in which hardly anything shows that is left out.
+  // Near-equal weights make an output in which hardly any dropped term shows.
   void scale_queries() {
     for (const Value& value : computation_.values) {
       if (value.kind != Value::Kind::kAttention || value.operands.empty()) continue;
@@ -243,7 +243,7 @@ class Planner {
     }
   }
 
-  // Sums of reals with something behind them are of unit size too.
+  // Scales sums of reals with fused operations behind them to unit size too.
   void scale_sums() {
     if (root_ == nullptr || root_->kind != Value::Kind::kReduction || is_bare(dispatch_) ||
         polynomial_.degree == 0)
@@ -431,7 +431,7 @@ class Planner {
   // Sums of single products of full significands; false where the root is none of two inputs.
   bool sparse_products() {
     const problem::Operation& root = dispatch_.root;
-    // One whose index is a multiple of a loop is called a reduction.
+    // A product with an index that is a multiple of a loop is called a reduction.
     const bool products = problem::is_contraction(root.kind) ||
                           root.kind == OperationKind::kConvolution ||
                           root.kind == OperationKind::kReduction;
@@ -568,8 +568,8 @@ class Planner {
     return bindings;
   }
 
-  // Changes the inputs of the first value that is out of its domain, until none is. What cannot be
-  // mended shows in the reference, as NaN or infinity.
+  // Changes the inputs of the first value that is out of its domain, until none is. Any remaining
+  // case shows in the reference, as NaN or infinity.
   void suit_the_domains() {
     for (int change = 0; change < kMostChanges; ++change) {
       const Rounding rounding = estimate_rounding(computation_, plan_);
@@ -590,7 +590,7 @@ class Planner {
       } else if (!values.positive) {
         values.positive = changed = true;
       } else if (values.kind == Kind::kReals && values.exponent < 2) {
-        // A constant is taken away from it: larger then.
+        // A constant is subtracted from it, so make it larger.
         values.exponent += 2;
         changed = true;
       }
@@ -598,7 +598,7 @@ class Planner {
     return changed;
   }
 
-  // The analysis has the last word, on the inputs as they are now.
+  // Decides exactness by the analysis of the final inputs.
   void settle_exactness() {
     if (root_ == nullptr) return;
     const auto index = static_cast<std::size_t>(root_ - computation_.values.data());

@@ -27,7 +27,7 @@ enum class OperandSet {
 };
 inline constexpr int kOperandSets = 2;  // of verified launches: those before kReals
 
-// One dimension of a binding, as the root operation walks it.
+// A dimension of a binding, as the root operation walks it.
 struct InputAxis {
   std::int64_t extent = 1;
   bool reduced = false;
@@ -36,7 +36,7 @@ struct InputAxis {
   bool operator==(const InputAxis&) const = default;
 };
 
-// What the elements of a binding may be. `grid`: all are multiples of 2^grid.
+// Range of a binding's elements. `grid`: all are multiples of 2^grid.
 struct ValueRange {
   double low = 0, high = 0, smallest = 0, mean = 0, rms = 0;
   std::optional<int> grid = {};
@@ -52,8 +52,8 @@ struct InputValues {
     // For what selects: reals, of which each row (the indices of `axes` that are not reduced) has
     // one largest and one smallest, of magnitude 2 to 3, at random places.
     kExtremes,
-    // One factor of products whose sums have one term that is not zero each, so that they are
-    // exact whatever the digits: see fill_input.
+    // A factor of products whose sums have only one nonzero term each. They are exact whatever the
+    // digits: see fill_input.
     kSparse,
     kGiven,  // by the user: within `given`
   };

@@ -243,7 +243,7 @@ class Analysis {
     if (holds(value_->type, estimate.largest(), estimate.grid)) return estimate;
     const ElementType from = computation_.at(value_->operands[0]).type;
     if (problem::is_float(from) && unit_roundoff(from) >= u_) return estimate;  // wider
-    // One correct rounding of a value that all kernels share.
+    // A single correct rounding: without error if all kernels round the same exact value.
     if (!estimate.is_exact()) estimate.relative += u_;
     estimate.grid.reset();
     return estimate;
@@ -294,8 +294,8 @@ class Analysis {
     return estimate;
   }
 
-  // What is added to a sum of terms may be what the sum begins with (see
-  // Planner::added_to_sums()): then each step rounds, though the terms alone would not be.
+  // A kernel may begin a sum of terms with the value added to it (see Planner::added_to_sums()).
+  // Then each step rounds, though the terms alone would not.
   double of_beginning_with_the_other() const {
     if (value_->operation != "arith.addf") return 0;
     double most = 0;
@@ -441,7 +441,7 @@ class Analysis {
     const auto terms = static_cast<double>(value_->terms);
     const std::string_view name = value_->operation;
     if (problem::selects(name)) {
-      // What a maximum starts from is no term of it: minus infinity, the lowest number.
+      // The start of a maximum is not a term of it: minus infinity, the lowest number.
       Estimate estimate = term;
       const bool is_identity =
           start.low == start.high && start.largest() > 1e4 * (1 + term.largest());

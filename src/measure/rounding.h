@@ -30,7 +30,7 @@
 
 namespace hone::measure {
 
-// What is known about all elements that one value of a computation stands for.
+// Estimates for all elements that a value of a computation stands for.
 struct Estimate {
   double low = 0, high = 0;  // plausibly: sums lie within six standard deviations
   double smallest = 0;       // magnitude
@@ -55,7 +55,7 @@ struct Rounding {
   std::vector<OutOfDomain> out_of_domain;
 };
 
-// `plan` says what the inputs are (plan_inputs), and of the root's sums how large they get.
+// `plan` describes the inputs (plan_inputs), and the size of the root's sums.
 Rounding estimate_rounding(const problem::Computation& computation, const InputPlan& plan);
 
 }  // namespace hone::measure

@@ -16,8 +16,8 @@
 namespace hone::measure {
 namespace {
 
-// What a library's kernels run on where they compute `dispatch` and not the problem's own: inputs
-// of the same kind and seed, and the exact result.
+// Makes the workload of a library's kernels that compute `dispatch` instead of the problem's own:
+// inputs of the same kind and seed, and the exact result.
 Result<Workload> own_workload(const ProblemRequest& request, problem::Dispatch dispatch,
                               device::Device& device) {
   ProblemRequest own = request;

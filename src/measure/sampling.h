@@ -21,8 +21,8 @@ struct Protocol {
   double max_seconds = 2;       // of sampling one candidate
   double target_width = 0.005;  // relative half-width of the median's interval
   double confidence = 0.95;     // of that interval
-  // One sample is the mean over a batch at least this long: 1000 times the clock's resolution and
-  // short against the time between interruptions.
+  // Least length of a batch, whose mean is a sample: 1000 times the clock's resolution and short
+  // against the time between interruptions.
   double batch_seconds = 0.002;
   // A candidate certainly slower than best x factor stops early; 0 switches it off.
   double early_stop_factor = 1.2;

@@ -130,7 +130,7 @@ class Evaluation {
  private:
   using Point = std::pair<std::int64_t, std::int64_t>;  // row, column
 
-  // What one thread has computed of the element that it is at.
+  // Values that a thread has computed for its present element.
   struct Element {
     std::vector<double> values;
     std::int64_t weighed_row = -1;

@@ -35,7 +35,7 @@ class TieSet {
   const std::vector<double>& ratios() const { return ratios_; }
   // Intervals of these ratios at confidence 1 - alpha / (k - 1).
   const std::vector<Interval>& intervals() const { return intervals_; }
-  // One member is left: sampling may stop.
+  // Whether a single member is left: sampling may stop.
   bool separated() const { return members_.size() == 1; }
   // Sampling may stop because it is separated, or because every member is known to lie within
   // `band` of the best: a tie.

@@ -5,7 +5,7 @@
 
 namespace hone::device::cpu {
 
-// Kind with a single place: the requested cores together. For opening and leasing, see device.h and
+// Kind whose only place is the set of requested cores. For opening and leasing, see device.h and
 // core_lease.h. An environment error if /proc/cpuinfo cannot be read.
 DeviceKind kind();
 

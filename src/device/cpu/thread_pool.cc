@@ -13,8 +13,8 @@
 namespace hone::device::cpu {
 namespace {
 
-// Polls for work before a thread sleeps. They take about 50 us: more than passes between launches
-// of a batch, less than between batches.
+// Number of polls for work before a thread sleeps. They take about 50 us: longer than the gap
+// between two launches of a batch, shorter than the gap between two batches.
 constexpr int kSpins = 2000;
 
 void relax() {
