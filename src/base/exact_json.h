@@ -15,8 +15,8 @@
 
 namespace hone {
 
-// Throws what nlohmann's get<T>() throws for a value of the wrong type, so that both are caught in
-// one place: where get<T>() is called.
+// Throws an exception of nlohmann's, as get<T>() does for a value of the wrong type. Both are then
+// caught in one place: where get<T>() is called.
 [[noreturn]] inline void refuse_json(const std::string& why) {
   constexpr int kNoNumberOfTheLibrary = 599;
   throw nlohmann::json::other_error::create(kNoNumberOfTheLibrary, why, nullptr);
@@ -68,7 +68,7 @@ T exact(const nlohmann::json& json) {
   return value;
 }
 
-// The value of `key`, or `otherwise` where there is no such key.
+// The value of `key`, or `otherwise` if the key is absent.
 template <class T>
 T exact_or(const nlohmann::json& json, const char* key, T otherwise) {
   const auto found = json.find(key);

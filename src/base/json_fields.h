@@ -147,8 +147,8 @@ void write_fields(nlohmann::json& json, const T& value, const Fields& fields) {
   fields(value, FieldWriter(json));
 }
 
-// Throws what nlohmann's get<T>() throws, and as exact_to does. What the list does not name has
-// its default.
+// Throws the exceptions of nlohmann's get<T>() and of exact_to. Fields that the list does not name
+// keep their defaults.
 template <class T, class Fields>
 void read_fields(const nlohmann::json& json, T& value, const Fields& fields) {
   value = T{};

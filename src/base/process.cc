@@ -23,7 +23,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Marks everything that one run_process starts, see processes_started_with.
+// Marks all processes that a run_process starts, see processes_started_with.
 constexpr const char* kMark = "HONE_PROCESS";
 
 std::string fresh_mark() {

@@ -46,7 +46,7 @@ std::string read_proc(const std::string& path) {
   return read_if_allowed(path).value_or("");
 }
 
-// The entries of a folder of /proc whose names are numbers.
+// The entries with numeric names of a folder of /proc.
 std::vector<pid_t> numbers_in(const std::string& path) {
   struct Close {
     void operator()(DIR* folder) const { ::closedir(folder); }

@@ -1,5 +1,5 @@
 // The process table as /proc shows it. Every function is a snapshot: processes come and go while it
-// is taken; one that is gone counts as empty.
+// is taken, and a process that is gone counts as empty.
 #pragma once
 
 #include <sys/types.h>
@@ -41,7 +41,7 @@ void kill_processes_started_with(std::string_view assignment);
 // Makes orphaned descendants children of the calling process instead of init's.
 void become_subreaper();
 
-// "SIGSEGV" for 11; "signal 77" for one without a name.
+// "SIGSEGV" for 11; "signal 77" for a signal without a name.
 std::string signal_name(int signal);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Looks for Python packages beside hone itself when nobody says where they are.
+// Looks for Python packages beside hone itself if the user does not say where they are.
 #pragma once
 
 #include <filesystem>

@@ -60,8 +60,8 @@ Status interruption(const Result<T>& result) {
 #define HONE_CONCAT_INNER(a, b) a##b
 #define HONE_CONCAT(a, b) HONE_CONCAT_INNER(a, b)
 
-// Returns the error of `expression` (a Status or Result) to the caller, if it is one.
-// __COUNTER__ keeps the names apart where one of these stands in a lambda inside another.
+// Returns the error of `expression` (a Status or Result) to the caller, if it has one. __COUNTER__
+// keeps the names apart if a use stands in a lambda inside another.
 #define HONE_TRY(expression) HONE_TRY_INNER(HONE_CONCAT(hone_status_, __COUNTER__), expression)
 #define HONE_TRY_INNER(status, expression)                                                     \
   do {                                                                                         \

@@ -50,7 +50,7 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
 }
 
 bool matches_pattern(std::string_view name, std::string_view pattern) {
-  // Greedy with one point of return: the last '*' seen takes one character more on a mismatch.
+  // Greedy with one point of return: on a mismatch the last '*' takes another character.
   std::size_t n = 0, p = 0, star = std::string_view::npos, taken = 0;
   while (n < name.size()) {
     if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*') {

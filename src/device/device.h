@@ -1,5 +1,5 @@
-// The Device seam: where kernels are loaded, launched and timed. One Device is one set of compute
-// resources that hone holds alone while it measures: some cores of a CPU, one GPU.
+// The Device seam: loads, launches and times kernels. A Device is a set of compute resources that
+// hone holds alone while it measures: some cores of a CPU, one GPU.
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ struct BatchTime {
   double seconds = 0;             // wall time of the whole batch
   double cpu_seconds = 0;         // least processor time any thread of the device got meanwhile
   long involuntary_switches = 0;  // times the operating system took the core from the main thread
-  // The device was not hone's alone meanwhile (preemption); such a time is not to be trusted.
+  // The device was not hone's alone meanwhile (preemption): the time is unreliable.
   bool disturbed = false;
 };
 
@@ -83,9 +83,8 @@ class Device {
   virtual std::string_view kind() const = 0;  // "cpu", "cuda"
   virtual int threads() const = 0;            // that share a launch
 
-  // Loads `code` of `format` ("embedded-elf-x86_64", "ptx", "cubin"). A failure that says what is
-  // wrong with it, when it does not load, has another interface version, or lacks the export asked
-  // for.
+  // Loads `code` of `format` ("embedded-elf-x86_64", "ptx", "cubin"). A failure names the fault if
+  // it does not load, has another interface version, or lacks the requested export.
   virtual Result<std::unique_ptr<Kernel>> load(std::string_view format, std::string_view code,
                                                const LaunchParameters& parameters) = 0;
 

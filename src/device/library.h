@@ -19,8 +19,8 @@ namespace hone::device {
 // A kernel with which a library computes a problem.
 struct LibraryKernel {
   std::unique_ptr<Kernel> kernel;
-  // In the library's own terms: "algorithm 66, tile 24, stages 36". Empty where it offers one
-  // kernel and does not say which.
+  // Algorithm in the library's own terms: "algorithm 66, tile 24, stages 36". Empty if it offers
+  // one kernel and does not name it.
   std::string algorithm;
 };
 
@@ -45,9 +45,10 @@ class Library {
   // Device::kind() of the devices it computes on.
   virtual std::string_view device_kind() const = 0;
 
-  // Its kernels for `dispatch` on `device`, which is of device_kind(); `cores` are those that the
-  // runner may use. An environment error that says how to get the library when it is not on this
-  // machine; an input error when it does not compute such a problem; a failure in its own words.
+  // Returns its kernels for `dispatch` on `device`, which is of device_kind(); `cores` are the
+  // cores that the runner may use. If the library is not on this machine, an environment error says
+  // how to get it. An input error if it does not compute such a problem; a failure in its own
+  // words.
   virtual Result<LibraryKernels> kernels(const problem::Dispatch& dispatch, Device& device,
                                          std::span<const int> cores) = 0;
 };

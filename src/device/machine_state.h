@@ -20,7 +20,7 @@ struct CoreState {
   bool operator==(const CoreState&) const = default;
 };
 
-// Somebody else's process that used the processor.
+// A process outside hone that used the processor.
 struct BusyProcess {
   int pid = 0;
   std::string name;
@@ -55,7 +55,7 @@ struct MachineState {
   // busy time less the processor time of this process and of its children that have ended.
   std::optional<double> background;
   std::vector<CoreState> cores;  // those asked for
-  // In a detailed sample only: who took part of these cores, busiest first.
+  // Only in a detailed sample: other processes on these cores, busiest first.
   std::vector<BusyProcess> processes = {};
   std::vector<GpuState> gpus = {};  // those asked for
 

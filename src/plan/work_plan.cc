@@ -15,7 +15,7 @@ namespace {
 constexpr double kWorthwhile = 0.5;
 // Share of the run time that a sufficient budget covers; the remaining items take next to no time.
 constexpr double kCoverage = 0.95;
-// More items than this are not listed one by one.
+// Most items that are listed one by one.
 constexpr std::size_t kListed = 8;
 
 std::string percent(double share) {

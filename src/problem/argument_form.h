@@ -32,7 +32,7 @@ struct ArgumentType {
   bool operator==(const ArgumentType&) const = default;
 };
 
-// Reads what MLIR has in "tensor<...>", "8x?xi4" or "4xcomplex<f32>". Nothing for element types
+// Reads MLIR's text inside "tensor<...>": "8x?xi4" or "4xcomplex<f32>". nullopt for element types
 // that hone cannot pass.
 std::optional<ArgumentType> argument_type_from(std::string_view tensor);
 

@@ -116,7 +116,7 @@ struct Dispatch {
   bool operator==(const Dispatch&) const = default;
 };
 
-// Names the dispatch by what is compiled: a content hash over its source.
+// Names the dispatch by its source: a content hash.
 std::string fingerprint(const Dispatch& dispatch);
 
 // Returns `launch` over one buffer per binding: sets the addresses among the constants, and finds

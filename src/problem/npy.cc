@@ -38,7 +38,7 @@ std::optional<ElementType> element_type_of(std::string_view descr) {
   return std::nullopt;
 }
 
-// Bytes the elements take, or nothing when the product does not fit.
+// Bytes the elements take; nullopt if the product overflows.
 std::optional<std::size_t> payload_bytes(const TensorType& type) {
   std::size_t bytes = static_cast<std::size_t>(byte_size(type.element));
   for (const std::int64_t extent : type.shape)

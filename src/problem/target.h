@@ -1,5 +1,5 @@
-// Plain facts of what code is compiled for. Filled by a device from the machine, or by hand in
-// tests; nothing here asks the machine.
+// Plain facts of a compile target. A device fills them from the machine, a test by hand; nothing
+// here asks the machine.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Families of configurations that fail for one cause.
+// Families of configurations that fail for the same cause.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ class FailedFamilies {
   void tell_worked(const space::Configuration& configuration);
   // `cause`: equal for failures of one kind; may be empty.
   void tell_failed(const space::Configuration& configuration, std::string_view cause);
-  // How many families the configuration belongs to; 0: nothing speaks against it.
+  // Number of families that the configuration belongs to; 0: no known reason to fail.
   std::size_t count(const space::Configuration& configuration) const;
 
  private:

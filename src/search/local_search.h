@@ -32,7 +32,7 @@ class LocalSearch final : public Strategy {
       : space_(space), sample_(space, seed, std::move(prior)) {}
 
   std::string_view name() const override { return "local"; }
-  // Fewer than `count` when what is told next may change which neighbours are worth a try.
+  // Proposes fewer than `count` if the next scores may change which neighbours are worth a try.
   std::vector<space::Configuration> ask(std::size_t count) override;
   void tell(const space::Configuration& configuration, const Outcome& outcome) override;
 

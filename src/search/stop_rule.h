@@ -21,7 +21,7 @@ class StopRule {
   static constexpr int kPatience = 2;
   static constexpr double kMost = 0.01;  // the band of a tie (measure/ties.h)
 
-  // `noise`: a difference of this share can just be told.
+  // `noise`: the smallest relative difference that can be detected.
   explicit StopRule(double noise) : noise_(std::min(noise, kMost)) {}
 
   // To be asked once before each round, with the configurations tried so far.

@@ -21,8 +21,8 @@ namespace {
 // enough to matter; below kLeastLoss seconds the clocks' own cost is of that size.
 constexpr double kMostLost = 0.01;
 constexpr double kLeastLoss = 20e-6;
-// Kernel threads take a core for some microseconds now and then, which changes nothing; more often
-// than this per second, somebody else runs there.
+// Most involuntary switches per second of an undisturbed core. Kernel threads take a core for some
+// microseconds now and then, which changes nothing; above this rate, another process runs there.
 constexpr double kMostSwitches = 100;
 
 bool is_disturbed(const BatchTime& batch) {
