@@ -8,7 +8,7 @@
 
 namespace hone::measure {
 
-// Operations per second that no kernel for `operation` can pass; 0 where none is known.
+// Upper bound on the operations per second of any kernel for `operation`; 0 where none is known.
 //
 // Known are multiply-adds: contractions, convolutions and attention, whose flop_count() must all be
 // done. For the rest it counts steps of loops, which a compiler may leave out.

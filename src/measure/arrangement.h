@@ -18,8 +18,9 @@ struct Place {
   std::size_t end = 0;     // of the guard behind it
 };
 
-// A binding begins on a page (its guard before it) and ends with a guard up to a page's end. Views
-// of one binding of the kernel keep their distance, and share what lies between them for guards.
+// Arranges the bindings. Each begins on a page (its guard before it) and ends with a guard up to a
+// page's end. Views of one binding of the kernel keep their distance, and use the gaps between them
+// for guards.
 struct Arrangement {
   static constexpr std::size_t kPage = 4096;
 
@@ -32,7 +33,7 @@ struct Arrangement {
   std::vector<std::pair<std::size_t, std::size_t>> pieces;
 };
 
-// Whether two views of one binding of the kernel have bytes in common.
+// Whether two views of the same kernel binding have bytes in common.
 bool views_overlap(const problem::Binding& a, const problem::Binding& b);
 
 }  // namespace hone::measure

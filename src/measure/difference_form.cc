@@ -45,7 +45,7 @@ class Difference {
     if (const std::int64_t count = nan_count(); count > 0)
       return {DifferenceKind::kNaN, fmt::format("{} elements are NaN", count)};
     if (auto part = this->part()) return {DifferenceKind::kPart, "only in " + std::move(*part)};
-    // Nothing can be said of sums that one infinite element decides.
+    // Sums that an infinite element decides have no form.
     if (!std::isfinite(squared_difference_)) return {DifferenceKind::kNone, kNoForm};
     for (std::size_t d = 0; d < axes_.size(); ++d)
       for (std::int64_t by = -kFarthest; by <= kFarthest; ++by)

@@ -164,7 +164,7 @@ std::vector<T> values_of(const problem::Array& array) {
   });
 }
 
-// Every element becomes what `change`, called with its place and its value, returns.
+// Replaces every element by the result of `change`, called with its place and its value.
 template <class Change>
 void change_elements(problem::Array& array, const Change& change) {
   const problem::ElementType type = array.type.element;

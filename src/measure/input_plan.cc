@@ -1,4 +1,4 @@
-// Which values the bindings of a dispatch get (inputs.h says why).
+// Chooses the values of a dispatch's bindings (inputs.h says why).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ constexpr int kFinestF16Scale = 14;
 constexpr double kDeviations = 7;
 // Standard deviation of attention's scores.
 constexpr double kScoreDeviation = 2;
-// More terms than 1 / (kCoarse u) of reals of one type are not summed up in it: a right kernel's
+// Sums of more than 1 / (kCoarse u) reals of a type are not computed in that type: a right kernel's
 // sum would hardly grow any more.
 constexpr double kCoarse = 64;
 // How often the inputs are changed to suit the domains of what they reach.
@@ -60,7 +60,7 @@ bool all_root_inputs_are_integers(const Dispatch& dispatch) {
 }
 
 int wanted_magnitude(const Dispatch& dispatch) {
-  // Integers cannot be scaled: what is fused behind them would saturate.
+  // Integers cannot be scaled, so fused operations behind them would saturate.
   if (!is_bare(dispatch) && all_root_inputs_are_integers(dispatch)) return kSmallMagnitude;
   for (const problem::Operand& operand : dispatch.root.operands)
     if (is_8_bit_float(operand.type.element)) return kSmallMagnitude;
@@ -209,7 +209,8 @@ class Planner {
     scale_sums();
   }
 
-  // Small integers would all look alike when nothing but whole numbers is computed.
+  // Uses large integers if the dispatch computes only with integers: small ones would all look
+  // alike.
   void large_integers() {
     const bool floats = std::ranges::any_of(
         computation_.values, [](const Value& value) { return problem::is_float(value.type); });
@@ -365,7 +366,7 @@ class Planner {
       if (binding < 0 || dispatch_.root.operands[operand].output) continue;
       InputValues& values = plan_.bindings[static_cast<std::size_t>(binding)];
       values.axes = axes_of(static_cast<std::size_t>(binding), static_cast<int>(operand), -1);
-      // Windows overlap: what stands out in one need not in the next.
+      // Windows overlap: an element that stands out in one window need not do so in the next.
       if (walks_windows(operand)) values.axes.clear();
     }
     for_root_inputs([&](std::size_t i) {
@@ -508,9 +509,9 @@ class Planner {
     }
   }
 
-  // Fused inputs that are added to the root's sums, a bias say. A compiler may let the sums begin
-  // with them instead (MLIR's CanonicalizeContractAdd, vector dialect): what is then summed up must
-  // be exact too.
+  // Fused inputs that are added to the root's sums, such as a bias. A compiler may let the sums
+  // begin with them instead (MLIR's CanonicalizeContractAdd, vector dialect): those sums must be
+  // exact too.
   std::set<std::size_t> added_to_sums() const {
     const auto root = static_cast<int>(root_ - computation_.values.data());
     std::set<std::size_t> bindings;

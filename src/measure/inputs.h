@@ -49,8 +49,8 @@ struct InputValues {
     kIntegers,  // +-(1 .. magnitude) x 2^exponent, or 0 with probability 1 - density
     kReals,     // +-[0.5, 1.5) x 2^exponent: away from zero so that dividing by one is harmless
     kIndices,   // 0 .. limit - 1
-    // For what selects: reals, of which each row (the indices of `axes` that are not reduced) has
-    // one largest and one smallest, of magnitude 2 to 3, at random places.
+    // Reals for selecting roots. Each row (the indices of `axes` that are not reduced) has one
+    // largest and one smallest, of magnitude 2 to 3, at random places.
     kExtremes,
     // A factor of products whose sums have only one nonzero term each. They are exact whatever the
     // digits: see fill_input.

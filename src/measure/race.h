@@ -4,8 +4,8 @@
 // After each look, finalists found slower than another one (ties.h) leave, so that the remaining
 // time goes to those still tied. alpha is the error of the whole race. To be dropped, the truly
 // fastest would have to lose one of k - 1 tests at one of the looks. Each test has alpha / (k - 1)
-// / looks, k being the initial number of candidates. The first look comes after the fewest rounds n
-// that can drop anyone: 2^-n must be as small.
+// / looks, k being the initial number of candidates. The first look comes once a drop is possible:
+// after n rounds, where 2^-n is as small as a test's alpha.
 #pragma once
 
 #include <cstddef>
@@ -43,10 +43,10 @@ class Race {
 
   // Candidates that take part in the next round, ascending.
   const std::vector<std::size_t>& running() const { return running_; }
-  // The times of one round in seconds: of running(), then the default's. Looks when that is due. An
-  // input error when that is not their number, or a time is not positive and finite.
+  // Adds the times of a round in seconds: of running(), then the default's. Looks when a look is
+  // due. An input error if their number is another, or a time is not positive and finite.
   Status add(const std::vector<double>& seconds);
-  // The rounds after which the first look is taken.
+  // Number of rounds before the first look.
   std::size_t fewest_rounds() const { return fewest_; }
   std::size_t rounds() const { return rounds_.size(); }
   // Whether more rounds would add nothing, or kMostRounds are taken.

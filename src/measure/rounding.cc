@@ -20,7 +20,7 @@ using problem::Value;
 // In multiples of u (see the header).
 constexpr double kFunction = 4;
 constexpr double kHardFunction = 8;
-// An operation in a chain of unknown order rounds so often, and so does one that is not told apart.
+// Number of roundings assumed for an operation in a chain of unknown order, or of unknown steps.
 constexpr double kUnknownSteps = 16;
 // A sum of independent terms lies within so many standard deviations.
 constexpr double kRoundingDeviations = 6;
@@ -36,7 +36,7 @@ double largest_of(double low, double high) {
   return std::max(std::abs(low), std::abs(high));
 }
 
-// Digits behind the point of a constant; nothing for infinities and NaN.
+// Digits behind the point of a constant; nullopt for infinities and NaN.
 std::optional<int> grid_of(double value) {
   if (!std::isfinite(value)) return std::nullopt;
   if (value == 0) return std::numeric_limits<int>::max() / 2;  // zero is on every grid

@@ -1,5 +1,5 @@
-// How large the values of a computation are, and how far a right implementation's may lie from the
-// exact ones: a forward analysis over the values that are computed, once for a dispatch.
+// Estimates how large the values of a computation are, and how far a right implementation may be
+// from the exact values: a forward analysis over all values, once for a dispatch.
 //
 // With u the unit roundoff of a value's type (Higham, Accuracy and Stability of Numerical
 // Algorithms, 2nd ed., chapters 2 to 4, for the rules that are not statistical):
@@ -18,8 +18,8 @@
 //   attention             a convex combination of values v: the relative error of the weights times
 //                         the largest |v|, halved as the errors of single weights are independent
 //   narrowing             of exact values one correct rounding, which all make alike; else u
-// What is exact in any order and with any grouping has no error: integers, and floats that are
-// multiples of 2^g below 2^(g + digits).
+// Values that are exact in any order and with any grouping have no error: integers, and floats that
+// are multiples of 2^g below 2^(g + digits).
 #pragma once
 
 #include <optional>

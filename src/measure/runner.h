@@ -1,5 +1,5 @@
-// Runs candidates of one dispatch on one device: loads, verifies and times them. Lives in the
-// runner process, which may die of any candidate; one thread.
+// Loads, verifies and times candidates of one dispatch on one device. Lives in the runner process,
+// which may die of any candidate; one thread.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The runner's jobs: what each is called, asks and answers.
+// The runner's jobs, with their names, requests and answers.
 #pragma once
 
 #include <vector>

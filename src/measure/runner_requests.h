@@ -180,7 +180,7 @@ struct HandleSamples {
   std::vector<double> seconds;  // per launch, in the order taken
   std::vector<int> rounds;      // the round each belongs to, so that samples can be paired
   int launches_per_sample = 0;
-  // Samples during which somebody else had the core. They were dropped and taken again, unless
+  // Samples during which another process had the core. They were dropped and taken again, unless
   // kept_disturbed: the machine was never quiet within the time allowed.
   int disturbed = 0;
   bool kept_disturbed = false;

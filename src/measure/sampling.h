@@ -1,4 +1,4 @@
-// How one candidate is sampled, and when to stop.
+// Decides how a candidate is sampled, and when to stop.
 #pragma once
 
 #include <cstddef>
@@ -79,9 +79,9 @@ enum class Stop {
 };
 std::string_view name_of(Stop stop);
 
-// Fed with one sample after another; says when enough is known. Stopping at a target width makes
-// the interval somewhat too narrow (Anscombe 1953 shows it vanishes for many samples): it decides
-// how long to sample, verdicts come from fresh interleaved rounds (comparison.h, ties.h).
+// Takes one sample after another and says when to stop. Stopping at a target width makes the
+// interval somewhat too narrow (Anscombe 1953 shows it vanishes for many samples). It only decides
+// how long to sample; verdicts come from fresh interleaved rounds (comparison.h, ties.h).
 class StoppingRule {
  public:
   // best_seconds: per launch, of the fastest so far; none for the first candidate.

@@ -22,7 +22,7 @@ using problem::StatedValue;
 // Elements that are worth a thread: each has hundreds of products.
 constexpr std::size_t kLeastPart = 64;
 
-// A use of a binding: where its elements lie in what the binding holds.
+// A use of a binding, with the place of its elements in the binding's contents.
 struct Located {
   const StatedUse* use = nullptr;
   int binding = -1;
@@ -49,7 +49,7 @@ class Walk {
   }
 
   std::int64_t count() const { return count_; }
-  // How many elements step `step` is from the first one of the use.
+  // Distance in elements of step `step` from the first element of the use.
   std::int64_t distance(std::int64_t step, const StatedUse& use) const {
     std::int64_t elements = 0;
     for (std::size_t i = loops_.size(); i-- > 0;) {

@@ -118,7 +118,7 @@ bool holds(std::string_view predicate, double a, double b) {
   return predicate == "lt" ? a < b : a <= b;
 }
 
-// An integer of `type` taken as one without a sign.
+// Reads an integer of `type` as unsigned.
 double without_sign(double value, ElementType type) {
   const int bits = type == ElementType::kI1 ? 1 : static_cast<int>(8 * problem::byte_size(type));
   return value < 0 ? value + std::ldexp(1.0, bits) : value;

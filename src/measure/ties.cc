@@ -86,7 +86,7 @@ Result<TieSet> find_ties(std::span<const std::vector<double>> rounds, const TieO
     const SignedRank test = signed_rank(differences(columns[c], columns[ties.best_]), alpha);
     ties.ratios_.push_back(std::exp(test.estimate));
     ties.intervals_.push_back({std::exp(test.interval.low), std::exp(test.interval.high)});
-    // Tests one side: a member only must not be slower than the band.
+    // Tests one side only: a member must not be slower than the band.
     const std::vector<double> below_band =
         differences(columns[ties.best_], columns[c], -std::log1p(options.band));
     if (ties.contains(c) && p_positive(below_band) > alpha) within_band = false;

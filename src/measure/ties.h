@@ -51,18 +51,18 @@ class TieSet {
 };
 
 // rounds[r][c] is the time of candidate c in round r, all candidates in random order in each round.
-// A candidate is left out when the one-sided signed-rank test on its log ratios to some other one
-// calls it slower by more than the threshold at alpha / (k - 1). The fastest would have to lose one
-// of k - 1 tests, so by Bonferroni it stays with probability 1 - alpha, without knowing which one
-// it is: multiple comparisons with the best (Hsu, Multiple Comparisons, 1996, chapter 4; Gupta
-// 1965). Too few rounds leave everyone in: fewest_rounds_to_tell(). Each round counts for itself,
-// since its order is drawn: two equal candidates are as likely to have either time, whatever
-// correlates from round to round (comparison.h). Input error when there is no candidate, rows
-// differ in length, or a time is not positive and finite.
+// A candidate is dropped if it is slower than some other one by more than the threshold. The test
+// is the one-sided signed-rank test on its log ratios, at alpha / (k - 1). To be dropped, the
+// fastest would have to lose one of k - 1 tests. So by Bonferroni it stays with probability 1 -
+// alpha, without knowing which one it is: multiple comparisons with the best (Hsu, Multiple
+// Comparisons, 1996, chapter 4; Gupta 1965). Too few rounds drop nobody: fewest_rounds_to_tell().
+// Each round counts for itself, since its order is drawn: two equal candidates are as likely to
+// have either time, whatever correlates from round to round (comparison.h). Input error if there is
+// no candidate, rows differ in length, or a time is not positive and finite.
 Result<TieSet> find_ties(std::span<const std::vector<double>> rounds,
                          const TieOptions& options = {});
 
-// The fewest rounds after which one of `candidates` can be left out: all of n rounds say so with
+// Fewest rounds after which a candidate can be dropped. All of n rounds agree by chance with
 // probability 2^-n, which must not be above alpha / (candidates - 1).
 std::size_t fewest_rounds_to_tell(std::size_t candidates, double alpha);
 

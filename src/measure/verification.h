@@ -1,4 +1,4 @@
-// Is an output right? Element by element against a reference, with a tolerance that says where it
+// Verifies an output element by element against a reference, with a tolerance that says where it
 // comes from.
 #pragma once
 
@@ -81,9 +81,9 @@ inline Result<Comparison> compare(const problem::Array& got, const problem::Arra
 // "right, largest error 1.2e-07".
 std::string describe(const Comparison& comparison);
 
-// Poison: what a write-only output holds before the launch. For floating-point types a NaN, with a
-// payload that no arithmetic makes, different for each variant (0 or 1); integers and 8-bit types
-// have no such patterns, so there a value may look like one variant by chance, never like both.
+// Poison: the contents of a write-only output before the launch. Floating-point types get a NaN
+// with a payload that no arithmetic makes, different for each variant (0 or 1). Integers and 8-bit
+// types have no such patterns: a value may look like one variant by chance, never like both.
 void poison(std::span<std::byte> bytes, problem::ElementType type, int variant = 0);
 
 // Sets a flag for each element that no longer holds the poison. `written` is resized. Flags already
@@ -91,8 +91,9 @@ void poison(std::span<std::byte> bytes, problem::ElementType type, int variant =
 void add_written(std::span<const std::byte> bytes, problem::ElementType type, int variant,
                  std::vector<bool>& written);
 
-// Every candidate must write exactly what the default configuration writes: bad elements are those
-// in one set and not in the other (expected and got: 1 = written, 0 = not).
+// Compares the written elements: every candidate must write exactly those that the default
+// configuration writes. Bad elements are in only one of the sets (expected and got: 1 = written, 0
+// = not).
 Result<Comparison> compare_written(const std::vector<bool>& got, const std::vector<bool>& expected,
                                    const problem::TensorType& type);
 

@@ -22,7 +22,7 @@ void add_fault(Verification& verification, const std::string& message) {
   verification.message += (verification.message.empty() ? "" : "; ") + message;
 }
 
-// The first comparison that fails is the one that is shown.
+// Keeps the numbers of the first comparison that fails, and the messages of all that fail.
 void add_comparison(const Comparison& comparison, std::size_t binding, const std::string& message,
                     Verification& verification) {
   verification.largest_error = std::max(verification.largest_error, comparison.worst_error);

@@ -49,8 +49,8 @@ Status add_all_written(Buffers& buffers, int variant, std::vector<std::vector<bo
 // Adds the faults in the guards and inputs of copy 0 after a launch of `variant`.
 void check_guards(const Buffers& buffers, int variant, Verification& verification);
 
-// Compares what a launch of `variant` has left in copy 0, as the host sees it: guards, inputs, and
-// each output into `verification.outputs` (the worse one of several launches).
+// Compares copy 0, as the host sees it after a launch of `variant`: guards, inputs, and each output
+// into `verification.outputs` (the worst of several launches).
 Status compare_launch(const Workload& workload, int variant, Verification& verification);
 // Calls the verification wrong for each wrong output.
 void judge_outputs(Verification& verification);
