@@ -10,7 +10,7 @@ namespace hone {
 
 class Capture {
  public:
-  // Keeps at most `limit` bytes: the first half and the last half of what is added.
+  // Keeps at most `limit` bytes: the first half and the last half of the added bytes.
   explicit Capture(std::size_t limit = std::size_t{64} << 10) : limit_(limit) {}
 
   void add(std::string_view bytes);

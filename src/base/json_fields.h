@@ -10,8 +10,8 @@
 //     }
 //   };
 //
-// Where a header is not to know of JSON, or more is to be said than a list can, the list is a
-// lambda, which write_fields() and read_fields() take in a to_json() and a from_json() of its own.
+// If a header must not know of JSON, or a struct needs more than a list, the list is a lambda.
+// write_fields() and read_fields() take it in the struct's own to_json() and from_json().
 //
 //   field(key, value)             has to be there; an optional value only where it has one
 //   field.or_default(key, value)  is written always, and stays the struct's default where missing

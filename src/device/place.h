@@ -17,7 +17,7 @@ namespace hone::device {
 // Device::kind() of the host's own cores.
 inline constexpr std::string_view kHostKind = "cpu";
 
-// Which device: all that a runner, or a runtime of whole programs, has to be told.
+// Identifies a device to a runner, or to a runtime of whole programs.
 struct Address {
   std::string kind = std::string(kHostKind);  // Device::kind()
   // Which device of that kind, as their driver numbers them. None: the cores are the device.

@@ -77,7 +77,7 @@ using BF16 = Format<8, 7>;
 using F8E4M3 = Format<4, 3, true>;
 using F8E5M2 = Format<5, 2>;
 
-// The nearest integer modulo 2^64, as two's complement; 0 for what is not finite.
+// The nearest integer modulo 2^64, as two's complement; 0 for infinities and NaN.
 std::int64_t wrapped(double value);
 
 // A type that is its own format.

@@ -257,7 +257,7 @@ class Planner {
     });
   }
 
-  // The binding that a value is an element of; -1 where something is computed on the way.
+  // The binding that a value is an element of; -1 if something is computed on the way.
   int source_of(int value) const {
     for (;;) {
       const Value& each = computation_.at(value);
@@ -429,7 +429,7 @@ class Planner {
     plan_.basis = std::move(basis);
   }
 
-  // Sums of single products of full significands; false where the root is none of two inputs.
+  // Sums of single products of full significands; false unless the root has two inputs.
   bool sparse_products() {
     const problem::Operation& root = dispatch_.root;
     // A product with an index that is a multiple of a loop is called a reduction.

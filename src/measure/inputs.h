@@ -1,11 +1,11 @@
-// The data a candidate is verified and measured on: never zeros (a GPU at zeros draws less power
-// and runs faster), equal on every machine for an equal seed.
+// Data for verifying and measuring candidates: never zeros (a GPU at zeros draws less power and
+// runs faster), equal on every machine for an equal seed.
 //
-// Root inputs are integers, or integers times a power of two, so small that every partial sum of
-// the reduction, in any order and with any grouping, is exact in the accumulation type: every right
-// kernel gives the same bits. None of them is zero where that can be had, so that one dropped or
-// repeated product always changes the sum. A second set has full significands, so that operands
-// which are narrowed on the way show too.
+// Root inputs are integers, or integers times a power of two. They are so small that every partial
+// sum of the reduction, in any order and with any grouping, is exact in the accumulation type. So
+// every right kernel gives the same bits. None of them is zero if possible, so that one dropped or
+// repeated product always changes the sum. A second set has full significands, which also exposes
+// operands that are narrowed on the way.
 #pragma once
 
 #include <cstddef>

@@ -58,7 +58,7 @@ Result<Buffers> make_buffers(const std::vector<problem::Binding>& bindings,
                              const ProblemRequest& request, std::string& note,
                              device::Device* device = nullptr);
 
-// Buffers with what is expected of them, its copy on the device's memory included.
+// Buffers with their expected contents, including the copy of these in the device's memory.
 Result<Workload> make_workload(Buffers buffers, ExpectedOutputs expected,
                                const std::array<LaunchOperands, kOperandSets>& operands,
                                device::Device& device);

@@ -58,8 +58,8 @@ Result<PreparedProblem> prepare_problem(const ProblemRequest& request, const Ope
 
 void ProblemAhead::begin(const ProblemRequest& request, OpenDevice open) {
   if (prepared_.valid()) prepared_.get();
-  // Each binding is there for two operand sets, as an input or an expected output, and once more
-  // while the reference runs; what it needs is beside the problem that is measured.
+  // Memory per binding: two operand sets, each as an input or an expected output, and once more
+  // while the reference runs. All of it is beside the problem that is measured.
   constexpr std::int64_t kTimes = 4, kShare = 4;
   std::int64_t bytes = 0;
   for (const problem::Binding& binding : request.dispatch.bindings) bytes += binding.bytes;

@@ -22,9 +22,9 @@ constexpr double kFunction = 4;
 constexpr double kHardFunction = 8;
 // Number of roundings assumed for an operation in a chain of unknown order, or of unknown steps.
 constexpr double kUnknownSteps = 16;
-// A sum of independent terms lies within so many standard deviations.
+// Standard deviations that bound a sum of independent terms.
 constexpr double kRoundingDeviations = 6;
-// Errors of independent terms add up to so many standard deviations at most.
+// Standard deviations that bound the sum of errors of independent terms.
 constexpr double kErrorDeviations = 3;
 
 template <std::size_t N>

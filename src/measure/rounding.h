@@ -43,7 +43,7 @@ struct Estimate {
   double largest() const;  // magnitude
 };
 
-// An operand lies outside of what its operation is defined for, or the result overflows.
+// Operand outside the domain of its operation, or a result that overflows.
 struct OutOfDomain {
   int value = -1;          // the operand, in Computation::values
   bool too_large = false;  // smaller inputs help; else positive ones

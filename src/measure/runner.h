@@ -21,7 +21,7 @@ using Libraries = std::vector<std::unique_ptr<device::Library>>;
 
 class Runner {
  public:
-  // `kinds`: of the devices it can open, the host's cores (device::kHostKind) among them where a
+  // `kinds`: kinds of devices it can open, including the host's cores (device::kHostKind) if a
   // reference is to be run. A request for a device of another kind is an environment error.
   explicit Runner(std::vector<device::DeviceKind> kinds, Libraries libraries = {});
   ~Runner();
@@ -70,8 +70,8 @@ class Runner {
   // order, the sentinel among them.
   Result<MeasureResult> measure(const MeasureRequest& request);
 
-  // How quiet the device is (calibration.h); what was loaded stays where it is the problem's, else
-  // it is gone.
+  // Measures how quiet the device is (calibration.h). Loaded kernels stay if it is the problem's
+  // device, else they are gone.
   Result<Calibration> calibrate(const CalibrationRequest& request);
 
   Result<device::Peak> peak();

@@ -30,7 +30,8 @@ struct ProblemRequest {
   device::Address device;
   std::uint64_t seed = 1;  // of the inputs
   CacheMode cache = CacheMode::kWarm;
-  // Bytes; kCold rotates through more than twice as much. 0: as the device says, where it does.
+  // Bytes; kCold rotates through more than twice as much. 0: the device's own figure, if it has
+  // one.
   std::int64_t last_level_cache = 0;
   std::optional<provider::Artifact> reference;
   // Data that the user gives, by binding: the bytes of an input, and the bytes that an output must

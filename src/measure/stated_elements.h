@@ -22,7 +22,7 @@ struct StatedElements {
 };
 
 struct ElementSample {
-  // A sample has no more elements, and takes about so many multiplications at most.
+  // Most elements of a sample, and about the most multiplications.
   std::size_t elements = 16384;
   double products = 1 << 25;
   std::uint64_t seed = 1;

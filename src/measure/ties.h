@@ -1,4 +1,5 @@
-// Which finalists can be told from the best? From interleaved samples, rounds x candidates.
+// Decides which finalists cannot be told from the best, from interleaved samples, rounds x
+// candidates.
 #pragma once
 
 #include <cstddef>

@@ -79,7 +79,7 @@ struct Dispatch {
   double fill_value = 0;  // that a fill gives the root's output before the root adds to it
   std::vector<std::string>
       fused;  // operations around the root: "fill", "elementwise(math.erf, ...)"
-  // Value by value, as the compiler's IR has it; without values where nobody has read it
+  // Computation value by value, as in the compiler's IR; without values if nobody has read it
   // (computation_of).
   Computation computation = {};
   // Binary digits to which the dispatch's author allows its operands to be narrowed (TF32: 11); 0:
@@ -150,7 +150,8 @@ struct Function {
   std::string unknown_type = {};
   bool keeps_state = false;  // a call leaves something behind for the next one
   // Numbers of the arguments that a call overwrites. They also come last in `outputs`, after the
-  // function's own results. `module`: the module that their values are read from.
+  // function's own results. `module`: the module in which a wrapper that returns them finds the
+  // function.
   std::vector<int> overwritten = {};
   std::string module = {};  // the program's name
 

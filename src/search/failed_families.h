@@ -15,16 +15,16 @@
 
 namespace hone::search {
 
-// Compilers refuse by families: with `cache_m = 48` and `dist_n = 49` there is no room on the
-// stack, whatever the other tiles are. A family is what kFailures configurations that failed for
-// one cause share and none that worked has:
-// - a knob's value (a pipeline, say) that all of this cause have;
+// Compilers reject whole families: with `cache_m = 48` and `dist_n = 49` there is no room on the
+// stack, whatever the other tiles are. A family is a property that kFailures configurations which
+// failed for one cause share, and that no working configuration has:
+// - a knob's value (a pipeline, say) that all failures of this cause have;
 // - values of two knobs that kFailures of this cause have;
-// - a size, of one knob, or as a product of two or of all, from the least that failed for this
-//   cause upwards. It counts where at least kFailures worked, all of them smaller.
+// - a size, of one knob, or as a product of two or of all, from the smallest failure of this cause
+//   upwards. It counts if at least kFailures configurations worked, all of them smaller.
 class FailedFamilies {
  public:
-  // So many failures are no accident.
+  // Failures that are too many for an accident.
   static constexpr std::size_t kFailures = 3;
 
   void tell_worked(const space::Configuration& configuration);

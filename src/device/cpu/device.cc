@@ -54,8 +54,8 @@ class CpuKernel : public Kernel {
 };
 
 // Fixed work on every thread of a pool. Each launch reads and writes half a typical L2 per thread
-// and does as much arithmetic again in registers: about 0.1 ms, sensitive to clocks, to whoever
-// shares a core and to whoever shares its caches.
+// and does as much arithmetic again in registers. It takes about 0.1 ms and is sensitive to clocks
+// and to other work that shares a core or its caches.
 class CalibrationKernel final : public Kernel {
  public:
   // `pool` must live longer. Each thread touches its memory first, so that it lies near its core.

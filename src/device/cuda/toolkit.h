@@ -1,5 +1,4 @@
-// Finds the parts of NVIDIA's toolkit that are installed: hone needs none of them, and uses what it
-// finds.
+// Finds the installed parts of NVIDIA's toolkit: hone needs none of them, and uses those it finds.
 #pragma once
 
 #include <filesystem>
