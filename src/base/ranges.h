@@ -1,4 +1,4 @@
-// Helpers for ranges and maps: transform, find, look up.
+// Functions of ranges and maps: transform, find, look up.
 #pragma once
 
 #include <algorithm>

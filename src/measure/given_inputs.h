@@ -16,9 +16,9 @@ Status replace_contents(const problem::Dispatch& dispatch, const std::vector<std
                         std::vector<std::vector<std::byte>>& contents);
 
 // Plans given inputs, as plan_inputs plans its own, from `contents` (by binding). The plan says
-// whether the root is exact on them, and bounds sum |a||b|, the root's sums and the operations
-// fused behind it. The bound comes from the product if hone can compute it (measure/reference.h),
-// else it is terms x max |a| x max |b|.
+// whether the root is exact on them. It gives a bound on sum |a||b|, and the size of the root's
+// sums and of the operations fused behind it. The bound comes from the product if hone can compute
+// it (measure/reference.h), else it is terms x max |a| x max |b|.
 InputPlan plan_of_contents(const problem::Dispatch& dispatch,
                            const std::vector<std::vector<std::byte>>& contents, int threads);
 

@@ -141,8 +141,8 @@ class Evaluation {
     return use.offset + rows_.distance(row, use) + columns_.distance(column, use);
   }
 
-  // Finds the binding that holds a use. Without an ordinal (Binding::ordinal), the dispatch's binding
-  // i is the kernel's binding i as a whole.
+  // Finds the binding that holds a use. Without an ordinal (Binding::ordinal), the dispatch's
+  // binding i is the kernel's binding i as a whole.
   Result<Located> locate(const StatedUse& use, bool reads) const {
     const problem::StatedView& view = statement_.views[use.view];
     std::int64_t byte = view.offset;
