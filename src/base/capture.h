@@ -1,4 +1,4 @@
-// What a child printed, bounded: the first and the last bytes are kept, the middle is counted.
+// Bounds a child's output: its first and last bytes are kept, the dropped middle is counted.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@ namespace hone {
 
 class Capture {
  public:
-  // Keeps at most `limit` bytes: the first half and the last half of what is added.
+  // Keeps at most `limit` bytes: the first half and the last half of the added bytes.
   explicit Capture(std::size_t limit = std::size_t{64} << 10) : limit_(limit) {}
 
   void add(std::string_view bytes);
 
-  // Bytes that were added and are not in text().
+  // Number of added bytes that text() does not contain.
   std::uint64_t dropped() const;
 
-  // Head and tail; where bytes were dropped a line "[... N bytes left out ...]" stands between.
+  // Head and tail. If bytes were dropped, a line "[... N bytes left out ...]" joins them.
   std::string text() const;
 
  private:
@@ -30,8 +30,8 @@ class Capture {
 
 enum class ReadState { kOpen, kEnd };
 
-// Reads what is there from the non-blocking `fd`, at most 1 MiB so that a flood does not starve the
-// caller's other descriptors, into `capture`. kEnd at end of file or on a read error.
+// Reads the available bytes of the non-blocking `fd` into `capture`, at most 1 MiB so that a flood
+// does not starve the caller's other descriptors. Returns kEnd at end of file or on a read error.
 ReadState read_available(int fd, Capture& capture);
 
 }  // namespace hone

@@ -9,22 +9,21 @@
 
 namespace hone {
 
-// The first line of a failure's message says why in a few words; what follows it is for `hone
-// show`.
+// The first line of a failure's message, which gives the reason in a few words; the rest is for
+// `hone show`.
 std::string_view reason_of(std::string_view message);
 
 // `reason` with each number replaced by '#': equal for reasons that differ in numbers only.
 std::string without_numbers(std::string_view reason);
 
-// Counts reasons; those that differ in numbers only are one.
+// Counts reasons; reasons that differ only in numbers count as one.
 class CommonReason {
  public:
-  // `kind` (provider::name_of) is said before the reason unless it is "compile error".
+  // `kind` (provider::name_of) precedes the reason unless it is "compile error".
   void add(std::string_view kind, std::string_view message);
   std::size_t count() const { return all_; }  // of add()
-  // "28 of 32 failed candidates: stack 49152 B, limit 32768 B": the most frequent reason, by its
-  // most frequent words; of equally frequent ones the first in alphabetical order. Empty where
-  // nothing failed.
+  // "28 of 32 failed candidates: stack 49152 B, limit 32768 B": the most frequent reason, in its
+  // most frequent wording. Ties go to the first in alphabetical order. Empty if nothing failed.
   std::string words() const;
 
  private:

@@ -1,5 +1,5 @@
-// JSON of a worker process or a store as a value. A process that has run code which nobody has seen
-// before may say anything.
+// Decodes JSON from a worker process or a store. The text is untrusted: a process that has run an
+// unknown candidate's code may write anything.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,12 +9,12 @@
 
 namespace hone {
 
-// What the text says; discarded (nlohmann's is_discarded) where it is no JSON.
+// Parses `text`; the result is discarded (nlohmann's is_discarded) if it is not JSON.
 inline nlohmann::json parse_json(const std::string& text) {
   return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 
-// The T in `json`; a failure whose message goes on from the name of what was read: "cannot be read:
+// Decodes `json` as a T. The failure's message continues the name of the data: "cannot be read:
 // ...".
 template <class T>
 Result<T> decode_json(const nlohmann::json& json) {

@@ -1,6 +1,6 @@
-// Integers and names out of JSON, as they are or not at all: nlohmann's get<int>() cuts 2^32 + 1
-// down to 1 and 2.5 to 2, and makes 1 of true. What is read here comes from files, stores and
-// processes that may say anything.
+// Reads integers and names from JSON exactly or not at all. nlohmann's get<int>() truncates 2^32 +
+// 1 to 1 and 2.5 to 2, and converts true to 1. The JSON comes from files, stores and processes that
+// may write anything.
 #pragma once
 
 #include <array>
@@ -15,15 +15,15 @@
 
 namespace hone {
 
-// Throws what nlohmann's get<T>() throws for a value of the wrong type, so that both are caught in
-// one place: where get<T>() is called.
+// Throws an exception of nlohmann's, as get<T>() does for a value of the wrong type. Both are then
+// caught in one place: where get<T>() is called.
 [[noreturn]] inline void refuse_json(const std::string& why) {
   constexpr int kNoNumberOfTheLibrary = 599;
   throw nlohmann::json::other_error::create(kNoNumberOfTheLibrary, why, nullptr);
 }
 
-// What `json` holds, in lists, arrays and maps by name too. Throws where an
-// integer is none, or out of T's range, and where an array has another length.
+// Decodes `json` into `value`; overloads cover lists, arrays and string-keyed maps of integers.
+// Throws if an integer is missing or out of T's range, or if an array has the wrong length.
 template <class T>
 void exact_to(const nlohmann::json& json, T& value) {
   json.get_to(value);
@@ -68,14 +68,14 @@ T exact(const nlohmann::json& json) {
   return value;
 }
 
-// The value of `key`, or `otherwise` where there is no such key.
+// The value of `key`, or `otherwise` if the key is absent.
 template <class T>
 T exact_or(const nlohmann::json& json, const char* key, T otherwise) {
   const auto found = json.find(key);
   return found == json.end() ? std::move(otherwise) : exact<T>(*found);
 }
 
-// The value that is called what `json` says; throws where none is.
+// Returns the value whose name is the string in `json`; throws if no name matches.
 template <class E, std::size_t N>
 E named(const nlohmann::json& json, const std::pair<E, std::string_view> (&names)[N]) {
   const std::string word = json.get<std::string>();
@@ -84,7 +84,7 @@ E named(const nlohmann::json& json, const std::pair<E, std::string_view> (&names
   refuse_json("'" + word + "' is not known");
 }
 
-// The name of `value`, which is one of those.
+// Returns the name of `value`; empty if `names` does not contain it.
 template <class E, std::size_t N>
 std::string_view name_in(const std::pair<E, std::string_view> (&names)[N], E value) {
   for (const auto& [each, name] : names)

@@ -10,8 +10,8 @@
 //     }
 //   };
 //
-// Where a header is not to know of JSON, or more is to be said than a list can, the list is a
-// lambda, which write_fields() and read_fields() take in a to_json() and a from_json() of its own.
+// If a header must not know of JSON, or a struct needs more than a list, the list is a lambda.
+// write_fields() and read_fields() take it in the struct's own to_json() and from_json().
 //
 //   field(key, value)             has to be there; an optional value only where it has one
 //   field.or_default(key, value)  is written always, and stays the struct's default where missing
@@ -147,8 +147,8 @@ void write_fields(nlohmann::json& json, const T& value, const Fields& fields) {
   fields(value, FieldWriter(json));
 }
 
-// Throws what nlohmann's get<T>() throws, and as exact_to does. What the list does not name has
-// its default.
+// Throws the exceptions of nlohmann's get<T>() and of exact_to. Fields that the list does not name
+// keep their defaults.
 template <class T, class Fields>
 void read_fields(const nlohmann::json& json, T& value, const Fields& fields) {
   value = T{};

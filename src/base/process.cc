@@ -23,17 +23,17 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Marks everything that one run_process starts, see processes_started_with.
+// Marks all processes that a run_process starts, see processes_started_with.
 constexpr const char* kMark = "HONE_PROCESS";
 
 std::string fresh_mark() {
   return fmt::format("{}-{}", ::getpid(), system_random_name());
 }
 
-// The time between two looks at memory: a process fills about 2 GB/s, so 40 MB may pass unseen.
+// Interval of memory checks. A process fills about 2 GB/s, so 40 MB may pass unseen.
 constexpr std::chrono::duration<int, std::milli> kLook{20};
 
-// One command while it runs.
+// State of a child process while it runs.
 struct Running {
   pid_t pid = -1;
   UniqueFd exit;  // readable once it has ended

@@ -46,7 +46,7 @@ std::string read_proc(const std::string& path) {
   return read_if_allowed(path).value_or("");
 }
 
-// The entries of a folder of /proc whose names are numbers.
+// The entries with numeric names of a folder of /proc.
 std::vector<pid_t> numbers_in(const std::string& path) {
   struct Close {
     void operator()(DIR* folder) const { ::closedir(folder); }
@@ -81,9 +81,9 @@ struct EnvironmentScan {
   bool some_are_starting = false;  // whose environment cannot be seen yet
 };
 
-// Of a process whose environment was read as empty. In the middle of exec it has memory (field 23)
-// and its environment (fields 50 and 51 are where it starts and ends) has no place yet; or exec
-// came to its end after the reading, and now there is one.
+// Tells whether a process whose environment was read as empty is still starting. In the middle of
+// exec it has memory (field 23), but its environment (start: field 50, end: field 51) has no place
+// yet. If exec ended after the read, the environment exists now.
 bool is_starting(pid_t pid) {
   const std::string stat = stat_of(std::to_string(pid));
   const std::string start = stat_field(stat, 50);

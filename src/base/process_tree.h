@@ -1,5 +1,5 @@
 // The process table as /proc shows it. Every function is a snapshot: processes come and go while it
-// is taken; one that is gone counts as empty.
+// is taken, and a process that is gone counts as empty.
 #pragma once
 
 #include <sys/types.h>
@@ -11,16 +11,16 @@
 
 namespace hone {
 
-// What /proc/PID/stat holds; empty when the process is gone.
+// Contents of /proc/PID/stat; empty if the process is gone.
 std::string stat_of(std::string_view pid);
-// Field `index` (3 is the state, as in proc(5)) of it; empty when it is.
+// Field `index` of `stat`, numbered as in proc(5) (3 is the state); empty if `stat` is empty.
 std::string stat_field(std::string_view stat, int index);
 
 // Children of every thread of `pid`.
 std::vector<pid_t> children_of(pid_t pid);
 
-// Children, their children and so on; without `pid` itself, parents before children. What was
-// orphaned has left the tree (see become_subreaper).
+// Descendants of `pid` without `pid` itself, parents before children. Orphaned processes have left
+// the tree (see become_subreaper).
 std::vector<pid_t> descendants_of(pid_t pid);
 
 // Resident memory in bytes, shared pages included; 0 when gone or a zombie.
@@ -34,13 +34,14 @@ pid_t process_group_of(pid_t pid);
 // Walks all of /proc: milliseconds, tens on a crowded machine.
 std::vector<pid_t> processes_started_with(std::string_view assignment);
 
-// Kills (SIGKILL) what processes_started_with finds until it finds none, for at most a second.
+// Kills (SIGKILL) the processes that processes_started_with finds, for at most a second, until it
+// finds none.
 void kill_processes_started_with(std::string_view assignment);
 
 // Makes orphaned descendants children of the calling process instead of init's.
 void become_subreaper();
 
-// "SIGSEGV" for 11; "signal 77" for one without a name.
+// "SIGSEGV" for 11; "signal 77" for a signal without a name.
 std::string signal_name(int signal);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// What is asked of lists and maps again and again.
+// Functions of ranges and maps: transform, find, look up.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace hone {
 
-// What `get`, a member or a function, makes of each.
+// Returns the results of `get`, a member or a function, for all elements.
 template <class Range, class Get>
 auto mapped(Range&& range, Get get) {
   using Value = std::decay_t<std::invoke_result_t<Get&, std::ranges::range_reference_t<Range>>>;
@@ -18,14 +18,14 @@ auto mapped(Range&& range, Get get) {
   return values;
 }
 
-// The first whose `get` is that; null where none is.
+// Returns the first element whose `get` equals `wanted`; null if there is none.
 template <class Range, class Wanted, class Get>
 auto* find_by(Range& range, const Wanted& wanted, Get get) {
   const auto found = std::ranges::find(range, wanted, get);
   return found == std::ranges::end(range) ? nullptr : &*found;
 }
 
-// What the map has for the key; null where it has nothing.
+// Returns the map's value for `key`; null if the key is absent.
 template <class Map, class Key>
 auto* value_at(Map& map, const Key& key) {
   const auto found = map.find(key);

@@ -6,10 +6,10 @@
 
 namespace hone {
 
-// One argument in each line, as programs built with LLVM read them back from @FILE on Unix
-// (llvm::cl::TokenizeGNUCommandLine): white space ends an argument except between quotes, and a
-// backslash takes what follows as it is. An argument with neither is written plainly; of others
-// only the quoted form is one argument, so that $(cat FILE) of a shell breaks them.
+// Writes each argument on a line, in the form that programs built with LLVM read from @FILE on Unix
+// (llvm::cl::TokenizeGNUCommandLine). There, white space ends an argument except between quotes,
+// and a backslash escapes the next character. An argument with neither is written plainly. All
+// others are quoted, so a shell's $(cat FILE) breaks them.
 std::string response_file(const std::vector<std::string>& arguments);
 
 }  // namespace hone

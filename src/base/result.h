@@ -9,7 +9,8 @@
 
 namespace hone {
 
-// Who has to act. The command line maps each to an exit code (docs/commands.md, "Exit codes").
+// Class of an error by who has to act. The command line maps each to an exit code
+// (docs/commands.md, "Exit codes").
 enum class ErrorKind {
   kInput,        // the user's command or file is wrong: exit code 2
   kEnvironment,  // a compiler, device or file system is missing or unfit: exit code 3
@@ -41,8 +42,8 @@ tl::unexpected<Error> failure(fmt::format_string<Args...> format, Args&&... args
       Error{ErrorKind::kFailure, fmt::format(format, std::forward<Args>(args)...)});
 }
 
-// The error of a result, unless it is a failure, or only where it is an interruption: of who
-// answers the others itself and passes this one on by HONE_TRY.
+// Pick the error that a caller passes on with HONE_TRY while it handles the other kinds itself.
+// all_but_failure() passes every kind but kFailure, interruption() only kInterrupted.
 template <class T>
 Status all_but_failure(const Result<T>& result) {
   if (result || result.error().kind == ErrorKind::kFailure) return {};
@@ -59,8 +60,8 @@ Status interruption(const Result<T>& result) {
 #define HONE_CONCAT_INNER(a, b) a##b
 #define HONE_CONCAT(a, b) HONE_CONCAT_INNER(a, b)
 
-// Returns the error of `expression` (a Status or Result) to the caller, if it is one.
-// __COUNTER__ keeps the names apart where one of these stands in a lambda inside another.
+// Returns the error of `expression` (a Status or Result) to the caller, if it has one. __COUNTER__
+// keeps the names apart if a use stands in a lambda inside another.
 #define HONE_TRY(expression) HONE_TRY_INNER(HONE_CONCAT(hone_status_, __COUNTER__), expression)
 #define HONE_TRY_INNER(status, expression)                                                     \
   do {                                                                                         \

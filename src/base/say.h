@@ -1,4 +1,4 @@
-// What a program says on standard error.
+// Prints messages on standard error.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,8 +9,8 @@
 
 namespace hone {
 
-// Formats as fmt::print does. What cannot be said (the disk behind standard error is full) ends
-// nothing, where fmt::print would throw.
+// Formats like fmt::print. A message that cannot be written (the disk behind standard error is
+// full) is dropped, where fmt::print would throw.
 template <class... T>
 void say(fmt::format_string<T...> text, T&&... arguments) {
   std::fputs(fmt::format(text, std::forward<T>(arguments)...).c_str(), stderr);

@@ -8,9 +8,9 @@
 
 namespace hone {
 
-// While it lives, the first SIGINT or SIGTERM makes fd() readable for good and the second ends the
-// process at once with exit code 130 (children see their sockets close and leave; the store's
-// transactions keep what was recorded). At most one at a time in a process.
+// Handles SIGINT and SIGTERM while it lives. The first makes fd() readable for good. The second
+// ends the process at once with exit code 130; children see their sockets close and leave, and the
+// store's transactions keep all records. At most one at a time in a process.
 class StopSignal {
  public:
   static Result<StopSignal> install();

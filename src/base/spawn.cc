@@ -37,7 +37,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return pointers;
 }
 
-// What posix_spawn is to do in the child before it executes the program.
+// File actions and attributes that posix_spawn applies in the child before it executes the program.
 struct SpawnSettings {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;

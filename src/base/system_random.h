@@ -1,6 +1,6 @@
-// Random numbers of the system, for names and keys that nobody else may come up with. Not of
-// std::random_device: libstdc++ takes its numbers from arc4random where it was built with it, and
-// so asks for glibc 2.36, while getrandom(2) is in every glibc since 2.25 and gives no worse ones.
+// Random numbers of the system, for unique names and keys. std::random_device is not used:
+// libstdc++ may take its numbers from arc4random, depending on how it was built, and so requires
+// glibc 2.36. getrandom(2) is in every glibc since 2.25 and gives no worse numbers.
 #pragma once
 
 #include <cstddef>

@@ -50,7 +50,7 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
 }
 
 bool matches_pattern(std::string_view name, std::string_view pattern) {
-  // Greedy with one point of return: the last '*' seen takes one character more on a mismatch.
+  // Greedy with one point of return: on a mismatch the last '*' takes another character.
   std::size_t n = 0, p = 0, star = std::string_view::npos, taken = 0;
   while (n < name.size()) {
     if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*') {
@@ -83,7 +83,7 @@ std::string format_duration(double seconds) {
   };
   static constexpr Unit kUnits[] = {
       {60, "min"}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-  // What three digits round up to a thousand of a unit is one of the next.
+  // A time that rounds to 1000 of a unit at three digits is shown as 1 of the next.
   constexpr double kRoundsUp = 0.9995;
   for (const Unit& unit : kUnits)
     if (std::abs(seconds) >= unit.seconds * (unit.seconds > 1 ? 1 : kRoundsUp) ||

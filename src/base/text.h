@@ -20,8 +20,8 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
 // '?' for one.
 bool matches_pattern(std::string_view name, std::string_view pattern);
 
-// `bytes` with those that are not UTF-8 replaced by U+FFFD, for what other programs print: text
-// goes into messages, the store and JSON.
+// Replaces bytes that are not UTF-8 by U+FFFD in the output of other programs: text goes into
+// messages, the store and JSON.
 std::string readable(std::string_view bytes);
 
 // A duration in seconds with three significant digits in ns, us, ms, s or min: "1.59 ms".
@@ -30,7 +30,7 @@ std::string format_duration(double seconds);
 // `count` with thousands separated by commas: 132000 -> "132,000".
 std::string format_count(std::uint64_t count);
 
-// `word` for a POSIX shell: as it is where that is safe, else in single quotes.
+// Quotes `word` for a POSIX shell: unchanged if that is safe, else in single quotes.
 std::string shell_word(std::string_view word);
 
 }  // namespace hone

@@ -11,7 +11,7 @@ Buffer bound_buffer(std::span<const problem::KernelBinding> bindings, std::size_
   if (bindings.empty()) return ordinal < buffers.size() ? buffers[ordinal] : Buffer();
   const problem::KernelBinding& binding = bindings[ordinal];
   if (binding.buffer < 0 || static_cast<std::size_t>(binding.buffer) >= buffers.size()) return {};
-  // Numbers, as such an address need not lie in the buffer's memory.
+  // Computes with integers, since such an address need not lie in the buffer's memory.
   const auto begin =
       reinterpret_cast<std::uintptr_t>(buffers[static_cast<std::size_t>(binding.buffer)].data) -
       static_cast<std::uintptr_t>(binding.offset);

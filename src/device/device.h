@@ -1,5 +1,5 @@
-// The Device seam: where kernels are loaded, launched and timed. One Device is one set of compute
-// resources that hone holds alone while it measures: some cores of a CPU, one GPU.
+// The Device seam: loads, launches and times kernels. A Device is a set of compute resources that
+// hone holds alone while it measures: some cores of a CPU, one GPU.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ struct Buffer {
 
 using LaunchParameters = problem::Launch;
 
-// What the kernel's binding `ordinal` is in a launch over `buffers`, given Launch::bindings; null
-// for one that is in none of them.
+// Returns the memory of the kernel's binding `ordinal` in a launch over `buffers`, given
+// Launch::bindings; null if no buffer holds it.
 Buffer bound_buffer(std::span<const problem::KernelBinding> bindings, std::size_t ordinal,
                     std::span<const Buffer> buffers);
 
@@ -40,19 +40,19 @@ class Kernel {
   // Runs every workgroup once over `bindings` (in ordinal order) and waits for the end. A failure
   // when the kernel itself reports an error. One launch at a time on one device.
   virtual Status launch(std::span<const Buffer> bindings) = 0;
-  // What its launches have written beside memory of its own (problem::OwnMemory) since it was
-  // loaded, in words; empty: nothing.
+  // Describes what its launches have written beside its own memory (problem::OwnMemory) since it
+  // was loaded; empty: nothing.
   virtual Result<std::string> damage() { return std::string(); }
   // Whether it runs on the device's own threads; a library's kernel may bring its own.
   virtual bool uses_device_threads() const { return true; }
 };
 
-// How long a batch of launches took.
+// Duration of a batch of launches.
 struct BatchTime {
   double seconds = 0;             // wall time of the whole batch
   double cpu_seconds = 0;         // least processor time any thread of the device got meanwhile
   long involuntary_switches = 0;  // times the operating system took the core from the main thread
-  // The device was not hone's alone meanwhile (preemption); such a time is not to be trusted.
+  // The device was not hone's alone meanwhile (preemption): the time is unreliable.
   bool disturbed = false;
 };
 
@@ -67,7 +67,7 @@ struct Peak {
   int threads = 1;
 };
 
-// How elements in the device's memory differ from what they must be.
+// Differences between elements in the device's memory and their expected values.
 struct Difference {
   bool right = false;         // all within the tolerance, and none of them NaN
   double worst_error = 0;     // largest |got - expected|
@@ -83,9 +83,8 @@ class Device {
   virtual std::string_view kind() const = 0;  // "cpu", "cuda"
   virtual int threads() const = 0;            // that share a launch
 
-  // Loads `code` of `format` ("embedded-elf-x86_64", "ptx", "cubin"). A failure that says what is
-  // wrong with it, when it does not load, has another interface version, or lacks the export asked
-  // for.
+  // Loads `code` of `format` ("embedded-elf-x86_64", "ptx", "cubin"). A failure names the fault if
+  // it does not load, has another interface version, or lacks the requested export.
   virtual Result<std::unique_ptr<Kernel>> load(std::string_view format, std::string_view code,
                                                const LaunchParameters& parameters) = 0;
 
@@ -94,8 +93,8 @@ class Device {
   virtual Result<BatchTime> time(Kernel& kernel, std::span<const std::vector<Buffer>> rotation,
                                  std::size_t first, std::size_t launches) = 0;
 
-  // Memory of its own. A device that works in the host's memory, as a CPU does, has none, and none
-  // of these calls is for it. Failures are in the driver's words: no memory left, or an earlier
+  // Memory of the device's own. A device that works in the host's memory, as a CPU does, has none;
+  // these calls are not for it. Failures are in the driver's words: no memory left, or an earlier
   // kernel's illegal access.
   virtual bool has_own_memory() const { return false; }
   virtual std::int64_t free_memory() { return 0; }             // bytes
@@ -104,10 +103,11 @@ class Device {
   virtual void release(void* memory);
   virtual Status upload(void* to, std::span<const std::byte> from);
   virtual Status download(std::span<std::byte> to, const void* from);
-  // Within the device; done before the next launch, maybe after this returns.
+  // Copies within the device; done before the next launch, maybe after this returns.
   virtual Status copy(void* to, const void* from, std::size_t bytes);
   // Compares `count` dense elements of two arrays in the device's memory as measure::compare does,
-  // so that what is right need not be fetched. Nothing when the device cannot: the host then does.
+  // so that correct outputs need not be fetched. Returns nullopt if the device cannot; the host
+  // then compares.
   virtual Result<std::optional<Difference>> difference(const void* got, const void* expected,
                                                        problem::ElementType type,
                                                        std::int64_t count, double absolute,
@@ -121,17 +121,17 @@ class Device {
   // fails, and only another process can go on.
   virtual bool is_lost() const { return false; }
 
-  // Places what the device itself gives a kernel (the threads' stacks on a CPU) elsewhere, at
-  // random by `seed`: a kernel's time depends on where its arrays lie to one another.
+  // Moves the memory that the device itself gives a kernel (the threads' stacks on a CPU), at
+  // random by `seed`. A kernel's time depends on where its arrays lie relative to one another.
   virtual void vary_placement(std::uint64_t seed) { static_cast<void>(seed); }
 
   // Measures the peak (below 0.3 s).
   virtual Peak measure_peak() = 0;
   virtual MachineState machine_state() = 0;
-  // As machine_state(), and which processes use the device's resources; takes milliseconds.
+  // Returns machine_state() and the processes that use the device's resources; takes milliseconds.
   virtual MachineState detailed_machine_state() = 0;
-  // A kernel without bindings that does the same work at every launch (about 0.1 ms), as kernels
-  // do it: arithmetic and caches on every thread. How much its times differ is the machine's noise.
+  // Kernel without bindings that does the same work at every launch (about 0.1 ms), as kernels do:
+  // arithmetic and cache accesses on every thread. The spread of its times is the machine's noise.
   virtual std::unique_ptr<Kernel> calibration_kernel() = 0;
 };
 

@@ -1,4 +1,4 @@
-// What the machine was doing around a measurement; recorded with every result.
+// State of the machine around a measurement; recorded with every result.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -20,7 +20,7 @@ struct CoreState {
   bool operator==(const CoreState&) const = default;
 };
 
-// Somebody else's process that used the processor.
+// A process outside hone that used the processor.
 struct BusyProcess {
   int pid = 0;
   std::string name;
@@ -30,7 +30,7 @@ struct BusyProcess {
   bool operator==(const BusyProcess&) const = default;
 };
 
-// A GPU as its management library (NVML) states it; what it does not say is left empty.
+// State of a GPU as its management library (NVML) reports it; unknown fields are empty.
 struct GpuState {
   int gpu = 0;                             // its index
   std::optional<double> megahertz{};       // of the multiprocessors
@@ -55,15 +55,15 @@ struct MachineState {
   // busy time less the processor time of this process and of its children that have ended.
   std::optional<double> background;
   std::vector<CoreState> cores;  // those asked for
-  // In a detailed sample only: who took part of these cores, busiest first.
+  // Only in a detailed sample: other processes on these cores, busiest first.
   std::vector<BusyProcess> processes = {};
   std::vector<GpuState> gpus = {};  // those asked for
 
   bool operator==(const MachineState&) const = default;
 };
 
-// Adds what `more` says of the same GPUs, seen at another moment of the same work: the lowest
-// clock, the most power and heat, every reason for a lower clock.
+// Merges `more`, seen at another moment of the same work, into the state of the same GPUs: the
+// lowest clock, the most power and heat, every reason for a lower clock.
 void add_gpus(MachineState& state, const MachineState& more);
 
 void to_json(nlohmann::json& json, const MachineState& state);

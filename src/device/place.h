@@ -1,6 +1,6 @@
-// A place that candidates run on, as plain data: which device it is, how it differs from others,
-// and what is to be known of it. Who plans, compares and decides reads traits and facts; no code
-// above src/device asks which kind a device is of.
+// A place that candidates run on, as plain data: which device it is, its traits and its facts.
+// Planning and comparing code reads traits and facts; no code above src/device asks for a device's
+// kind.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace hone::device {
 // Device::kind() of the host's own cores.
 inline constexpr std::string_view kHostKind = "cpu";
 
-// Which device: all that a runner, or a runtime of whole programs, has to be told.
+// Identifies a device to a runner, or to a runtime of whole programs.
 struct Address {
   std::string kind = std::string(kHostKind);  // Device::kind()
   // Which device of that kind, as their driver numbers them. None: the cores are the device.
@@ -33,22 +33,22 @@ std::string name_of(const Address& address);
 // The host's cores of an address, as a device of their own.
 Address host_of(const Address& address);
 
-// How places differ, where that matters to a tuner. The defaults are those of a CPU.
+// Differences between places that matter to a tuner. The defaults are those of a CPU.
 struct Traits {
-  // What kernels work on lies in memory of the device's own, apart from the host's.
+  // Kernels work in memory of the device's own, apart from the host's.
   bool own_memory = false;
   // Kernels take longer while the host compiles: compiling and measuring take turns.
   bool compiling_disturbs = true;
-  // Batches of launches differ by about a percent only: one says who is clearly slower, and short
-  // rounds tell the best apart.
+  // Batches of launches differ by only about a percent: one batch shows which candidate is clearly
+  // slower, and short rounds separate the best.
   bool one_batch_tells = false;
-  // The device's driver makes the code that ships from text; what candidates are measured as,
-  // Facts::target says for which device, was made from the same text by workers.
+  // The driver compiles the shipped code from text. Candidates are measured as machine code that
+  // workers assemble from the same text for Facts::target.
   bool assembles_code = false;
-  // What is compiled for it runs on the host's cores too, so that a candidate's own flags can give
-  // a reference. Else a reference needs an independent compile for the host.
+  // Code compiled for the device also runs on the host's cores, so that a candidate's own flags can
+  // give a reference. Otherwise a reference needs an independent compile for the host.
   bool runs_on_host = true;
-  // Products have units of their own, whose bound is the maker's figure and no measured peak.
+  // Products have units of their own; their bound is the maker's figure, not a measured peak.
   bool matrix_units = false;
 
   bool operator==(const Traits&) const = default;
@@ -60,15 +60,15 @@ struct Facts {
   std::string target;       // what code for it is compiled for: "sm_90", "znver4"
   std::string description;  // in words for people, what it is and has
   std::string id;           // of this very device on any machine, whoever numbers it; may be empty
-  // JSON objects. `identity`: what two measurements must have in common to be compared, as members
-  // of store::Device::protocol. `details`: all that the kind has to say of it.
+  // JSON objects. `identity`: facts that two comparable measurements share, as members of
+  // store::Device::protocol. `details`: all facts that the kind reports.
   std::string identity = "{}", details = "{}";
   std::int64_t last_level_cache_bytes = 0;
   std::int64_t memory_bytes = 0;            // of its own; 0: it has none
   std::int64_t workgroup_memory_bytes = 0;  // that one workgroup may have; 0: not known
   int units = 0;  // that run a workgroup as a whole (problem::GpuTarget), or cores
-  // Per second, before its peak is measured: right to a factor of a few, which is enough to weigh
-  // dispatches against one another.
+  // Throughput per second, before the peak is measured. It is correct to a factor of a few, enough
+  // to weigh dispatches against one another.
   double rough_flops = 3e10, rough_bytes = 1e10;
 
   bool operator==(const Facts&) const = default;
@@ -82,14 +82,14 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-// The one of `places`, all of this kind, that has the index. An input error that lists what there
-// is: "device cuda:7 is not there: this machine has cuda:0 (NVIDIA H200)".
+// Returns the place with the index among `places`, all of this kind. An input error lists the
+// devices that exist: "device cuda:7 is not there: this machine has cuda:0 (NVIDIA H200)".
 Result<Place> find_place(const std::vector<Place>& places, std::string_view kind, int index);
-// That error; `present` names each device and its index.
+// Returns the error of find_place(); `present` names each device and its index.
 tl::unexpected<Error> no_such_device(std::string_view kind, int index,
                                      const std::vector<std::pair<int, std::string>>& present);
 
-// Reading throws what nlohmann does, as of other JSON of hone's.
+// from_json throws nlohmann's exceptions, like hone's other JSON readers.
 void to_json(nlohmann::json& json, const Address& address);
 void from_json(const nlohmann::json& json, Address& address);
 void to_json(nlohmann::json& json, const Place& place);

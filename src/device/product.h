@@ -25,14 +25,14 @@ struct Product {
   bool operator==(const Product&) const = default;
 };
 
-// How a contraction maps to one product of row-major matrices; `bindings` are its operands. If the
-// output is stored n x m the product is C' = B' A', and the first operand is the right one. An
-// input error when the operation is no static (batch) matmul with leading batch dimensions.
+// Maps a contraction to a product of row-major matrices; `bindings` are its operands. If the output
+// is stored n x m, the product is C' = B' A', and the first operand is the right-hand one. An input
+// error if the operation is no static (batch) matmul with leading batch dimensions.
 Result<Product> plan_product(const problem::Operation& operation);
 
-// The whole dispatch as one product over its own bindings: a bare contraction (of zeros, or added
-// to what the output held), or one whose result is narrowed to 16 bits as it is stored, which is
-// what a library does too. An input error that names what else is fused around it.
+// Returns the whole dispatch as a product over its own bindings. It is a bare contraction, of zeros
+// or added to what the output held. Its result may be narrowed to 16 bits when stored, as a library
+// does too. An input error that names any other fused operation.
 Result<Product> dispatch_product(const problem::Dispatch& dispatch);
 
 }  // namespace hone::device

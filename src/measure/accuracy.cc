@@ -16,17 +16,19 @@ namespace {
 using problem::Access;
 using provider::Suspicion;
 
-// What a mistake makes of a few hundred elements is told from everything else; of most suspicions a
-// few dozen tell that it is not that.
+// Sample sizes. A few hundred elements tell a mistake from everything else; a few dozen rule out
+// most suspicions.
 constexpr ElementSample kFewest{.elements = 32, .products = 1 << 17},
     kFewElements{.elements = 256, .products = 1 << 21};
-// A kernel's roundings and approximations; what another layout or a dropped term makes is more.
+// Tolerances for a kernel's roundings and approximations (of the element, of a typical element),
+// and the share of elements that must match. Another layout or a dropped term makes larger
+// differences.
 constexpr double kOfElement = 0.01, kOfTypical = 0.001, kMatching = 0.99;
 
-// One launch over memory of its own, beside what the runner's other kernels run on.
+// A launch over memory of its own, apart from the memory of the runner's other kernels.
 class SingleLaunch {
  public:
-  // `zeroed`: outputs that are only written hold zeros and no poison.
+  // `zeroed`: write-only outputs start as zeros instead of poison.
   static Result<SingleLaunch> run(device::Device& device, device::Kernel& kernel,
                                   const problem::Dispatch& dispatch, OperandSet set,
                                   std::uint64_t seed, bool zeroed) {
@@ -45,7 +47,7 @@ class SingleLaunch {
     return SingleLaunch(std::move(buffers));
   }
 
-  // What the dispatch's elements are by `statement`.
+  // Computes elements of the dispatch by `statement`.
   Result<std::vector<StatedElements>> elements(const problem::Dispatch& dispatch,
                                                const problem::Statement& statement,
                                                const ElementSample& sample) const {
@@ -57,7 +59,7 @@ class SingleLaunch {
     return stated_elements(dispatch, statement, inputs, sample);
   }
 
-  // The kernel's own value of one of them, as it lies in memory.
+  // The kernel's own value of an element, as it lies in memory.
   std::span<const std::byte> got(const StatedElements& of, std::size_t element) const {
     const auto size = problem::element_bytes(of.type);
     return buffers_.contents(0, of.binding)
@@ -142,7 +144,7 @@ Result<int> find_mistake(device::Device& device, device::Kernel& kernel,
       for (ElementSample sample : {kFewest, kFewElements}) {
         sample.seed = seed;
         if (!matching) break;
-        // One that cannot be evaluated, or that reaches beyond a binding, tells nothing.
+        // A suspicion that cannot be evaluated, or that reaches beyond a binding, does not match.
         const auto stated = launch.elements(dispatch, suspicions[s].statement, sample);
         matching = stated && std::ranges::all_of(*stated, [&](const StatedElements& each) {
                      return matches(launch, each);

@@ -1,5 +1,5 @@
-// How exact a kernel is, and what a wrong one computes instead, by elements in double precision
-// (stated_elements.h).
+// Measures how exact a kernel is, and finds what a wrong kernel computes instead, by elements in
+// double precision (stated_elements.h).
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace hone::measure {
 
-// Of one output: a sample of its elements beside the same ones in double precision, rounded once to
-// the output's type.
+// Accuracy of an output: a sample of its elements beside the same elements in double precision,
+// rounded once to the output's type.
 struct OutputAccuracy {
   int binding = -1;
   ArrayDifference difference = {};
-  // The first in memory that differs, if one does: its place in the binding, in elements.
+  // First element in memory that differs, if one does: its place in the binding, in elements.
   std::int64_t first = -1;
   double got = 0, expected = 0;  // of it; expected is not rounded
 
@@ -33,7 +33,7 @@ struct OutputAccuracy {
   }
 };
 
-// A kernel that takes the compiler's place, beside the compiler's own, on equal inputs; by output.
+// Accuracy, by output, of the compiler's own kernel and of a replacement on equal inputs.
 struct AccuracyBeside {
   std::vector<OutputAccuracy> compilers, kernel;
   std::string compilers_sums = {}, kernel_sums = {};  // Provider::summation()
@@ -46,16 +46,16 @@ struct AccuracyBeside {
   }
 };
 
-// By kernel the accuracy of each float output, all launched once on the same reals of the usual
-// size (OperandSet::kReals), drawn by `seed`. Input errors of read_statement() and
-// stated_elements(): a dispatch that states nothing, or what is not known in double precision. A
-// failure when a kernel reports an error.
+// Returns, by kernel, the accuracy of each float output. All kernels are launched once on the same
+// reals of the usual size (OperandSet::kReals), drawn by `seed`. Input errors of read_statement()
+// and stated_elements(): a dispatch without a statement, or an operation that is not known in
+// double precision. A failure if a kernel reports an error.
 Result<std::vector<std::vector<OutputAccuracy>>> accuracies_of(
     device::Device& device, const std::vector<device::Kernel*>& kernels,
     const problem::Dispatch& dispatch, std::uint64_t seed);
 
-// Which of the suspicions `kernel` is what is computed by, within a percent in all but a hundredth
-// of a sample of its elements; -1: none. A failure when the kernel reports an error.
+// Returns the suspicion whose computation `kernel` performs, within a percent in all but a
+// hundredth of a sample of its elements; -1: none. A failure if the kernel reports an error.
 Result<int> find_mistake(device::Device& device, device::Kernel& kernel,
                          const problem::Dispatch& dispatch,
                          const std::vector<provider::Suspicion>& suspicions, std::uint64_t seed);

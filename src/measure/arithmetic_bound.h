@@ -1,4 +1,4 @@
-// What no kernel for an operation can be faster than on a device.
+// Bounds from below the time of any kernel for an operation on a device.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace hone::measure {
 
-// Operations per second that no kernel for `operation` can pass; 0 where none is known.
+// Upper bound on the operations per second of any kernel for `operation`; 0 where none is known.
 //
 // Known are multiply-adds: contractions, convolutions and attention, whose flop_count() must all be
 // done. For the rest it counts steps of loops, which a compiler may leave out.
@@ -27,8 +27,8 @@ double most_flops(const problem::Operation& operation, const device::Peak& peak,
 double least_seconds(const problem::Operation& operation, const device::Peak& peak,
                      bool matrix_units);
 
-// Seconds of one launch at the peak as it was measured or stated, without the factors for clocks:
-// what a kernel may be hoped to come near. 0 where none is known.
+// Seconds of one launch at the peak as measured or stated, without the factors for clocks: a time
+// that a kernel may come near. 0 where none is known.
 double seconds_at_peak(const problem::Operation& operation, const device::Peak& peak,
                        bool matrix_units);
 

@@ -12,7 +12,8 @@ std::size_t whole_pages(std::size_t bytes) {
   return (bytes + Arrangement::kPage - 1) / Arrangement::kPage * Arrangement::kPage;
 }
 
-// Those of a binding one after the other, as they lie in it; the others where they were.
+// Orders the views of a binding by their offset, one after the other; other bindings keep their
+// order.
 std::vector<std::size_t> in_order(const std::vector<problem::Binding>& bindings) {
   std::vector<std::size_t> order(bindings.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -30,7 +31,8 @@ Place first_place(const problem::Binding& view, std::size_t from) {
           .start = whole_pages(from + kGuard) + static_cast<std::size_t>(view.offset % kAlignment)};
 }
 
-// Behind `former`, whose guard ends where the one before this begins, or earlier.
+// Places a view `distance` bytes behind `former`, whose guard ends where this one's begins, or
+// earlier.
 Place next_place(Place& former, std::size_t distance) {
   Place place;
   place.start = former.start + distance;

@@ -1,4 +1,4 @@
-// How far two arrays lie apart, in numbers for people.
+// Difference of two arrays, in numbers for people.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ struct ArrayDifference {
   // Most numbers of the element type that lie between the two, the one end counted; of integers
   // their difference.
   double largest_ulp = 0;
-  // How many elements are off by so many: 1, 2, 3 to 4, 5 to 16, 17 to 256, more. Roundings in
-  // another order fill the first of them, an operand in another layout the last.
+  // Numbers of elements by their difference in ulp: 1, 2, 3 to 4, 5 to 16, 17 to 256, more.
+  // Roundings in another order fill the first of them, an operand in another layout the last.
   static constexpr std::array<double, 5> kUlpSteps{1, 2, 4, 16, 256};
   std::array<std::int64_t, kUlpSteps.size() + 1> by_ulp = {};
 
@@ -41,7 +41,7 @@ struct ArrayDifference {
 
 // `by_ulp` with names: {"1", 120}, {"2", 3}, {"3-4", 0}, ..., {">256", 0}.
 std::vector<std::pair<std::string, std::int64_t>> ulp_histogram(const ArrayDifference& difference);
-// "1: 2.1 %, 2: 0.3 %" of all elements; what has none is left out.
+// "1: 2.1 %, 2: 0.3 %" of all elements; empty classes are omitted.
 std::string ulp_text(const ArrayDifference& difference);
 
 // Compares two arrays of one type. Input error when the types differ.

@@ -42,11 +42,11 @@ class Buffers {
   // Bytes by binding; empty for write-only ones, which start as poison.
   using Contents = std::vector<std::vector<std::byte>>;
 
-  // `initial` is what the bindings hold before a launch, `second` what they hold before one of
-  // variant 1 (prepare); empty: the same. An input error for a binding without a static size,
-  // contents of another size or views that overlap, an environment error when memory does not
-  // suffice. `device` is where they are used, and must outlive them; nullptr: a device that works
-  // in the host's memory.
+  // `initial` are the contents of the bindings before a launch, `second` the contents before a
+  // launch of variant 1 (prepare); empty: the same. An input error for a binding without a static
+  // size, contents of another size or views that overlap. An environment error if memory does not
+  // suffice. `device` uses the buffers and must outlive them; nullptr: a device that works in the
+  // host's memory.
   static Result<Buffers> create(std::vector<problem::Binding> bindings, Contents initial,
                                 int copies, device::Device* device = nullptr, Contents second = {});
   ~Buffers();
@@ -55,34 +55,33 @@ class Buffers {
 
   int copies() const;
   const std::vector<problem::Binding>& bindings() const;
-  // What Device::time rotates through.
+  // Buffers that Device::time rotates through, by copy.
   const std::vector<std::vector<device::Buffer>>& rotation() const;
   std::span<const device::Buffer> copy(int index) const;
   std::span<const std::byte> contents(int copy, int binding) const;
   std::span<const std::byte> initial(int binding, int variant = 0) const;
 
-  // Makes copy `index` fit for a verified launch: write-only buffers hold poison (verification.h,
-  // `variant` 0 or 1), the others the contents of that variant, guards are whole. This and what
-  // follows fails only where the device does.
+  // Prepares copy `index` for a verified launch: write-only buffers hold poison (verification.h,
+  // `variant` 0 or 1), the others the contents of that variant, guards are whole. This call and the
+  // following ones fail only if the device does.
   Status prepare(int index, int variant = 0);
   // Makes the host see copy `index` as it is now.
   Status fetch(int index);
   // Whether the device itself finds the guards of copy `index`, prepared as `variant`, whole and
-  // its read-only bindings unchanged. Nothing when it cannot tell; then, or when it says no,
-  // fetch() and look.
+  // its read-only bindings unchanged. nullopt if it cannot tell. In that case, or if it returns
+  // false, fetch() the copy and compare.
   Result<std::optional<bool>> is_intact_on_device(int index, int variant = 0) const;
-  // Moves everything to other memory, prepared as for a launch, whose pages lie in physical memory
-  // in an order drawn by `seed`: which of them collide in a physically indexed cache makes some
-  // kernels several percent faster or slower, and pages that are taken in order come back in the
-  // same places when they are given back. The spans given out before are no longer valid. An
-  // environment error when memory does not suffice; then nothing has moved.
+  // Moves everything to other memory, prepared as for a launch. `seed` draws the order of its pages
+  // in physical memory. Page collisions in a physically indexed cache make some kernels several
+  // percent faster or slower. Pages taken in order would come back in the same places after they
+  // are freed. Spans returned before are no longer valid. An environment error if memory does not
+  // suffice; then nothing has moved.
   Status move_to_other_memory(std::uint64_t seed);
   // Gives read-write buffers their first contents again, in every copy.
   Status restore_read_write();
   // Guards of a copy that no longer hold the poison, at most two per binding.
   std::vector<BrokenGuard> broken_guards(int index) const;
-  // Read-only bindings of a copy, prepared as `variant`, whose bytes are no longer those of the
-  // beginning.
+  // Read-only bindings of a copy, prepared as `variant`, whose bytes have changed.
   std::vector<int> changed_inputs(int index, int variant = 0) const;
 
  private:
@@ -91,17 +90,17 @@ class Buffers {
   std::unique_ptr<State> state_;
 };
 
-// How many copies of `bytes_per_copy` make a rotation cold: together more than twice the last-level
-// cache, so that a copy is gone from it when its turn comes again. Fewer when that would take more
-// than an eighth of the machine's available memory (or `memory_limit`): a virtual machine may
-// report the whole host's cache as its own. `note` then says so.
+// Number of copies of `bytes_per_copy` that make a rotation cold: together more than twice the
+// last-level cache, so that a copy is evicted before its next turn. There are fewer if that would
+// take more than an eighth of `available_memory`: a virtual machine may report the whole host's
+// cache as its own. `note` then says so.
 struct Rotation {
   int copies = 1;
   std::string note;
 };
 Rotation rotation_for(CacheMode mode, std::int64_t bytes_per_copy, std::int64_t last_level_cache,
                       std::int64_t available_memory);
-// MemAvailable of /proc/meminfo in bytes; 0 where it cannot be read.
+// MemAvailable of /proc/meminfo in bytes; 0 if it cannot be read.
 std::int64_t available_memory();
 
 }  // namespace hone::measure

@@ -1,4 +1,5 @@
-// How quiet is the device? The measuring loop run on fixed work, before anything is measured.
+// Measures how quiet the device is: the measuring loop runs on fixed work, before anything is
+// measured.
 #pragma once
 
 #include <cstddef>

@@ -101,8 +101,8 @@ double p_positive(std::span<const double> differences) {
   if (differences.empty()) return 1;
   std::vector<double> sorted(differences.begin(), differences.end());
   std::ranges::sort(sorted);
-  // Walsh averages that are not positive: for each difference those from it upwards, in order,
-  // whose sum with it is not.
+  // Walsh averages that are not positive. For each difference these are its averages with the
+  // differences from it upwards, in order.
   std::size_t not_positive = 0, end = sorted.size();
   for (std::size_t i = 0; i < end; ++i) {
     while (end > i && (sorted[i] + sorted[end - 1]) / 2 > 0) --end;

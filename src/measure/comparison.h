@@ -40,7 +40,7 @@ struct ComparisonOptions {
   double alpha = 0.05;
   // Differences up to this share are called "no different" even when they are certain: the interval
   // must lie beyond 1 +- threshold. The same code differs by this much between two loads, through
-  // where its buffers and instructions happen to lie. 0 reports every difference that can be told.
+  // the placement of its buffers and instructions. 0 reports every significant difference.
   double threshold = 0.005;
   // Rounds per block; 0 chooses the smallest of 1, 2, 4, ... at which neighbouring blocks no longer
   // correlate, while at least eight blocks remain.
@@ -79,9 +79,9 @@ double half_width(const PairedComparison& comparison);
 
 // Whether more rounds are worth their time: a slowdown of `wanted` would be missed in more than 5
 // of 100 cases, and the result is not certain anyway. The decision looks at the interval's width,
-// not at where it lies; a wide one stops only when its ratio is three half-widths (six standard
-// errors) beyond the threshold. Looking after each stage so costs about one error in a hundred
-// where the threshold is 0, and none where it is 0.5 % (simulated: docs/measuring.md).
+// not at its position. A wide interval stops only if its ratio is three half-widths (six standard
+// errors) beyond the threshold. Looking after each stage in this way costs about one error in a
+// hundred if the threshold is 0, and none if it is 0.5 % (simulated: docs/measuring.md).
 bool needs_more_rounds(const PairedComparison& comparison, double wanted,
                        const ComparisonOptions& options = {});
 

@@ -1,5 +1,5 @@
-// Verification on a device with memory of its own: what it finds right itself need not be fetched.
-// What it does not find right is fetched and judged by the host, byte for byte (workload.h).
+// Verification on a device with memory of its own: outputs that the device finds right need not be
+// fetched. All others are fetched, and the host compares them byte for byte (workload.h).
 #pragma once
 
 #include <vector>

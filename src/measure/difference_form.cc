@@ -16,9 +16,9 @@
 namespace hone::measure {
 namespace {
 
-// A form explains a difference of which at most this share is left.
+// A form explains a difference if at most this share of it remains.
 constexpr double kExplained = 0.02;
-// A shift is looked for up to so many places.
+// Largest shift to look for, in places.
 constexpr std::int64_t kFarthest = 4;
 // Products of bf16 and sums in it leave more binary digits than these.
 constexpr double kFewestDigits = 5;
@@ -45,7 +45,7 @@ class Difference {
     if (const std::int64_t count = nan_count(); count > 0)
       return {DifferenceKind::kNaN, fmt::format("{} elements are NaN", count)};
     if (auto part = this->part()) return {DifferenceKind::kPart, "only in " + std::move(*part)};
-    // Nothing can be said of sums that one infinite element decides.
+    // Sums that an infinite element decides have no form.
     if (!std::isfinite(squared_difference_)) return {DifferenceKind::kNone, kNoForm};
     for (std::size_t d = 0; d < axes_.size(); ++d)
       for (std::int64_t by = -kFarthest; by <= kFarthest; ++by)
@@ -81,7 +81,7 @@ class Difference {
     return count;
   }
 
-  // "[0:8, 0:64]", the smallest block with all that is wrong, where it is at most half of a
+  // "[0:8, 0:64]": the smallest block that holds all wrong elements, if it is at most half of a
   // dimension.
   std::optional<std::string> part() const {
     std::vector<std::string> ranges;
@@ -114,7 +114,7 @@ class Difference {
     return is_explained(left);
   }
 
-  // Least squares give it.
+  // Computes the factor by least squares.
   std::optional<double> factor() const {
     const double squares = expected_times(expected_);
     if (squares == 0) return std::nullopt;
@@ -144,7 +144,7 @@ class Difference {
     return std::inner_product(expected_.begin(), expected_.end(), values.begin(), 0.0);
   }
 
-  // Of what `error_of(i)` says of each element.
+  // Sum of the squares of `error_of(i)` over all elements.
   template <class ErrorOf>
   double squares_of(const ErrorOf& error_of) const {
     double squares = 0;
@@ -155,7 +155,7 @@ class Difference {
     return squares;
   }
 
-  // Whether a form that leaves this sum of squares is the difference's.
+  // Whether a form explains the difference if this sum of squares remains.
   bool is_explained(double left) const {
     return left <= kExplained * kExplained * squared_difference_;
   }

@@ -1,4 +1,4 @@
-// The form of a difference: what a wrong array has done to the right one, as far as it shows.
+// The form of a difference between a wrong array and the right one, as far as it shows.
 #pragma once
 
 #include <string>
@@ -26,9 +26,9 @@ struct DifferenceForm {
   std::string words = {};  // "only in [0:8, 0:64]", "0.5 times the right values"
 };
 
-// The form of what lies beyond `tolerance` between two dense arrays of one type, which have such
-// elements. Each kind is looked for in the order of the enumeration. Input error when the types
-// differ.
+// Returns the form of the differences beyond `tolerance` between two dense arrays of one type,
+// which have such elements. Kinds are tried in the order of the enumeration. Input error if the
+// types differ.
 Result<DifferenceForm> form_of_difference(const problem::Array& got, const problem::Array& expected,
                                           const Tolerance& tolerance);
 

@@ -13,7 +13,7 @@ namespace {
 
 using problem::BindingUse;
 
-// What the finite elements have in common.
+// Range of the finite elements.
 ValueRange range_of_contents(std::span<const std::byte> bytes, problem::ElementType type) {
   const auto size = problem::element_bytes(type);
   ValueRange range;
@@ -36,7 +36,7 @@ ValueRange range_of_contents(std::span<const std::byte> bytes, problem::ElementT
   return range;
 }
 
-// The root's product of the two contents; nothing when it cannot be computed here.
+// The root's product of the two contents; nullopt if it cannot be computed here.
 std::optional<ExactContraction> product(const problem::Dispatch& dispatch,
                                         const std::vector<std::vector<std::byte>>& contents,
                                         int threads) {
@@ -89,7 +89,7 @@ InputPlan plan_of_contents(const problem::Dispatch& dispatch,
   plan.basis = "the given inputs";
   const auto computed = product(dispatch, contents, threads);
   if (!computed) return plan;
-  // What a fused dispatch's fill adds is not in the product above.
+  // The product above does not contain the fill of a fused dispatch.
   const double fill = has_exact_reference(dispatch) ? 0 : std::abs(dispatch.fill_value);
   plan.absolute_sum = computed->absolute_sum + fill;
   plan.exact = computed->exact && fill == 0;

@@ -10,15 +10,15 @@
 
 namespace hone::measure {
 
-// Puts `given[i]`, where not empty, in the place of contents[i]. An input error for one of another
-// size than its binding, or for a binding that is only written.
+// Replaces contents[i] with `given[i]` unless that is empty. An input error if it has another size
+// than its binding, or if the binding is write-only.
 Status replace_contents(const problem::Dispatch& dispatch, const std::vector<std::string>& given,
                         std::vector<std::vector<std::byte>>& contents);
 
-// What plan_inputs says of its own inputs, found out from `contents` (by binding): whether the root
-// is exact on them, a bound on sum |a||b|, the size of its sums and of what is fused behind it. The
-// bound is taken from the product where hone can compute it (measure/reference.h), else it is
-// terms x max |a| x max |b|.
+// Plans given inputs, as plan_inputs plans its own, from `contents` (by binding). The plan says
+// whether the root is exact on them. It gives a bound on sum |a||b|, and the size of the root's
+// sums and of the operations fused behind it. The bound comes from the product if hone can compute
+// it (measure/reference.h), else it is terms x max |a| x max |b|.
 InputPlan plan_of_contents(const problem::Dispatch& dispatch,
                            const std::vector<std::vector<std::byte>>& contents, int threads);
 

@@ -77,7 +77,7 @@ using BF16 = Format<8, 7>;
 using F8E4M3 = Format<4, 3, true>;
 using F8E5M2 = Format<5, 2>;
 
-// The nearest integer modulo 2^64, as two's complement; 0 for what is not finite.
+// The nearest integer modulo 2^64, as two's complement; 0 for infinities and NaN.
 std::int64_t wrapped(double value);
 
 // A type that is its own format.
@@ -101,7 +101,7 @@ struct Truth {
   static Bits encode(double value) { return value != 0; }
 };
 
-// What `use` makes of the format of `type`.
+// Calls `use` with the format of `type` and returns its result.
 template <class Use>
 auto with_format(problem::ElementType type, const Use& use) {
   using problem::ElementType;
@@ -132,7 +132,7 @@ auto with_format(problem::ElementType type, const Use& use) {
   return use(Native<double>());
 }
 
-// What lies at `from` in this format.
+// Decodes the value at `from` in this format.
 template <class Format>
 auto decoded(Format, const std::byte* from) {
   typename Format::Bits bits;
@@ -140,10 +140,10 @@ auto decoded(Format, const std::byte* from) {
   return Format::decode(bits);
 }
 
-// One element. i64 beyond 2^53 is rounded; compare such as integers.
+// Loads an element. i64 beyond 2^53 is rounded; compare such values as integers.
 double load_element(const std::byte* from, problem::ElementType type);
-// Integers: the nearest, wrapped to the type's width (modulo 2^bits) as integer arithmetic does;
-// i1 is 1 for any value but 0.
+// Stores an element. Integers: the nearest, wrapped to the type's width (modulo 2^bits) as integer
+// arithmetic does; i1 is 1 for any value but 0.
 void store_element(std::byte* to, problem::ElementType type, double value);
 // An integer of any width, sign-extended (i1: 0 or 1). Not for floating-point types: 0.
 std::int64_t load_integer(const std::byte* from, problem::ElementType type);
@@ -164,7 +164,7 @@ std::vector<T> values_of(const problem::Array& array) {
   });
 }
 
-// Every element becomes what `change`, called with its place and its value, returns.
+// Replaces every element by the result of `change`, called with its place and its value.
 template <class Change>
 void change_elements(problem::Array& array, const Change& change) {
   const problem::ElementType type = array.type.element;

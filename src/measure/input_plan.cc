@@ -1,4 +1,4 @@
-// Which values the bindings of a dispatch get (inputs.h says why).
+// Chooses the values of a dispatch's bindings (inputs.h says why).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,9 +27,9 @@ using problem::OperationKind;
 using problem::Value;
 using Kind = InputValues::Kind;
 
-// What i8, f16 and bf16 hold with both signs. Large on purpose: sums of hundreds of such products
-// need more than the 11 digits of f16, so a kernel that rounds to a narrower type on the way shows,
-// and so does saturation of 16-bit intermediates.
+// Magnitude that i8, f16 and bf16 hold with both signs. It is large on purpose: sums of hundreds of
+// such products need more than the 11 digits of f16. A kernel that rounds to a narrower type on the
+// way is then detected, and so is saturation of 16-bit intermediates.
 constexpr int kMagnitude = 127;
 // E5M2 holds integers up to 8, and some tensor cores keep only 14 digits of sums of 8-bit floats.
 constexpr int kSmallMagnitude = 4;
@@ -43,7 +43,7 @@ constexpr int kFinestF16Scale = 14;
 constexpr double kDeviations = 7;
 // Standard deviation of attention's scores.
 constexpr double kScoreDeviation = 2;
-// More terms than 1 / (kCoarse u) of reals of one type are not summed up in it: a right kernel's
+// Sums of more than 1 / (kCoarse u) reals of a type are not computed in that type: a right kernel's
 // sum would hardly grow any more.
 constexpr double kCoarse = 64;
 // How often the inputs are changed to suit the domains of what they reach.
@@ -60,7 +60,7 @@ bool all_root_inputs_are_integers(const Dispatch& dispatch) {
 }
 
 int wanted_magnitude(const Dispatch& dispatch) {
-  // Integers cannot be scaled: what is fused behind them would saturate.
+  // Integers cannot be scaled, so fused operations behind them would saturate.
   if (!is_bare(dispatch) && all_root_inputs_are_integers(dispatch)) return kSmallMagnitude;
   for (const problem::Operand& operand : dispatch.root.operands)
     if (is_8_bit_float(operand.type.element)) return kSmallMagnitude;
@@ -209,7 +209,8 @@ class Planner {
     scale_sums();
   }
 
-  // Small integers would all look alike when nothing but whole numbers is computed.
+  // Uses large integers if the dispatch computes only with integers: small ones would all look
+  // alike.
   void large_integers() {
     const bool floats = std::ranges::any_of(
         computation_.values, [](const Value& value) { return problem::is_float(value.type); });
@@ -225,7 +226,7 @@ class Planner {
       if (dispatch_.bindings[i].use == BindingUse::kRootInput) change(i);
   }
 
-  // Weights that are all alike make an output in which hardly anything shows that is left out.
+  // Near-equal weights make an output in which hardly any dropped term shows.
   void scale_queries() {
     for (const Value& value : computation_.values) {
       if (value.kind != Value::Kind::kAttention || value.operands.empty()) continue;
@@ -243,7 +244,7 @@ class Planner {
     }
   }
 
-  // Sums of reals with something behind them are of unit size too.
+  // Scales sums of reals with fused operations behind them to unit size too.
   void scale_sums() {
     if (root_ == nullptr || root_->kind != Value::Kind::kReduction || is_bare(dispatch_) ||
         polynomial_.degree == 0)
@@ -256,7 +257,7 @@ class Planner {
     });
   }
 
-  // The binding that a value is an element of; -1 where something is computed on the way.
+  // The binding that a value is an element of; -1 if something is computed on the way.
   int source_of(int value) const {
     for (;;) {
       const Value& each = computation_.at(value);
@@ -365,7 +366,7 @@ class Planner {
       if (binding < 0 || dispatch_.root.operands[operand].output) continue;
       InputValues& values = plan_.bindings[static_cast<std::size_t>(binding)];
       values.axes = axes_of(static_cast<std::size_t>(binding), static_cast<int>(operand), -1);
-      // Windows overlap: what stands out in one need not in the next.
+      // Windows overlap: an element that stands out in one window need not do so in the next.
       if (walks_windows(operand)) values.axes.clear();
     }
     for_root_inputs([&](std::size_t i) {
@@ -428,10 +429,10 @@ class Planner {
     plan_.basis = std::move(basis);
   }
 
-  // Sums of single products of full significands; false where the root is none of two inputs.
+  // Sums of single products of full significands; false unless the root has two inputs.
   bool sparse_products() {
     const problem::Operation& root = dispatch_.root;
-    // One whose index is a multiple of a loop is called a reduction.
+    // A product with an index that is a multiple of a loop is called a reduction.
     const bool products = problem::is_contraction(root.kind) ||
                           root.kind == OperationKind::kConvolution ||
                           root.kind == OperationKind::kReduction;
@@ -508,9 +509,9 @@ class Planner {
     }
   }
 
-  // Fused inputs that are added to the root's sums, a bias say. A compiler may let the sums begin
-  // with them instead (MLIR's CanonicalizeContractAdd, vector dialect): what is then summed up must
-  // be exact too.
+  // Fused inputs that are added to the root's sums, such as a bias. A compiler may let the sums
+  // begin with them instead (MLIR's CanonicalizeContractAdd, vector dialect): those sums must be
+  // exact too.
   std::set<std::size_t> added_to_sums() const {
     const auto root = static_cast<int>(root_ - computation_.values.data());
     std::set<std::size_t> bindings;
@@ -568,8 +569,8 @@ class Planner {
     return bindings;
   }
 
-  // Changes the inputs of the first value that is out of its domain, until none is. What cannot be
-  // mended shows in the reference, as NaN or infinity.
+  // Changes the inputs of the first value that is out of its domain, until none is. Any remaining
+  // case shows in the reference, as NaN or infinity.
   void suit_the_domains() {
     for (int change = 0; change < kMostChanges; ++change) {
       const Rounding rounding = estimate_rounding(computation_, plan_);
@@ -590,7 +591,7 @@ class Planner {
       } else if (!values.positive) {
         values.positive = changed = true;
       } else if (values.kind == Kind::kReals && values.exponent < 2) {
-        // A constant is taken away from it: larger then.
+        // A constant is subtracted from it, so make it larger.
         values.exponent += 2;
         changed = true;
       }
@@ -598,7 +599,7 @@ class Planner {
     return changed;
   }
 
-  // The analysis has the last word, on the inputs as they are now.
+  // Decides exactness by the analysis of the final inputs.
   void settle_exactness() {
     if (root_ == nullptr) return;
     const auto index = static_cast<std::size_t>(root_ - computation_.values.data());

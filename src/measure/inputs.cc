@@ -13,7 +13,8 @@ using problem::ElementType;
 
 // Integers of unit size would all be 1: they are drawn from this range.
 constexpr int kUnitMagnitude = 4;
-// Streams of one binding beside that of its elements: where a row has its one element.
+// Further streams of a binding, beside that of its elements: they choose the special elements of a
+// row.
 constexpr std::uint64_t kFirstPlace = 0x66697273, kSecondPlace = 0x7365636F;
 
 // [0, 1) with 24 bits, and [0, below) from the upper bits (Lemire's multiplication; the bias of

@@ -1,11 +1,11 @@
-// The data a candidate is verified and measured on: never zeros (a GPU at zeros draws less power
-// and runs faster), equal on every machine for an equal seed.
+// Data for verifying and measuring candidates: never zeros (a GPU at zeros draws less power and
+// runs faster), equal on every machine for an equal seed.
 //
-// Root inputs are integers, or integers times a power of two, so small that every partial sum of
-// the reduction, in any order and with any grouping, is exact in the accumulation type: every right
-// kernel gives the same bits. None of them is zero where that can be had, so that one dropped or
-// repeated product always changes the sum. A second set has full significands, so that operands
-// which are narrowed on the way show too.
+// Root inputs are integers, or integers times a power of two. They are so small that every partial
+// sum of the reduction, in any order and with any grouping, is exact in the accumulation type. So
+// every right kernel gives the same bits. None of them is zero if possible, so that one dropped or
+// repeated product always changes the sum. A second set has full significands, which also exposes
+// operands that are narrowed on the way.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ enum class OperandSet {
 };
 inline constexpr int kOperandSets = 2;  // of verified launches: those before kReals
 
-// One dimension of a binding, as the root operation walks it.
+// A dimension of a binding, as the root operation walks it.
 struct InputAxis {
   std::int64_t extent = 1;
   bool reduced = false;
@@ -36,7 +36,7 @@ struct InputAxis {
   bool operator==(const InputAxis&) const = default;
 };
 
-// What the elements of a binding may be. `grid`: all are multiples of 2^grid.
+// Range of a binding's elements. `grid`: all are multiples of 2^grid.
 struct ValueRange {
   double low = 0, high = 0, smallest = 0, mean = 0, rms = 0;
   std::optional<int> grid = {};
@@ -49,11 +49,11 @@ struct InputValues {
     kIntegers,  // +-(1 .. magnitude) x 2^exponent, or 0 with probability 1 - density
     kReals,     // +-[0.5, 1.5) x 2^exponent: away from zero so that dividing by one is harmless
     kIndices,   // 0 .. limit - 1
-    // For what selects: reals, of which each row (the indices of `axes` that are not reduced) has
-    // one largest and one smallest, of magnitude 2 to 3, at random places.
+    // Reals for selecting roots. Each row (the indices of `axes` that are not reduced) has one
+    // largest and one smallest, of magnitude 2 to 3, at random places.
     kExtremes,
-    // One factor of products whose sums have one term that is not zero each, so that they are
-    // exact whatever the digits: see fill_input.
+    // A factor of products whose sums have only one nonzero term each. They are exact whatever the
+    // digits: see fill_input.
     kSparse,
     kGiven,  // by the user: within `given`
   };

@@ -27,7 +27,8 @@ std::uint64_t seed_of(std::uint64_t seed, OperandSet set, int draw) {
   return set == OperandSet::kExact ? drawn : random_bits(drawn ^ kSecondSet, 0);
 }
 
-// What `given` says, from its first byte; the rest, and bindings that are not given, as planned.
+// Returns the bytes of `given`, from the first on. The rest, and bindings that are not given,
+// follow the plan.
 Result<Buffers::Contents> contents_of(const problem::Dispatch& dispatch, const InputPlan& plan,
                                       std::uint64_t seed, const std::vector<std::string>& given) {
   Buffers::Contents contents(dispatch.bindings.size());
@@ -45,7 +46,8 @@ Result<Buffers::Contents> contents_of(const problem::Dispatch& dispatch, const I
   return contents;
 }
 
-// Among the elements of the binding's tensor that the reference writes: all, where it does not say.
+// Counts among the elements of the binding's tensor that the reference writes, or all if it does
+// not say.
 std::size_t count_not_finite(const problem::Binding& binding, const Expected& expected) {
   const auto size = problem::element_bytes(binding.type.element);
   const std::size_t elements =
@@ -65,8 +67,8 @@ std::size_t count_not_finite(const problem::Binding& binding, const Expected& ex
   return std::accumulate(parts.begin(), parts.end(), std::size_t{0});
 }
 
-// One output that hone computed: all elements of its tensor written, the rest of a larger buffer
-// left as it was.
+// Expects an output that hone computed: all elements of its tensor written, the rest of a larger
+// buffer unchanged.
 std::vector<Expected> expect_output(const problem::Dispatch& dispatch, std::size_t binding,
                                     std::vector<std::byte> bytes, const Buffers::Contents& before,
                                     int variant) {
@@ -220,7 +222,7 @@ Result<Buffers> make_buffers(const std::vector<problem::Binding>& bindings,
   const std::int64_t cache = request.last_level_cache == 0 && device != nullptr
                                  ? device->last_level_cache()
                                  : request.last_level_cache;
-  // What lies between views takes some memory too when it is taken in one piece.
+  // Gaps between views take memory too, since the device allocates a copy in one piece.
   const double used =
       apart ? static_cast<double>(bytes) / static_cast<double>(Arrangement(bindings).bytes) : 1;
   const auto memory = static_cast<double>(apart ? device->free_memory() : available_memory());

@@ -10,9 +10,9 @@
 namespace hone::measure {
 namespace {
 
-// Below these shares, what others take does not show in a median.
+// Load of other processes below these shares does not show in a median.
 constexpr double kWorthSaying = 0.02;
-// Above them a short calibration says little: such load comes and goes.
+// Load above these shares makes a short calibration unreliable: it comes and goes.
 constexpr double kMostBackground = 0.10;
 constexpr double kMostStolen = 0.05;
 constexpr std::size_t kMostProcesses = 3;

@@ -24,8 +24,8 @@ struct Noise {
   double spread = 0;     // of single samples: interquartile range / median
   double disturbed = 0;  // share of samples that somebody else's work fell into
   double outliers = 0;   // share of samples far above the others (statistics.h)
-  // Differences of `wanted` cannot be told, or somebody else takes so much of the cores that the
-  // short calibration may just have missed it.
+  // Differences of `wanted` cannot be detected, or other processes take so much of the cores that
+  // the short calibration may just have missed it.
   bool too_noisy = false;
   std::vector<std::string> findings;  // what was seen: "core 1: governor 'powersave'"
   std::vector<std::string> advice;    // what to do about each kind of finding
@@ -33,7 +33,7 @@ struct Noise {
 
 Noise judge_noise(const Calibration& calibration, const NoiseOptions& options = {});
 
-// One line for people when the machine is too noisy; empty when it is not.
+// Warns in a line for people if the machine is too noisy; empty otherwise.
 std::string warning(const Noise& noise, const NoiseOptions& options = {});
 
 void to_json(nlohmann::json& json, const Noise& noise);

@@ -10,8 +10,8 @@
 
 namespace hone::measure {
 
-// A thread that was pinned to one core has one, so that it disturbs nothing that is measured on
-// others; threads inherit where they may run.
+// Returns 1 for a thread that is pinned to a core, so that it does not disturb measurements on
+// others: threads inherit the cores they may run on.
 inline std::size_t usable_cores() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
@@ -40,7 +40,7 @@ auto in_parts_of(std::size_t count, std::size_t least, const Work& work) {
   return results;
 }
 
-// The same of elements that take nanoseconds each: what is small stays one part, on this thread.
+// Likewise for elements that take nanoseconds each: a small array stays one part, on this thread.
 template <class Work>
 auto in_parts(std::size_t count, const Work& work) {
   return in_parts_of(count, std::size_t{1} << 18U, work);

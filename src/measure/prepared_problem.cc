@@ -9,10 +9,10 @@
 namespace hone::measure {
 namespace {
 
-// A reference of which some element is not finite is run again on other inputs, this often.
+// Draws of inputs, at most, while an element of the reference is not finite.
 constexpr int kMostDraws = 4;
 
-// What the reference, code for the host, gives on a device of its own.
+// Runs the reference, code for the host, on a device of its own.
 Result<ExpectedOutputs> run_reference_on(device::Device& host, const ProblemRequest& request,
                                          const std::array<LaunchOperands, kOperandSets>& operands) {
   const provider::Artifact& reference = *request.reference;
@@ -46,7 +46,7 @@ Result<PreparedProblem> prepare_problem(const ProblemRequest& request, const Ope
       HONE_ASSIGN(computed, run_reference_on(*host, request, prepared.operands));
     }
     prepared.expected = std::move(*computed);
-    // Given ones are as the user has them.
+    // Never redraw what the user gives.
     if (prepared.reference == "given" || !request.inputs.empty()) return prepared;
     const std::string wrong = not_finite(request.dispatch, prepared.expected);
     if (wrong.empty()) return prepared;
@@ -58,8 +58,8 @@ Result<PreparedProblem> prepare_problem(const ProblemRequest& request, const Ope
 
 void ProblemAhead::begin(const ProblemRequest& request, OpenDevice open) {
   if (prepared_.valid()) prepared_.get();
-  // Each binding is there for two operand sets, as an input or an expected output, and once more
-  // while the reference runs; what it needs is beside the problem that is measured.
+  // Memory per binding: two operand sets, each as an input or an expected output, and once more
+  // while the reference runs. All of it is beside the problem that is measured.
   constexpr std::int64_t kTimes = 4, kShare = 4;
   std::int64_t bytes = 0;
   for (const problem::Binding& binding : request.dispatch.bindings) bytes += binding.bytes;

@@ -1,5 +1,5 @@
-// What a problem's kernels run on and must give, made before they are loaded: on the runner's own
-// thread, or ahead of its turn while another problem's kernels are measured.
+// Prepares a problem's inputs and expected outputs before its kernels are loaded: on the runner's
+// own thread, or ahead of its turn while another problem's kernels are measured.
 #pragma once
 
 #include <array>
@@ -29,14 +29,14 @@ using OpenDevice = std::function<Result<std::unique_ptr<device::Device>>(const d
 // finite. Errors as Runner::set_problem().
 Result<PreparedProblem> prepare_problem(const ProblemRequest& request, const OpenDevice& open);
 
-// One problem that is prepared on a thread of its own. Not for kernels that run on the host's
-// cores, which it would disturb.
+// Prepares a problem on a thread of its own. Not for kernels that run on the host's cores, which it
+// would disturb.
 class ProblemAhead {
  public:
-  // Begins, unless it would take more than a quarter of the memory that is free; an earlier one
-  // that nobody took is waited for and dropped.
+  // Begins, unless it would take more than a quarter of the free memory. Waits for an earlier
+  // problem that nobody took, and drops it.
   void begin(const ProblemRequest& request, OpenDevice open);
-  // Hands over the problem that was begun, once it is ready; nothing where it is another.
+  // Returns the problem that was begun, once it is ready; nullopt if it is another one.
   std::optional<Result<PreparedProblem>> take(const ProblemRequest& request);
 
  private:

@@ -10,7 +10,7 @@
 namespace hone::measure {
 namespace {
 
-// Below this a median of rounds says little of a noisy machine.
+// Fewer rounds than this give an unreliable median on a noisy machine.
 constexpr std::size_t kFewestRounds = 8;
 
 }  // namespace
@@ -102,7 +102,7 @@ Result<Race::Winner> Race::winner(std::span<const std::string> names) const {
   if (names.size() != candidates_)
     return input_error("{} finalists need as many names, got {}", candidates_, names.size());
   if (tied_.size() == 1) return Winner{tied_.front(), Won::kSeparated};
-  // Nothing is known about those that narrow() took out.
+  // Candidates that narrow() took out were never compared.
   const bool all_compared = std::ranges::all_of(tied_, [&](std::size_t each) {
     return std::ranges::find(compared_, each) != compared_.end();
   });

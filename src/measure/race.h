@@ -1,11 +1,11 @@
-// Finalists in rounds until a winner is known: who is dropped, when to look, when to end, who wins.
-// Pure: told the times of each round, it knows no device and no clock.
+// Runs finalists in rounds until a winner is known: which are dropped, when to look, when to end,
+// which wins. Pure: told the times of each round, it knows no device and no clock.
 //
-// After each look those found slower than another one (ties.h) leave, so that the time left goes to
-// those that are not told apart. The error of the whole race is alpha: the truly fastest would have
-// to lose one of k - 1 tests at one of the looks, and each test has alpha / (k - 1) / looks, k
-// being those that began. That nobody is dropped by fewer rounds than that takes is the first
-// look's number: 2^-n must be as small.
+// After each look, finalists found slower than another one (ties.h) leave, so that the remaining
+// time goes to those still tied. alpha is the error of the whole race. To be dropped, the truly
+// fastest would have to lose one of k - 1 tests at one of the looks. Each test has alpha / (k - 1)
+// / looks, k being the initial number of candidates. The first look comes once a drop is possible:
+// after n rounds, where 2^-n is as small as a test's alpha.
 #pragma once
 
 #include <cstddef>
@@ -43,24 +43,24 @@ class Race {
 
   // Candidates that take part in the next round, ascending.
   const std::vector<std::size_t>& running() const { return running_; }
-  // The times of one round in seconds: of running(), then the default's. Looks when that is due. An
-  // input error when that is not their number, or a time is not positive and finite.
+  // Adds the times of a round in seconds: of running(), then the default's. Looks when a look is
+  // due. An input error if their number is another, or a time is not positive and finite.
   Status add(const std::vector<double>& seconds);
-  // The rounds after which the first look is taken.
+  // Number of rounds before the first look.
   std::size_t fewest_rounds() const { return fewest_; }
   std::size_t rounds() const { return rounds_.size(); }
-  // More rounds would not say more, or kMostRounds are taken.
+  // Whether more rounds would add nothing, or kMostRounds are taken.
   bool is_over() const { return over_; }
-  // Time is over: looks once more where rounds have come since the last look, in place of the next
-  // one.
+  // Ends the race when time is up: looks once more if rounds have come since the last look, in
+  // place of the next one.
   Status end();
-  // There is no time even for the first look: only the fastest by estimate goes on, so that it can
-  // be compared with the default.
+  // Narrows the race if there is no time even for the first look: only the fastest by estimate goes
+  // on, so that it can be compared with the default.
   Status narrow();
 
-  // Candidates not found slower than any other; ascending. Those that narrow() took out are in it.
+  // Candidates not found slower than any other, ascending; includes those that narrow() took out.
   const std::vector<std::size_t>& tied() const { return tied_; }
-  // What the last look says of running(), whose indices are those within running() then.
+  // Result of the last look, whose indices are those within running() at that time.
   const TieSet& ties() const { return ties_; }
   // Times of a candidate, and of the default, in the rounds that the candidate took part in.
   std::vector<double> times(std::size_t candidate) const;
@@ -70,14 +70,15 @@ class Race {
     std::size_t candidate = 0;
     Won won = Won::kSeparated;
   };
-  // The one that is left; of a tie settled within the band the first by name, so that two tunings
-  // that find the same tie name the same winner; else the fastest by estimate. After end() or
-  // is_over(). Input error when there is not one name for each candidate.
+  // Returns the last remaining candidate. A tie settled within the band goes to the first by name,
+  // so that two tunings that find the same tie name the same winner. Otherwise the fastest by
+  // estimate wins. Call it after end() or is_over(). Input error unless there is one name for each
+  // candidate.
   Result<Winner> winner(std::span<const std::string> names) const;
 
  private:
   Status look();
-  // rounds x running(): who still runs has run in every round.
+  // Times, rounds x running(): a candidate that still runs has run in every round.
   std::vector<std::vector<double>> times_of_running() const;
   // Times of a column in the rounds that `with` took part in.
   std::vector<double> times_of(std::size_t column, std::size_t with) const;

@@ -149,7 +149,7 @@ Plan plan_of(const Operation& operation) {
   return plan;
 }
 
-// What the values of a buffer have in common: all are integers times 2^exponent, at most `largest`.
+// Common grid of a buffer's values: all are integers times 2^exponent, at most `largest`.
 struct Grid {
   int exponent = std::numeric_limits<int>::max();  // max: all values are zero
   double largest = 0;

@@ -45,18 +45,18 @@ Result<ExactContraction> exact_contraction(const problem::Operation& operation,
 
 using problem::ExactBindings;
 
-// Whether hone computes the right output itself. All else is compared with an independent compile
-// of the dispatch.
+// Whether hone computes the correct output itself. All other dispatches are compared with an
+// independent compile.
 bool has_exact_reference(const problem::Dispatch& dispatch);
 
-// What the output's binding must hold, from the sums in the root's output type: the bias added in
-// that type, and the result rounded once to the binding's.
+// Computes the contents of the output's binding from the sums in the root's output type: adds the
+// bias in that type, and rounds the result once to the binding's.
 std::vector<std::byte> finish_output(const problem::Dispatch& dispatch,
                                      const ExactBindings& bindings, std::vector<std::byte> sums,
                                      std::span<const std::byte> bias);
 
-// What the output of a bare contraction holds when the root begins to add to it: the constant of
-// its fill, or, without a fill, `before`, the binding's content. Empty for zeros.
+// Contents of a bare contraction's output when the root begins to add to it: the constant of its
+// fill, or, without a fill, `before`, the binding's contents. Empty for zeros.
 std::vector<std::byte> initial_output(const problem::Dispatch& dispatch,
                                       std::span<const std::byte> before);
 

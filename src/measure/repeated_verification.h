@@ -1,5 +1,5 @@
-// A kernel compared again and again: what goes wrong in one of many launches (a race, memory that
-// is not initialised) is found before the kernel ships.
+// Verifies a kernel again and again before it ships. This finds faults that show in one of many
+// launches (a race, memory that is not initialised).
 #pragma once
 
 #include "base/json_fields.h"
@@ -9,8 +9,8 @@
 
 namespace hone::measure {
 
-// Launches of one kernel that must have been right before it is selected. What strikes in one of 50
-// launches is missed by 256 with probability 0.98^256 = 0.6 %.
+// Launches of a kernel that must all be right before it is selected. A fault in one of 50 launches
+// is missed by 256 with probability 0.98^256 = 0.6 %.
 inline constexpr int kComparedLaunches = 256;
 
 struct RepeatRequest {
@@ -35,11 +35,11 @@ struct Repeated {
   }
 };
 
-// Launches `kernel` on copy 0, by turns on the two sets of operands, inputs and read-write buffers
-// restored and outputs poisoned before each launch, and compares each time what verification
-// compares: outputs within the tolerance, guards, inputs; what is left unwritten still holds the
-// poison, which is no right value. Ends with the first wrong one. A failure only when the kernel
-// reports an error.
+// Launches `kernel` on copy 0, alternating between the two sets of operands. Before each launch,
+// inputs and read-write buffers are restored and outputs poisoned. After it, the checks are those
+// of verification: outputs within the tolerance, guards, inputs. Unwritten elements still hold the
+// poison, which is never a right value. Ends with the first wrong launch. A failure only if the
+// kernel reports an error.
 Result<Repeated> verify_repeatedly(device::Kernel& kernel, Workload& workload,
                                    const RepeatRequest& request);
 

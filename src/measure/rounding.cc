@@ -20,11 +20,11 @@ using problem::Value;
 // In multiples of u (see the header).
 constexpr double kFunction = 4;
 constexpr double kHardFunction = 8;
-// An operation in a chain of unknown order rounds so often, and so does one that is not told apart.
+// Number of roundings assumed for an operation in a chain of unknown order, or of unknown steps.
 constexpr double kUnknownSteps = 16;
-// A sum of independent terms lies within so many standard deviations.
+// Standard deviations that bound a sum of independent terms.
 constexpr double kRoundingDeviations = 6;
-// Errors of independent terms add up to so many standard deviations at most.
+// Standard deviations that bound the sum of errors of independent terms.
 constexpr double kErrorDeviations = 3;
 
 template <std::size_t N>
@@ -36,7 +36,7 @@ double largest_of(double low, double high) {
   return std::max(std::abs(low), std::abs(high));
 }
 
-// Digits behind the point of a constant; nothing for infinities and NaN.
+// Digits behind the point of a constant; nullopt for infinities and NaN.
 std::optional<int> grid_of(double value) {
   if (!std::isfinite(value)) return std::nullopt;
   if (value == 0) return std::numeric_limits<int>::max() / 2;  // zero is on every grid
@@ -243,7 +243,7 @@ class Analysis {
     if (holds(value_->type, estimate.largest(), estimate.grid)) return estimate;
     const ElementType from = computation_.at(value_->operands[0]).type;
     if (problem::is_float(from) && unit_roundoff(from) >= u_) return estimate;  // wider
-    // One correct rounding of a value that all kernels share.
+    // A single correct rounding: without error if all kernels round the same exact value.
     if (!estimate.is_exact()) estimate.relative += u_;
     estimate.grid.reset();
     return estimate;
@@ -294,8 +294,8 @@ class Analysis {
     return estimate;
   }
 
-  // What is added to a sum of terms may be what the sum begins with (see
-  // Planner::added_to_sums()): then each step rounds, though the terms alone would not be.
+  // A kernel may begin a sum of terms with the value added to it (see Planner::added_to_sums()).
+  // Then each step rounds, though the terms alone would not.
   double of_beginning_with_the_other() const {
     if (value_->operation != "arith.addf") return 0;
     double most = 0;
@@ -441,7 +441,7 @@ class Analysis {
     const auto terms = static_cast<double>(value_->terms);
     const std::string_view name = value_->operation;
     if (problem::selects(name)) {
-      // What a maximum starts from is no term of it: minus infinity, the lowest number.
+      // The start of a maximum is not a term of it: minus infinity, the lowest number.
       Estimate estimate = term;
       const bool is_identity =
           start.low == start.high && start.largest() > 1e4 * (1 + term.largest());

@@ -1,5 +1,5 @@
-// How large the values of a computation are, and how far a right implementation's may lie from the
-// exact ones: a forward analysis over the values that are computed, once for a dispatch.
+// Estimates how large the values of a computation are, and how far a right implementation may be
+// from the exact values: a forward analysis over all values, once for a dispatch.
 //
 // With u the unit roundoff of a value's type (Higham, Accuracy and Stability of Numerical
 // Algorithms, 2nd ed., chapters 2 to 4, for the rules that are not statistical):
@@ -18,8 +18,8 @@
 //   attention             a convex combination of values v: the relative error of the weights times
 //                         the largest |v|, halved as the errors of single weights are independent
 //   narrowing             of exact values one correct rounding, which all make alike; else u
-// What is exact in any order and with any grouping has no error: integers, and floats that are
-// multiples of 2^g below 2^(g + digits).
+// Values that are exact in any order and with any grouping have no error: integers, and floats that
+// are multiples of 2^g below 2^(g + digits).
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@
 
 namespace hone::measure {
 
-// What is known about all elements that one value of a computation stands for.
+// Estimates for all elements that a value of a computation stands for.
 struct Estimate {
   double low = 0, high = 0;  // plausibly: sums lie within six standard deviations
   double smallest = 0;       // magnitude
@@ -43,7 +43,7 @@ struct Estimate {
   double largest() const;  // magnitude
 };
 
-// An operand lies outside of what its operation is defined for, or the result overflows.
+// Operand outside the domain of its operation, or a result that overflows.
 struct OutOfDomain {
   int value = -1;          // the operand, in Computation::values
   bool too_large = false;  // smaller inputs help; else positive ones
@@ -55,7 +55,7 @@ struct Rounding {
   std::vector<OutOfDomain> out_of_domain;
 };
 
-// `plan` says what the inputs are (plan_inputs), and of the root's sums how large they get.
+// `plan` describes the inputs (plan_inputs), and the size of the root's sums.
 Rounding estimate_rounding(const problem::Computation& computation, const InputPlan& plan);
 
 }  // namespace hone::measure

@@ -16,8 +16,8 @@
 namespace hone::measure {
 namespace {
 
-// What a library's kernels run on where they compute `dispatch` and not the problem's own: inputs
-// of the same kind and seed, and the exact result.
+// Makes the workload of a library's kernels that compute `dispatch` instead of the problem's own:
+// inputs of the same kind and seed, and the exact result.
 Result<Workload> own_workload(const ProblemRequest& request, problem::Dispatch dispatch,
                               device::Device& device) {
   ProblemRequest own = request;
@@ -128,7 +128,7 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
   state_->clear();  // also unpins this thread, so that the reference below may use every core
   if (request.dispatch.bindings.empty())
     return input_error("{} has no bindings: nothing to run it on", request.dispatch.name);
-  // Before the device is opened, while no driver watches what the reference does.
+  // Done before the device is opened, while no driver watches the reference run.
   std::optional<Result<PreparedProblem>> ahead = state_->ahead.take(request);
   HONE_ASSIGN(PreparedProblem prepared,
               ahead ? std::move(*ahead) : prepare_problem(request, state_->opener()));

@@ -1,4 +1,4 @@
-// The runner's jobs: what each is called, asks and answers.
+// The runner's jobs, with their names, requests and answers.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ using provider::kBody;
 using provider::Nothing;
 
 inline constexpr Job<ProblemRequest, ProblemReady> kSetProblem{"set_problem"};
-// Made ready while the other one's kernels run.
+// Prepares the problem while another problem's kernels run.
 inline constexpr Job<ProblemRequest, Nothing> kExpectProblem{"expect_problem"};
 inline constexpr Job<provider::Artifact, int> kLoad{"load", "artifact", "handle"};
 inline constexpr Job<Nothing, std::vector<Baseline>> kBaselines{"baselines", kBody, "baselines"};
@@ -26,7 +26,7 @@ inline constexpr Job<RepeatRequest, Repeated> kRepeat{"repeat"};
 inline constexpr Job<std::vector<int>, Accuracies> kAccuracies{"accuracies", "handles", "kernels"};
 // The mistake's place in the list; -1: none of them.
 inline constexpr Job<MistakeRequest, int> kFindMistake{"find_mistake", kBody, "found"};
-// Of the last kVerify.
+// Outputs of the last kVerify.
 inline constexpr Job<Nothing, Outputs> kOutputs{"outputs", kBody, "bindings"};
 inline constexpr Job<MeasureRequest, MeasureResult> kMeasure{"measure"};
 inline constexpr Job<int, Nothing> kUnload{"unload", "handle"};
@@ -35,8 +35,8 @@ inline constexpr Job<Nothing, device::Peak> kPeak{"peak"};
 
 }  // namespace jobs
 
-// Does one job. A load error for an unknown kind or a body that is not as above, and for whatever
-// the runner cannot do.
+// Does a job. A load error for an unknown kind, for a body of another form, and for anything the
+// runner cannot do.
 provider::Outcome handle(Runner& runner, const Message& message);
 
 }  // namespace hone::measure

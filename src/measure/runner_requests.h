@@ -1,4 +1,4 @@
-// What a Runner is asked and what it answers; plain data that travels as JSON (runner_jobs.h).
+// Requests to a Runner and its answers; plain data that travels as JSON (runner_jobs.h).
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,20 @@ inline constexpr std::pair<CacheMode, std::string_view> kCacheModes[] = {
 
 struct ProblemRequest {
   problem::Dispatch dispatch;  // `source` may be empty
-  // That candidates run on. Of its cores the first also runs the runner itself; an artifact for the
-  // reference is code for them, compiled independently where the device is another.
+  // Device that candidates run on. The first of its cores also runs the runner itself. An artifact
+  // for the reference is code for these cores, compiled independently if they are not the device.
   device::Address device;
   std::uint64_t seed = 1;  // of the inputs
   CacheMode cache = CacheMode::kWarm;
-  // Bytes; kCold rotates through more than twice as much. 0: as the device says, where it does.
+  // Bytes; kCold rotates through more than twice as much. 0: the device's own figure, if it has
+  // one.
   std::int64_t last_level_cache = 0;
   std::optional<provider::Artifact> reference;
-  // By binding, where the user gives them: the bytes of an input, and those that an output must
-  // have. Shorter vectors and empty strings: generated, and computed by the reference.
+  // Data that the user gives, by binding: the bytes of an input, and the bytes that an output must
+  // have. Missing and empty entries are generated, or computed by the reference.
   std::vector<std::string> inputs = {};
   std::vector<std::string> expected = {};
-  // Instead of the tolerance that follows from the dispatch and its inputs.
+  // Replaces the tolerance that follows from the dispatch and its inputs.
   std::optional<Tolerance> tolerance = {};
   // Kernels are timed and not verified: no reference is made, and none needed.
   bool only_timed = false;
@@ -85,7 +86,7 @@ struct Baseline {
   }
 };
 
-// One output of a candidate beside what it must be.
+// Comparison of a candidate's output with its expected contents.
 struct OutputCheck {
   int binding = 0;
   Comparison comparison;
@@ -134,7 +135,7 @@ struct Verification {
   }
 };
 
-// What a kernel left in the bindings it writes.
+// Contents that a kernel left in the bindings it writes.
 struct Outputs {
   std::vector<int> bindings;
   std::vector<std::string> bytes;  // of the whole buffer, by output
@@ -180,7 +181,7 @@ struct HandleSamples {
   std::vector<double> seconds;  // per launch, in the order taken
   std::vector<int> rounds;      // the round each belongs to, so that samples can be paired
   int launches_per_sample = 0;
-  // Samples during which somebody else had the core. They were dropped and taken again, unless
+  // Samples during which another process had the core. They were dropped and taken again, unless
   // kept_disturbed: the machine was never quiet within the time allowed.
   int disturbed = 0;
   bool kept_disturbed = false;
@@ -207,8 +208,8 @@ struct MeasureResult {
   }
 };
 
-// Bytes are left out, and are blobs: the reference's code where there is one, then each input and
-// each expected output, of which the body says how many.
+// Bytes are not in the JSON but travel as blobs: the reference's code if there is one, then each
+// input and each expected output. The body says how many there are.
 void give_blobs(ProblemRequest& request, Message& message);
 Status take_blobs(ProblemRequest& request, Message& message);
 // The list of bindings; their bytes are blobs.

@@ -13,7 +13,7 @@
 namespace hone::measure {
 namespace {
 
-// How often a disturbed sample is taken again before it is kept, marked.
+// Attempts to take an undisturbed sample; after them a disturbed one is kept, marked.
 constexpr int kAttempts = 4;
 // Below this many launches in a sample the launch that brings the kernel's code back into the
 // caches would cost as much as the sample.
@@ -75,8 +75,8 @@ Result<device::BatchTime> SampleLoop::batch(const Participant& participant, std:
   return time;
 }
 
-// Threads of one library still look for work when those of the other start; between them, both go
-// to sleep.
+// Threads of a library still poll for work when another library's threads start. Sleep in between,
+// so that they go to sleep too.
 void SampleLoop::hand_over(const Participant& participant) const {
   if (device_.threads() > 1 && !participant.kernel->uses_device_threads())
     std::this_thread::sleep_for(kHandOver);

@@ -16,11 +16,11 @@ struct Participant {
   Workload* workload = nullptr;
 };
 
-// Warms each participant up, then goes in rounds: in every round each of those not yet done takes
-// one sample, in random order. The sentinel goes on until the others are done, and takes one sample
-// at least, so that every sample has one of it in its round. Results are in the order of
+// Warms each participant up, then samples in rounds: each participant that is not done takes a
+// sample per round, in random order. The sentinel goes on until the others are done, with at least
+// one sample. So every sample has one of the sentinel in its round. Results are in the order of
 // `participants`. An input error for an impossible protocol or no participants; a failure that
-// names the handle when a kernel reports an error.
+// names the handle if a kernel reports an error.
 Result<MeasureResult> sample_interleaved(device::Device& device,
                                          const std::vector<Participant>& participants,
                                          const MeasureRequest& request);

@@ -1,4 +1,4 @@
-// How one candidate is sampled, and when to stop.
+// Decides how a candidate is sampled, and when to stop.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct Protocol {
   double max_seconds = 2;       // of sampling one candidate
   double target_width = 0.005;  // relative half-width of the median's interval
   double confidence = 0.95;     // of that interval
-  // One sample is the mean over a batch at least this long: 1000 times the clock's resolution and
-  // short against the time between interruptions.
+  // Least length of a batch, whose mean is a sample: 1000 times the clock's resolution and short
+  // against the time between interruptions.
   double batch_seconds = 0.002;
   // A candidate certainly slower than best x factor stops early; 0 switches it off.
   double early_stop_factor = 1.2;
@@ -79,9 +79,9 @@ enum class Stop {
 };
 std::string_view name_of(Stop stop);
 
-// Fed with one sample after another; says when enough is known. Stopping at a target width makes
-// the interval somewhat too narrow (Anscombe 1953 shows it vanishes for many samples): it decides
-// how long to sample, verdicts come from fresh interleaved rounds (comparison.h, ties.h).
+// Takes one sample after another and says when to stop. Stopping at a target width makes the
+// interval somewhat too narrow (Anscombe 1953 shows it vanishes for many samples). It only decides
+// how long to sample; verdicts come from fresh interleaved rounds (comparison.h, ties.h).
 class StoppingRule {
  public:
   // best_seconds: per launch, of the fastest so far; none for the first candidate.

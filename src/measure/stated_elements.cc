@@ -22,7 +22,7 @@ using problem::StatedValue;
 // Elements that are worth a thread: each has hundreds of products.
 constexpr std::size_t kLeastPart = 64;
 
-// A use of a binding: where its elements lie in what the binding holds.
+// A use of a binding, with the place of its elements in the binding's contents.
 struct Located {
   const StatedUse* use = nullptr;
   int binding = -1;
@@ -49,7 +49,7 @@ class Walk {
   }
 
   std::int64_t count() const { return count_; }
-  // How many elements step `step` is from the first one of the use.
+  // Distance in elements of step `step` from the first element of the use.
   std::int64_t distance(std::int64_t step, const StatedUse& use) const {
     std::int64_t elements = 0;
     for (std::size_t i = loops_.size(); i-- > 0;) {
@@ -130,7 +130,7 @@ class Evaluation {
  private:
   using Point = std::pair<std::int64_t, std::int64_t>;  // row, column
 
-  // What one thread has computed of the element that it is at.
+  // Values that a thread has computed for its present element.
   struct Element {
     std::vector<double> values;
     std::int64_t weighed_row = -1;
@@ -141,7 +141,8 @@ class Evaluation {
     return use.offset + rows_.distance(row, use) + columns_.distance(column, use);
   }
 
-  // Binding i where its view is the whole of one (Binding::ordinal).
+  // Finds the binding that holds a use. Without an ordinal (Binding::ordinal), the dispatch's
+  // binding i is the kernel's binding i as a whole.
   Result<Located> locate(const StatedUse& use, bool reads) const {
     const problem::StatedView& view = statement_.views[use.view];
     std::int64_t byte = view.offset;

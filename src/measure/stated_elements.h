@@ -1,5 +1,5 @@
-// Elements of a dispatch's outputs in double precision, by what it states of itself
-// (problem/statement.h): no compiler has a part in them, and nothing is rounded on the way.
+// Computes elements of a dispatch's outputs in double precision from its own statement
+// (problem/statement.h). No compiler takes part, and nothing is rounded on the way.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace hone::measure {
 
-// Some elements of what one store writes.
+// Some elements that a store writes.
 struct StatedElements {
   int binding = -1;  // of the dispatch
   problem::ElementType type = problem::ElementType::kF32;
@@ -22,23 +22,23 @@ struct StatedElements {
 };
 
 struct ElementSample {
-  // A sample has no more elements, and takes about so many multiplications at most.
+  // Most elements of a sample, and about the most multiplications.
   std::size_t elements = 16384;
   double products = 1 << 25;
   std::uint64_t seed = 1;
 };
 
-// A sample of each store's elements, drawn by the seed, the first and the last one always among
-// them. Of attention all elements of some queries. `statement`: the dispatch's own, or another with
-// the same loops and views. `inputs`: by binding what it holds before the launch; empty for what is
-// not read. Input errors: views that are no binding of the dispatch, elements beyond its end, an
-// operation behind the root that is not known here.
+// Returns a sample of each store's elements, drawn by the seed; it always contains the first and
+// the last. For attention, it has all elements of some queries. `statement`: the dispatch's own, or
+// another with the same loops and views. `inputs`: contents by binding before the launch; empty for
+// bindings that are not read. Input errors: views that are no binding of the dispatch, elements
+// beyond its end, an unknown operation behind the root.
 Result<std::vector<StatedElements>> stated_elements(
     const problem::Dispatch& dispatch, const problem::Statement& statement,
     std::span<const std::span<const std::byte>> inputs, const ElementSample& sample = {});
 
-// The value of one operation behind a root: "arith.addf" of what it is given, as real numbers.
-// `operand`: the type of the first of them. Input error for one that is not known.
+// Returns the value of an operation behind a root, such as "arith.addf", on its operands as real
+// numbers. `operand`: the type of the first operand. Input error for an unknown operation.
 Result<double> stated_value(const problem::StatedValue& value, std::span<const double> operands,
                             problem::ElementType operand);
 

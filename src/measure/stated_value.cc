@@ -11,7 +11,8 @@ namespace {
 using problem::ElementType;
 using Operands = std::span<const double>;
 
-// Rounding is what is looked for, so a conversion between floating-point types is none here.
+// A conversion between floating-point types does not round here, since rounding is what is looked
+// for.
 double same(double x) {
   return x;
 }
@@ -91,7 +92,7 @@ constexpr Function<double, double> kOfTwo[] = {
 constexpr Function<double, double, double> kOfThree[] = {{"arith.select", select},
                                                          {"math.fma", std::fma}};
 
-// What a function of these says; nothing where none has the name.
+// Applies the function called `name` to the operands; nullopt if there is none.
 template <std::size_t N, class... Operand>
 std::optional<double> applied(const Function<Operand...> (&functions)[N], std::string_view name,
                               Operand... x) {
@@ -117,13 +118,13 @@ bool holds(std::string_view predicate, double a, double b) {
   return predicate == "lt" ? a < b : a <= b;
 }
 
-// An integer of `type` taken as one without a sign.
+// Reads an integer of `type` as unsigned.
 double without_sign(double value, ElementType type) {
   const int bits = type == ElementType::kI1 ? 1 : static_cast<int>(8 * problem::byte_size(type));
   return value < 0 ? value + std::ldexp(1.0, bits) : value;
 }
 
-// Of truth values, which are 0 or 1, sums and differences are the exclusive or.
+// Sums and differences of truth values, which are 0 or 1, are the exclusive or.
 std::optional<double> of_truth_values(std::string_view name, Operands x) {
   if (x.size() != 2) return std::nullopt;
   const bool a = x[0] != 0, b = x[1] != 0;
@@ -144,7 +145,7 @@ std::optional<double> of_bits(std::string_view name, Operands x) {
 
 std::optional<double> converted(std::string_view name, double x, ElementType from, ElementType to) {
   const bool truth = from == ElementType::kI1;
-  // As a number of one bit with a sign, what is true is -1.
+  // As a signed number of one bit, true is -1.
   if (name == "arith.sitofp" || name == "arith.extsi") return truth ? -x : x;
   if (name == "arith.uitofp" || name == "arith.extui") return truth ? x : without_sign(x, from);
   if (name != "arith.trunci") return std::nullopt;

@@ -42,8 +42,8 @@ struct Interval {
 // with p = 1/2). Fewer than six samples cannot give 95 %: the interval is then (-inf, inf).
 Interval median_interval(std::span<const double> samples, double confidence = 0.95);
 
-// One-sided: the median is at least this, with at least `confidence`; -inf for too few samples
-// (five give 95 %: all five are above the median with probability 1/32).
+// Lower end of a one-sided interval: the median is at least this, with at least `confidence`. -inf
+// for too few samples (five give 95 %: all five are above the median with probability 1/32).
 double median_lower_bound(std::span<const double> samples, double confidence = 0.95);
 
 // Half the width of the median's interval over the median: 0.01 means +-1 %. Infinite while there

@@ -33,7 +33,7 @@ std::vector<double> differences(const std::vector<double>& one, const std::vecto
   return differences;
 }
 
-// How slow a candidate is against the median of its rounds: an estimate that uses all rounds and
+// Slowness of each candidate against the median of its rounds: an estimate that uses all rounds and
 // does not depend on which candidate is taken as the base.
 std::vector<double> centred_estimates(const std::vector<std::vector<double>>& columns) {
   std::vector<double> centre(columns.front().size()), row(columns.size());
@@ -70,7 +70,7 @@ Result<TieSet> find_ties(std::span<const std::vector<double>> rounds, const TieO
   }
   const auto estimate = [&](std::size_t candidate) { return estimates[candidate]; };
   if (ties.members_.empty()) {
-    // Tests on the same rounds are not transitive; a ring of "slower" leaves the estimate.
+    // Tests on the same rounds are not transitive; in a cycle of "slower" the estimate decides.
     const auto fastest = std::ranges::min_element(estimates);
     ties.members_.push_back(static_cast<std::size_t>(fastest - estimates.begin()));
   }
@@ -86,7 +86,7 @@ Result<TieSet> find_ties(std::span<const std::vector<double>> rounds, const TieO
     const SignedRank test = signed_rank(differences(columns[c], columns[ties.best_]), alpha);
     ties.ratios_.push_back(std::exp(test.estimate));
     ties.intervals_.push_back({std::exp(test.interval.low), std::exp(test.interval.high)});
-    // One-sided: that a member is not slower than the band is all that is asked.
+    // Tests one side only: a member must not be slower than the band.
     const std::vector<double> below_band =
         differences(columns[ties.best_], columns[c], -std::log1p(options.band));
     if (ties.contains(c) && p_positive(below_band) > alpha) within_band = false;

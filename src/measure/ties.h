@@ -1,4 +1,5 @@
-// Which finalists can be told from the best? From interleaved samples, rounds x candidates.
+// Decides which finalists cannot be told from the best, from interleaved samples, rounds x
+// candidates.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,7 @@ class TieSet {
   const std::vector<double>& ratios() const { return ratios_; }
   // Intervals of these ratios at confidence 1 - alpha / (k - 1).
   const std::vector<Interval>& intervals() const { return intervals_; }
-  // One member is left: sampling may stop.
+  // Whether a single member is left: sampling may stop.
   bool separated() const { return members_.size() == 1; }
   // Sampling may stop because it is separated, or because every member is known to lie within
   // `band` of the best: a tie.
@@ -51,18 +52,18 @@ class TieSet {
 };
 
 // rounds[r][c] is the time of candidate c in round r, all candidates in random order in each round.
-// A candidate is left out when the one-sided signed-rank test on its log ratios to some other one
-// calls it slower by more than the threshold at alpha / (k - 1). The fastest would have to lose one
-// of k - 1 tests, so by Bonferroni it stays with probability 1 - alpha, without knowing which one
-// it is: multiple comparisons with the best (Hsu, Multiple Comparisons, 1996, chapter 4; Gupta
-// 1965). Too few rounds leave everyone in: fewest_rounds_to_tell(). Each round counts for itself,
-// since its order is drawn: two equal candidates are as likely to have either time, whatever
-// correlates from round to round (comparison.h). Input error when there is no candidate, rows
-// differ in length, or a time is not positive and finite.
+// A candidate is dropped if it is slower than some other one by more than the threshold. The test
+// is the one-sided signed-rank test on its log ratios, at alpha / (k - 1). To be dropped, the
+// fastest would have to lose one of k - 1 tests. So by Bonferroni it stays with probability 1 -
+// alpha, without knowing which one it is: multiple comparisons with the best (Hsu, Multiple
+// Comparisons, 1996, chapter 4; Gupta 1965). Too few rounds drop nobody: fewest_rounds_to_tell().
+// Each round counts for itself, since its order is drawn: two equal candidates are as likely to
+// have either time, whatever correlates from round to round (comparison.h). Input error if there is
+// no candidate, rows differ in length, or a time is not positive and finite.
 Result<TieSet> find_ties(std::span<const std::vector<double>> rounds,
                          const TieOptions& options = {});
 
-// The fewest rounds after which one of `candidates` can be left out: all of n rounds say so with
+// Fewest rounds after which a candidate can be dropped. All of n rounds agree by chance with
 // probability 2^-n, which must not be above alpha / (candidates - 1).
 std::size_t fewest_rounds_to_tell(std::size_t candidates, double alpha);
 

@@ -35,13 +35,13 @@ void add_bad(Comparison& comparison, std::int64_t flat, const TensorType& type, 
 
 void add_error(Comparison& comparison, double error, double expected) {
   if (error > comparison.worst_error) comparison.worst_error = error;
-  // Few errors are the worst until then, so that few divide.
+  // Divides only for a new worst error, which is rare.
   const double size = std::abs(expected);
   if (size != 0 && std::isfinite(size) && error > comparison.worst_relative * size)
     comparison.worst_relative = std::max(comparison.worst_relative, error / size);
 }
 
-// What two parts of one array gave, of which `later` comes behind.
+// Merges the comparisons of two parts of an array; `later` lies behind the other.
 void add_part(Comparison& comparison, Comparison later) {
   if (comparison.bad == 0 && later.bad > 0) {
     comparison.first_bad = std::move(later.first_bad);
@@ -183,7 +183,7 @@ void poison(std::span<std::byte> bytes, ElementType type, int variant) {
   const std::size_t first = std::min(size, bytes.size());
   if (first == 0) return;
   std::memcpy(bytes.data(), &pattern, first);
-  // What is filled is copied behind itself; `done` stays a multiple of the element's size.
+  // Copies the filled bytes behind themselves; `done` stays a multiple of the element's size.
   for (std::size_t done = first; done < bytes.size();) {
     const std::size_t more = std::min(done, bytes.size() - done);
     std::memcpy(bytes.data() + done, bytes.data(), more);

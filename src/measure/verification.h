@@ -1,4 +1,4 @@
-// Is an output right? Element by element against a reference, with a tolerance that says where it
+// Verifies an output element by element against a reference, with a tolerance that says where it
 // comes from.
 #pragma once
 
@@ -16,9 +16,9 @@
 
 namespace hone::measure {
 
-// Version of the rules by which an output is called right: inputs, references, tolerances, what
-// else is looked at. To be raised with each change that could call right what was wrong, or wrong
-// what was right; results of other versions are not taken for known. Before they had one: 1.
+// Version of the rules that call an output correct: inputs, references, tolerances, other checks.
+// Raise it with each change that could call a wrong output correct, or a correct one wrong. Results
+// of other versions are not reused. Version 1: results from before there was one.
 inline constexpr int kVerificationRules = 6;
 
 // An element is right when |got - expected| <= absolute + relative x |expected|, or both are NaN,
@@ -35,11 +35,11 @@ struct Tolerance {
   }
 };
 
-// How far outputs may lie from a reference, by binding (of use for outputs only), on the inputs of
-// `plan`: twice what a right implementation may be off by, its error and the reference's
-// (rounding.h), and one step of the type's smallest numbers. Nothing where the result is exact:
-// sums of whole numbers that fit, one correct narrowing of such, what selects or moves values. An
-// output of integers that went through rounded floats may be off by one.
+// Tolerances by binding (used for outputs only) on the inputs of `plan`. Twice the possible error
+// of a correct implementation, since the reference has it too (rounding.h), plus one step of the
+// type's smallest numbers. Zero if the result is exact: sums of whole numbers that fit, one correct
+// narrowing of such, selected or moved values. An output of integers that went through rounded
+// floats may be off by one.
 std::vector<Tolerance> tolerances_for(const problem::Dispatch& dispatch, const InputPlan& plan);
 
 struct Comparison {
@@ -81,18 +81,19 @@ inline Result<Comparison> compare(const problem::Array& got, const problem::Arra
 // "right, largest error 1.2e-07".
 std::string describe(const Comparison& comparison);
 
-// Poison: what a write-only output holds before the launch. For floating-point types a NaN, with a
-// payload that no arithmetic makes, different for each variant (0 or 1); integers and 8-bit types
-// have no such patterns, so there a value may look like one variant by chance, never like both.
+// Poison: the contents of a write-only output before the launch. Floating-point types get a NaN
+// with a payload that no arithmetic makes, different for each variant (0 or 1). Integers and 8-bit
+// types have no such patterns: a value may look like one variant by chance, never like both.
 void poison(std::span<std::byte> bytes, problem::ElementType type, int variant = 0);
 
-// One flag for each element: it no longer holds the poison. `written` is resized, and flags already
+// Sets a flag for each element that no longer holds the poison. `written` is resized. Flags already
 // set stay set, so running both variants gives the exact set.
 void add_written(std::span<const std::byte> bytes, problem::ElementType type, int variant,
                  std::vector<bool>& written);
 
-// Every candidate must write exactly what the default configuration writes: bad elements are those
-// in one set and not in the other (expected and got: 1 = written, 0 = not).
+// Compares the written elements: every candidate must write exactly those that the default
+// configuration writes. Bad elements are in only one of the sets (expected and got: 1 = written, 0
+// = not).
 Result<Comparison> compare_written(const std::vector<bool>& got, const std::vector<bool>& expected,
                                    const problem::TensorType& type);
 

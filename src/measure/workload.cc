@@ -22,7 +22,7 @@ void add_fault(Verification& verification, const std::string& message) {
   verification.message += (verification.message.empty() ? "" : "; ") + message;
 }
 
-// The first comparison that fails is the one that is shown.
+// Keeps the numbers of the first comparison that fails, and the messages of all that fail.
 void add_comparison(const Comparison& comparison, std::size_t binding, const std::string& message,
                     Verification& verification) {
   verification.largest_error = std::max(verification.largest_error, comparison.worst_error);
@@ -62,8 +62,9 @@ Status compare_outputs(const Workload& workload, int variant, Verification& veri
   return {};
 }
 
-// What a run that the device has found right has written. No float in it is NaN, as poison is: all
-// of such an output, which `entire` counts. Of other types every bit is as expected.
+// Notes the elements that a run verified by the device has written. A correct float output holds no
+// NaN, as poison is, so it is written entirely; `entire` counts this. In other types every bit is
+// as expected.
 void add_proved(const Workload& workload, int variant, std::vector<std::vector<bool>>& written,
                 std::vector<int>& entire) {
   const Buffers& buffers = workload.buffers;
@@ -145,7 +146,7 @@ Result<Verification> verify_kernel(device::Kernel& kernel, Workload& workload) {
   verification.tolerance = describe_tolerances(workload);
   std::vector<std::vector<bool>> written;
   std::vector<int> entire(buffers.bindings().size(), 0);
-  // Variant 0 comes last: what copy 0 holds in the end is what the measured inputs give.
+  // Variant 0 comes last, so that copy 0 ends with the outputs of the measured inputs.
   for (const int variant : {1, 0}) {
     const VerifiedLaunch& launch = workload.launches[static_cast<std::size_t>(variant)];
     HONE_TRY(buffers.prepare(0, variant));
@@ -169,7 +170,7 @@ Result<Verification> verify_kernel(device::Kernel& kernel, Workload& workload) {
   const std::vector<Expected>& expected = workload.launches[0].expected;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (expected[i].written.empty()) continue;
-    // The device proves only what must be written entirely (device_proof.h).
+    // The device verifies only outputs that must be written entirely (device_proof.h).
     if (entire[i] == 2) continue;
     if (entire[i] == 1) written[i].assign(expected[i].written.size(), true);
     const problem::TensorType type = type_of(buffers.bindings()[i], expected[i].bytes.size());

@@ -1,4 +1,4 @@
-// What handles of a runner run on: buffers, and what must be in them afterwards.
+// Buffers that a runner's handles run on, and their expected contents afterwards.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct Expected {
   std::vector<bool> written;     // elements of a write-only output that must be written
 };
 
-// What a launch over the contents of one variant (Buffers::prepare) must leave.
+// Expected results of a launch over the contents of one variant (Buffers::prepare).
 struct VerifiedLaunch {
   std::vector<Expected> expected;     // by binding; empty bytes where nothing is expected (inputs)
   std::vector<Tolerance> tolerances;  // by binding
@@ -30,31 +30,31 @@ struct VerifiedLaunch {
 
 struct Workload {
   Buffers buffers;
-  // By variant, which is an operand set (inputs.h): a kernel that keeps something of one launch
-  // for the next, or reads less of its operands than they have, is wrong in the second.
+  // Launches by variant, which is an operand set (inputs.h). The second exposes a kernel that keeps
+  // something from one launch for the next, or reads less of its operands than they have.
   std::array<VerifiedLaunch, kOperandSets> launches = {};
   // The operand set with which the rotation goes on: shared by all handles, so that none finds its
   // copy warm because another has just used it.
   std::size_t next = 0;
 };
 
-// What a buffer of `bytes` is compared as: the binding's tensor, or where it is larger than that
-// all of it, as one row of elements.
+// Tensor type by which a buffer of `bytes` is compared: the binding's, or, if the buffer is larger,
+// all of it as one row of elements.
 problem::TensorType type_of(const problem::Binding& binding, std::size_t bytes);
 
 // Notes which elements of write-only outputs of copy 0, launched over poison of `variant`, have
 // changed; flags already set stay set.
 Status add_all_written(Buffers& buffers, int variant, std::vector<std::vector<bool>>& written);
 
-// What is wrong with the guards and inputs of copy 0 after a launch of `variant`.
+// Adds the faults in the guards and inputs of copy 0 after a launch of `variant`.
 void check_guards(const Buffers& buffers, int variant, Verification& verification);
 
-// Compares what a launch of `variant` has left in copy 0, as the host sees it: guards, inputs, and
-// each output into `verification.outputs` (the worse one of several launches).
+// Compares copy 0, as the host sees it after a launch of `variant`: guards, inputs, and each output
+// into `verification.outputs` (the worst of several launches).
 Status compare_launch(const Workload& workload, int variant, Verification& verification);
-// Calls the verification wrong for each of its outputs that is.
+// Calls the verification wrong for each wrong output.
 void judge_outputs(Verification& verification);
-// What right means for each output, in words.
+// Describes in words what counts as correct for each output.
 std::string describe_tolerances(const Workload& workload);
 
 // Runs a kernel on copy 0, once for each variant, and compares: outputs, written elements, guards,

@@ -10,11 +10,12 @@
 namespace hone::plan {
 namespace {
 
-// An item whose part of the time by its gain is less than this part of what it needs is left out.
+// Least ratio of an item's share of the time (by gain) to the time it needs; below it, the item is
+// skipped.
 constexpr double kWorthwhile = 0.5;
-// What a budget should reach: the rest are items that take next to no time.
+// Share of the run time that a sufficient budget covers; the remaining items take next to no time.
 constexpr double kCoverage = 0.95;
-// More items than this are not listed one by one.
+// Most items that are listed one by one.
 constexpr std::size_t kListed = 8;
 
 std::string percent(double share) {
@@ -38,8 +39,9 @@ std::vector<std::size_t> WorkPlan::waiting() const {
   return places;
 }
 
-// Those that gain least leave first: without them the others' parts grow. A run does something,
-// however short its time; one that has done something ends with its time.
+// Drops the items with the least gain first, since each dropped item enlarges the others' shares.
+// If no item is finished, at least one is kept, however short the time. A run that has finished an
+// item ends when its time is up.
 void WorkPlan::deal(double seconds_left) {
   for (Item& item : items_)
     if (item.state == State::kLeftOut) item.state = State::kWaiting;
@@ -99,7 +101,7 @@ double WorkPlan::seconds_for(std::size_t place, double seconds_left) const {
   }
   const Weight& weight = items_.at(place).weight;
   const double part = gain > 0 ? weight.gain / gain : 1.0 / static_cast<double>(places.size());
-  // Too little for all: each has the part of it that it has of what all need.
+  // Too little time for all: split it in proportion to what each item needs.
   if (needs >= seconds_left)
     return needs > 0 ? std::max(0.0, seconds_left) * weight.needs / needs : 0;
   return weight.needs + (seconds_left - needs) * part;

@@ -1,9 +1,9 @@
-// What a run is to do, and how its time is dealt out: the dispatches of a program, a list of GEMMs.
+// Plans a run and splits its time among items: the dispatches of a program, a list of GEMMs.
 //
-// Time goes by weight, which is what an item may still gain. An item whose part of the time would
-// not even cover what trying it takes is left out, so that the others get theirs; what is not used
-// is dealt out again among those that wait. One that can gain nothing is done where no other can
-// either, or was asked for by its name.
+// Time is split by weight, an item's potential gain. An item whose share would not cover the cost
+// of trying it is skipped, which leaves its share to the others. Unused time is redistributed among
+// the waiting items. An item without potential gain is tuned only if no item has any, or if the
+// user named it.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace hone::plan {
 
-// What is known of an item before it is measured, and after.
+// Estimates for an item, before and after it is measured.
 struct Weight {
   double share = 1;  // of the time of all items, in any unit
-  // Of that, what may be gained at most: how time is dealt out. 0: what is found is of no use.
+  // Upper bound of the gain, a part of `share`; time is split by it. 0: a result is of no use.
   double gain = 1;
   double needs = 0;  // seconds that trying it at all takes
 };
@@ -32,7 +32,7 @@ struct Item {
   std::string name;
   Weight weight = {};
   State state = State::kWaiting;
-  // Its share of the time by what this run or an earlier one found; none: nothing yet.
+  // Share of the time with the result of this run or an earlier one; none: no result yet.
   std::optional<double> now = {};
 
   double share_now() const { return now.value_or(weight.share); }
@@ -40,10 +40,10 @@ struct Item {
 
 class WorkPlan {
  public:
-  // `everything`: no item is left out, however short the time is, as for those that a user named.
+  // `everything`: no item is skipped, however short the time, as for items that the user named.
   explicit WorkPlan(bool everything) : everything_(everything) {}
 
-  // Its place.
+  // Adds an item and returns its place.
   std::size_t add(Item item);
   // `now`: Item::now.
   void weigh(std::size_t place, const Weight& weight, std::optional<double> now = {}) {
@@ -56,42 +56,40 @@ class WorkPlan {
     items_.at(place).now = now;
   }
 
-  // Leaves only the `most` items to be done that take the most time, and of these only as many as
-  // together take `coverage` (0 to 1) of the time. To be called once, when they are weighed. Does
-  // nothing when no item is left out in any case.
+  // Keeps the heaviest items that together take `coverage` (0 to 1) of the time, at most `most` of
+  // them. Call it once, after weighing the items. Does nothing if the plan takes everything.
   void limit(double coverage, std::size_t most);
-  // Takes up those beyond the coverage that are within it by the time that finished items take now:
-  // where what took most of the time takes next to none, the rest is what matters. Whether there
-  // are any.
+  // Re-admits items beyond the coverage that are within it by the present times of finished items:
+  // once the heaviest items take next to no time, the rest matters. Returns whether there are any.
   bool widen(double coverage);
-  // Decides which of those that are not finished there is time for: one of them at least where
-  // none is finished. They are asked for with next().
+  // Decides which unfinished items there is time for: at least one if none is finished. next()
+  // returns them.
   void deal(double seconds_left);
-  // The waiting item that may gain most; nothing when none is left.
+  // The waiting item with the largest potential gain; nullopt if none is left.
   std::optional<std::size_t> next() const;
-  // That of the others when this one is done, as far as it is known now.
+  // The next item once the one at `place` is done, as far as known now.
   std::optional<std::size_t> next_after(std::size_t place) const;
-  // Returns an item's part of the seconds that are left: what it needs, and a part of the rest by
-  // its gain among those that wait.
+  // Returns an item's share of the remaining seconds: the time it needs, and a share of the rest by
+  // its gain among the waiting items.
   double seconds_for(std::size_t place, double seconds_left) const;
 
   const std::vector<Item>& items() const { return items_; }
   std::size_t count(State state) const;
-  // Sums of weights: the shares of all items, and what those that wait may gain of them.
+  // Sums of weights: the shares of all items, and the potential gains of the waiting ones.
   double time() const;
   double gain() const;
-  // The share of one item, or of those in a state for which nothing is found yet, in the time of
-  // all items, 0 to 1.
+  // Share, 0 to 1, of an item in the time of all items, or of all items in `state` that have no
+  // result yet.
   double share_of(std::size_t place) const;
   double share_of(State state) const;
 
-  // Seconds with which no item would be left out or hurried that is among those which take
-  // `coverage` (0 to 1) of the time.
+  // Seconds that suffice to tune the items within `coverage` (0 to 1) of the time without skipping
+  // or hurrying any.
   double enough_for(double coverage) const;
 
-  // For people, before the work: what is done in which order and with how much time, what is left
-  // out, and whether the seconds that are left suffice. Several lines. `what`: "dispatches",
-  // "GEMMs". `part`: of the user's budget, which is for something else too, that these seconds are.
+  // Describes the plan for people, before the work, in several lines: order and time of the items,
+  // skipped items, and whether the remaining seconds suffice. `what`: "dispatches", "GEMMs".
+  // `part`: the share of the user's budget that these seconds are; the rest serves another purpose.
   std::string describe(const std::string& what, double seconds_left, double part = 1) const;
 
  private:

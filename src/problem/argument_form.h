@@ -32,7 +32,7 @@ struct ArgumentType {
   bool operator==(const ArgumentType&) const = default;
 };
 
-// Reads what MLIR has in "tensor<...>", "8x?xi4" or "4xcomplex<f32>". Nothing for element types
+// Reads MLIR's text inside "tensor<...>": "8x?xi4" or "4xcomplex<f32>". nullopt for element types
 // that hone cannot pass.
 std::optional<ArgumentType> argument_type_from(std::string_view tensor);
 
@@ -42,8 +42,8 @@ std::string text_of(const ArgumentType& type);
 // The array's elements in the form that the program takes, rounded and wrapped to it. Of a scalar
 // its text: "3", "0.5".
 std::string in_form(const Array& array, ArgumentForm form);
-// The array that these bytes are; a scalar's are its carrier's. Input error where they are too few
-// or too many.
+// Returns the array that these bytes encode; a scalar's bytes are its carrier's. Input error if
+// they are too few or too many.
 Result<Array> from_form(std::string bytes, const ArgumentType& type);
 
 }  // namespace hone::problem

@@ -1,5 +1,5 @@
-// Whether what was read from outside (the answer of a worker, a store, a file) can be worked with:
-// indices within their tables, sizes whose products do not overflow.
+// Checks data read from outside (the answer of a worker, a store, a file): indices lie within their
+// tables, and products of sizes do not overflow.
 #pragma once
 
 #include "base/result.h"
@@ -7,7 +7,7 @@
 
 namespace hone::problem {
 
-// Far above what fits a machine, and far below what overflows when two are multiplied.
+// Far above any machine's capacity, and far below an overflow when two are multiplied.
 inline constexpr std::int64_t kMostIterations = std::int64_t{1} << 40;  // of one loop
 inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;       // of one tensor
 inline constexpr int kMostBindings = 1 << 10;                           // of one kernel

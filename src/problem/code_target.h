@@ -1,5 +1,5 @@
-// Which GPU a code object is for, as its ELF header says it: asked before a driver is, since what a
-// driver does with another's code ranges from an error to the end of the process
+// Reads from a code object's ELF header which GPU it is for. hone checks it before it calls a
+// driver, whose reaction to another GPU's code ranges from an error to the end of the process
 // (HSA_STATUS_ERROR_INVALID_ISA).
 #pragma once
 
@@ -20,12 +20,12 @@ std::optional<std::string> code_target(std::string_view code);
 // Cubins run on later minor versions of their major version too. Bytes without a target pass.
 Status check_code_target(std::string_view code, std::string_view target);
 
-// What AMD's runtime takes the GPU `target` for where HSA_OVERRIDE_GFX_VERSION is `version`:
-// "9.4.0" makes it gfx940, whatever it is (major, minor and stepping as in AMDGPUUsage's processor
-// names: decimal, then hexadecimal digits; "9.0.10" is gfx90a). `target` itself where `version` is
-// empty or `target` is no AMD GPU. An input error for another text.
+// Returns the GPU that AMD's runtime takes `target` for if HSA_OVERRIDE_GFX_VERSION is `version`:
+// "9.4.0" makes any AMD GPU gfx940. The version has major, minor and stepping as in AMDGPUUsage's
+// processor names: decimal, then hexadecimal digits ("9.0.10" is gfx90a). Returns `target` itself
+// if `version` is empty or `target` is no AMD GPU. An input error for another text.
 Result<std::string> target_under_override(std::string_view target, std::string_view version);
-// The version that makes a GPU of AMD's `target` ("gfx940": "9.4.0"); empty for another name.
+// Returns the version that makes a GPU AMD's `target` ("gfx940": "9.4.0"); empty for another name.
 std::string override_for(std::string_view target);
 
 }  // namespace hone::problem

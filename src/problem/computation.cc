@@ -30,7 +30,7 @@ std::int64_t reduced(const Operation& root) {
   return terms;
 }
 
-// Builds what computation_of() assumes.
+// Builds the computation that computation_of() assumes.
 class Assumed {
  public:
   explicit Assumed(const Dispatch& dispatch) : dispatch_(dispatch) {}
@@ -90,7 +90,7 @@ class Assumed {
     return add(std::move(value));
   }
 
-  // The names alone say neither what is added to what nor how often.
+  // The names alone do not say what each operation adds, to which value, and how often.
   int behind(const std::string& fused, int value) {
     constexpr std::array<std::string_view, 9> kMoves = {
         "fill", "linalg.fill", "copy",   "transpose",          "broadcast",

@@ -1,5 +1,5 @@
-// What a dispatch computes, value by value, as far as verification has to know it: which numbers
-// its inputs may be, how far two right implementations may differ (measure/rounding.h).
+// Describes a dispatch's computation value by value, as far as verification needs it: which numbers
+// its inputs may be, and how far two correct implementations may differ (measure/rounding.h).
 #pragma once
 
 #include <cstdint>
@@ -49,8 +49,8 @@ struct Computation {
   };
   std::vector<Value> values;    // operands before what uses them
   std::vector<Output> outputs;  // one for each store; a binding may have several
-  // A constant of the program is infinite or NaN and may reach an output (a causal mask; not the
-  // start of a maximum): only then may a right output have such elements.
+  // An infinite or NaN constant of the program may reach an output (a causal mask; not the start of
+  // a maximum). Only then may a correct output have such elements.
   bool has_infinite_constants = false;
 
   const Value& at(int index) const { return values[static_cast<std::size_t>(index)]; }
@@ -63,15 +63,15 @@ struct Computation {
   bool operator==(const Computation&) const = default;
 };
 
-// The dispatch's own (Dispatch::computation), or where nobody has stated it, what its root
-// operation, fill and the names of what is fused around it say.
+// Returns Dispatch::computation. If nobody has stated it, derives it from the root operation, the
+// fill and the names of the fused operations.
 Computation computation_of(const Dispatch& dispatch);
 
-// Whether a reduction by this operation moves one of its terms and rounds nothing.
+// Whether a reduction by this operation selects one of its terms and rounds nothing.
 bool selects(std::string_view combiner);
 
 void to_json(nlohmann::json& json, const Computation& computation);
-// Throws nlohmann::json's exceptions for what is none.
+// Throws nlohmann::json's exceptions if `json` is not a computation.
 void from_json(const nlohmann::json& json, Computation& computation);
 
 }  // namespace hone::problem

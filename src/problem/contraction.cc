@@ -6,7 +6,7 @@
 namespace hone::problem {
 namespace {
 
-// As the IR says; nothing when it does not say it of every operand.
+// Bindings as the IR states them; nullopt unless it states every operand's.
 std::optional<std::vector<std::size_t>> traced_bindings(const Dispatch& dispatch) {
   if (dispatch.root_bindings.size() != dispatch.root.operands.size()) return std::nullopt;
   std::vector<std::size_t> found;

@@ -9,13 +9,13 @@
 
 namespace hone::problem {
 
-// Which binding feeds each operand of the root, by operand (inputs, then outputs): what the IR says
-// (Dispatch::root_bindings), or where it was not read, the root-input bindings in ordinal order
-// when they have the operands' element types and extents (unit extents aside), and so has the
-// single output binding. Nothing otherwise, or when anything but a fill of a constant is fused.
+// Returns the binding that feeds each operand of the root (inputs, then outputs), by the IR
+// (Dispatch::root_bindings). If the IR was not read, these are the root-input bindings in ordinal
+// order and the single output binding. Their element types and extents (unit extents aside) must
+// then be the operands'. nullopt otherwise, or if anything but a fill of a constant is fused.
 std::optional<std::vector<std::size_t>> bindings_of_operands(const Dispatch& dispatch);
 
-// Whether nothing but fills of constants is around the root.
+// Whether the root has only fills of constants around it.
 bool is_bare(const Dispatch& dispatch);
 
 // The bindings of a contraction that hone computes to its end.

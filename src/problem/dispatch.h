@@ -16,7 +16,7 @@ namespace hone::problem {
 
 enum class Access { kReadOnly, kWriteOnly, kReadWrite };
 
-// What a binding carries; verification chooses its data by it.
+// Use of a binding's data; verification chooses the data by it.
 enum class BindingUse {
   kRootInput,   // read by the root operation: small integers, so that sums are exact
   kFusedInput,  // read only by what is fused around it: scaled reals
@@ -24,31 +24,32 @@ enum class BindingUse {
   kOutput,      // written
 };
 
-// Room that hone leaves on either side of a binding where it can: guards lie there, whose change
-// tells of a kernel that writes where it must not. A page: with a guard before it a binding still
-// begins where a page does, as an allocator's buffers do (measure/arrangement.h).
+// Room for a guard on either side of a binding, where possible. A changed guard reveals a kernel
+// that writes out of bounds. It is a page: with a guard before it a binding still begins on a page,
+// as an allocator's buffers do (measure/arrangement.h).
 inline constexpr std::int64_t kGuardBytes = 4096;
 
-// One of the kernel's views of its buffers. A program may pack all its weights into one buffer; a
-// kernel reads two small pieces of it, and those are what hone gives it, guards and fills.
+// A kernel's view of its buffers. A program may pack all its weights into one buffer, of which a
+// kernel reads two small pieces. hone allocates, guards and fills only these pieces.
 struct Binding {
   Access access = Access::kReadOnly;
   BindingUse use = BindingUse::kRootInput;
   TensorType type;         // as the kernel sees it
   std::int64_t bytes = 0;  // of the view
-  // The kernel's own binding (the compiler's ordinal) that the view lies in, and the byte it begins
-  // at there. -1: it is the whole of the one that has its place in the list.
+  // The kernel's own binding (the compiler's ordinal) that holds the view, and the view's first
+  // byte in it. -1: the view is the whole binding at this place in the list.
   int ordinal = -1;
   std::int64_t offset = 0;
 
   bool operator==(const Binding&) const = default;
 };
 
-// An operation of a dispatch beside its root: a fill under a sum, what reads the sums.
+// An operation of a dispatch other than its root: a fill before a sum, an operation that reads the
+// sums.
 struct SurroundingOperation {
   std::string name;  // the compiler's: "linalg.fill"
-  // How it is reached: from the root (-1) or from surrounding[from], of which it makes operand
-  // number `operand`, or whose result it reads (-1).
+  // Edge to the operation, from the root (-1) or from surrounding[from]. The operation makes that
+  // one's operand number `operand`, or reads its result (-1).
   int from = -1;
   int operand = -1;
   bool feeds_root = false;  // reached by operands only
@@ -68,67 +69,66 @@ struct Dispatch {
   // By operand of `root`: the ordinal of the binding that holds it, element for element in
   // row-major order; -1 where something is computed or cut on the way. Empty: not known.
   std::vector<int> root_bindings;
-  // The root multiplies and adds signed values, as hone's own product does (measure/reference.h), to
-  // a fill or to what its output holds; an unsigned or a logical contraction does not.
+  // The root multiplies and adds signed values, as hone's own product does (measure/reference.h),
+  // to a fill or to what its output holds. An unsigned or a logical contraction does not.
   bool plain_products = true;
-  // What is fused behind the root goes element by element, into the output's binding in the root's
-  // layout: perhaps a "bias" (the one fused input, over the n loop, added in the root's output
-  // type), perhaps one narrowing conversion. hone can then compute it too.
+  // The operations fused behind the root are elementwise, into the output's binding in the root's
+  // layout. They are at most a "bias" (the one fused input, over the n loop, added in the root's
+  // output type) and a narrowing conversion. hone can then compute them too.
   bool plain_epilogue = false;
   double fill_value = 0;  // that a fill gives the root's output before the root adds to it
   std::vector<std::string>
       fused;  // operations around the root: "fill", "elementwise(math.erf, ...)"
-  // Value by value, as the compiler's IR has it; without values where nobody has read it
+  // Computation value by value, as in the compiler's IR; without values if nobody has read it
   // (computation_of).
   Computation computation = {};
-  // Whoever states the dispatch allows its operands to be narrowed to this many binary digits
-  // (TF32: 11); 0: to no fewer than their type has.
+  // Binary digits to which the dispatch's author allows its operands to be narrowed (TF32: 11); 0:
+  // no fewer than their type has.
   int operand_digits = 0;
-  // Those that a configuration of the root concerns, as the compiler has them when it reads
-  // configurations (a softmax is taken apart by then). Each `from` is a smaller number.
+  // Surrounding operations that a configuration of the root affects, in the form in which the
+  // compiler reads configurations (softmax is already decomposed). Each `from` is a smaller number.
   std::vector<SurroundingOperation> surrounding;
   std::vector<Binding> bindings;  // in ordinal order
-  // By the kernel's own binding: the number of the function's argument that it is, the whole of it,
-  // whenever the program launches the kernel; -1 for any other. Empty: not known.
+  // By the kernel's own binding: number of the function's argument that it is, in whole and at
+  // every launch; -1 if it is none. Empty: not known.
   std::vector<int> arguments = {};
-  // 32-bit words the kernel is launched with, where they are static: values that the program
-  // passes, and hone's own choice of those that only say where a view begins.
+  // 32-bit words the kernel is launched with, if they are static: values that the program passes,
+  // and hone's own choice of those that only say where a view begins.
   std::vector<std::uint32_t> constants;
-  // Launches of it that one call makes of the function that is called, or of all together where
-  // that is not chosen; and those of each function that can be called from outside.
+  // Launches per call of the called function, or of all functions together if none is chosen.
+  // `launched_by`: launches per call of each function that can be called from outside.
   int launches_per_call = 0;
   std::map<std::string, int> launched_by = {};
-  // A branch or a loop decides how often it is launched. Until a call has been watched
-  // (tune/program/launch_count.h) each place that launches it counts once.
+  // A branch or a loop decides the number of launches. Until a call has been watched
+  // (tune/program/launch_count.h), each place that launches it counts once.
   bool launches_vary = false;
   std::string default_configuration;  // what the compiler chooses: "#iree_cpu.lowering_config<...>"
   std::string default_translation;    // "#iree_codegen.translation_info<...>"
-  // On a GPU: what the compiler states about its legal configurations, as JSON that the provider
-  // reads; empty where it states nothing or dies of being asked.
+  // Constraints on a GPU's legal configurations that the compiler states, as JSON that the provider
+  // reads. Empty if it states none or dies of being asked.
   std::string stated_constraints;
-  // The dispatch as one contraction or attention and what goes element by element behind it, as
-  // JSON for whoever can write a kernel in its place, with its "kind"; {"why_not": ...} where it is
-  // of another form. Empty: nobody has stated it.
+  // The dispatch as one contraction or attention with its elementwise epilogue, as JSON with a
+  // "kind", for providers that can write a replacement kernel. {"why_not": ...} if it has another
+  // form. Empty: nobody has stated it.
   std::string statement = {};
   std::string not_tunable;  // why hone cannot tune it; empty when it can
 
   bool operator==(const Dispatch&) const = default;
 };
 
-// Names the dispatch by what is compiled: a content hash over its source.
+// Names the dispatch by its source: a content hash.
 std::string fingerprint(const Dispatch& dispatch);
 
-// How the dispatch's kernel is launched over one buffer for each of its bindings: the addresses
-// among the constants are set, and the kernel's own bindings found in the buffers. A launch that
-// lists its arguments is left as it is.
+// Returns `launch` over one buffer per binding: sets the addresses among the constants, and finds
+// the kernel's own bindings in the buffers. A launch that lists its arguments is unchanged.
 Launch over_bindings(Launch launch, const Dispatch& dispatch);
 
-// What a program does with an integer input of a function that is more than a value: an index, a
+// Range of a function's integer input that a program uses as more than a value: as an index, a
 // shape, a trip count.
 struct InputRange {
   int input = 0;                     // its number
   std::int64_t least = 0, most = 0;  // values from which every access is within its tensor
-  // Why hone cannot make values up, in words: "a shape". Empty: it can.
+  // Reason why hone cannot make values up, in words: "a shape". Empty: it can.
   std::string unknown = {};
 
   bool operator==(const InputRange&) const = default;
@@ -139,16 +139,19 @@ struct Function {
   std::vector<TensorType> inputs;
   std::vector<TensorType> outputs;
   std::vector<InputRange> ranges = {};  // of inputs of which any value will not do
-  // Of extents that `inputs` leave open, each size once, by its best name: "batch", "input0.1".
+  // Names of the extents that `inputs` leave open, each size once, by its best name: "batch",
+  // "input0.1".
   std::vector<std::string> missing_sizes = {};
-  // How each of `inputs` and `outputs`, which are carriers, is passed; empty: all plainly.
+  // Form in which each of `inputs` and `outputs`, which are carriers, is passed; empty: all
+  // plainly.
   std::vector<ArgumentForm> input_forms = {}, output_forms = {};
   // A type that hone cannot pass, of an argument or a result that is in neither list:
   // "tensor<4xi7>".
   std::string unknown_type = {};
   bool keeps_state = false;  // a call leaves something behind for the next one
-  // Numbers of the arguments that a call overwrites. They are the last of `outputs` too: what the
-  // function itself returns comes before them. `module`: where their values are had from.
+  // Numbers of the arguments that a call overwrites. They also come last in `outputs`, after the
+  // function's own results. `module`: the module in which a wrapper that returns them finds the
+  // function.
   std::vector<int> overwritten = {};
   std::string module = {};  // the program's name
 

@@ -18,7 +18,7 @@ struct GivenSize {
   bool operator==(const GivenSize&) const = default;
 };
 
-// Sizes that hold together: of each name one.
+// Sizes that belong together, one for each name.
 using SizeSet = std::vector<GivenSize>;
 
 // The shape of an argument that is given itself.
@@ -28,7 +28,7 @@ struct GivenShape {
   std::string text;  // for messages: "--input '16x64xf32'"
 };
 
-// All that a user says of sizes.
+// All sizes that a user gives.
 struct GivenSizes {
   SizeSet sizes = {};         // by name
   std::string function = {};  // that `shapes` are of; empty: of each function that they fit
@@ -38,9 +38,9 @@ struct GivenSizes {
 // Reads "M=512". Input errors: no '=', no name, a size that is no number from 1 on, several sizes
 // ("M=1,16": only `hone tune` takes them), a name that is given twice.
 Result<SizeSet> given_sizes(const std::vector<std::string>& texts);
-// Reads sizes of which one name may have several ("M=1,16,512"): a set for each, in their order;
-// one set, which may be empty, when no name has several. Input errors also for a size that is there
-// twice and for several sizes of a second name.
+// Reads sizes, one name of which may have several ("M=1,16,512"). Returns a set for each of these,
+// in their order; a single set, which may be empty, if no name has several. Input errors also for a
+// size given twice and for several sizes of a second name.
 Result<std::vector<SizeSet>> given_size_sets(const std::vector<std::string>& texts);
 
 // "M=512, input1.0=7".

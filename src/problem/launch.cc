@@ -75,7 +75,7 @@ constexpr auto kOwnMemoryFields = [](auto& memory, auto&& field) {
   field("bytes", memory.bytes);
 };
 
-// What only some launches have is written for those alone: most rows of a store are IREE's.
+// Writes rare fields only for the launches that have them: most rows of a store are IREE's.
 constexpr auto kLaunchFields = [](auto& launch, auto&& field) {
   field("entry", launch.entry);
   field("ordinal", launch.ordinal);

@@ -1,4 +1,4 @@
-// How code is launched: what a provider says of an artifact and a device does.
+// Launch parameters of code: a provider states them for an artifact, a device applies them.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace hone::problem {
 
-// How a dense matrix is described to the hardware that fetches tiles of it (NVIDIA's tensor maps,
-// sm_90 and later). The driver makes the 128 bytes of it when the matrix's address is known.
+// Describes a dense matrix to the hardware that fetches tiles of it (NVIDIA's tensor maps, sm_90
+// and later). The driver makes its 128 bytes when the matrix's address is known.
 struct TensorMap {
   std::vector<std::int64_t> shape;    // elements, the outermost dimension first
   std::vector<std::int64_t> strides;  // elements from one index to the next; 1 for the last
@@ -23,7 +23,7 @@ struct TensorMap {
   bool operator==(const TensorMap&) const = default;
 };
 
-// One argument of a kernel that does not follow IREE's convention.
+// An argument of a kernel that does not follow IREE's convention.
 struct LaunchArgument {
   enum class Kind {
     kBinding,    // address of binding `binding`
@@ -39,8 +39,8 @@ struct LaunchArgument {
   bool operator==(const LaunchArgument&) const = default;
 };
 
-// One of the kernel's bindings begins `offset` bytes before buffer `buffer`. That place need not be
-// memory: the kernel reads and writes its views only.
+// Start of a kernel's binding: `offset` bytes before buffer `buffer`. That address need not be
+// memory, since the kernel reads and writes its views only.
 struct KernelBinding {
   int buffer = -1;  // -1: none, the kernel does not use it
   std::int64_t offset = 0;
@@ -49,10 +49,11 @@ struct KernelBinding {
   bool operator==(const KernelBinding&) const = default;
 };
 
-// Memory that a kernel has in its own module: the variable `variable` of kGuardBytes, `bytes` that
-// are the kernel's, and kGuardBytes again. It is zero when the module is loaded.
+// Memory in the kernel's own module. The variable `variable` holds kGuardBytes, the kernel's
+// `bytes`, and kGuardBytes again. It is zero when the module is loaded.
 struct OwnMemory {
-  // Written by nobody but who verifies: a kernel that says less than it needs writes there.
+  // Guards are written by verification only. A kernel that states less than it needs overwrites
+  // them.
   static constexpr std::int64_t kGuardBytes = 4096;
   std::string variable;
   std::int64_t bytes = 0;
@@ -68,8 +69,8 @@ struct Launch {
   std::uint32_t shared_bytes = 0;               // dynamic shared memory; local memory on a CPU
   std::vector<std::uint32_t> constants = {};    // 32-bit words
 
-  // By ordinal; empty: buffer i is binding i. Set where buffers are (over_bindings in dispatch.h):
-  // it is no part of an artifact and does not travel.
+  // Bindings by ordinal; empty: buffer i is binding i. Set once the buffers exist (over_bindings in
+  // dispatch.h): not part of an artifact, never serialised.
   std::vector<KernelBinding> bindings = {};
 
   // Empty: the addresses of all bindings, then the constants, as IREE's kernels take them.
@@ -83,13 +84,13 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
-// One kernel of a launch and the code that is its own.
+// A kernel of a launch and its own code.
 struct KernelPart {
   const Launch* launch;
   std::string_view code;
 };
-// The kernels in the order they run, `launch` first. Code that is shorter than the parts say is
-// cut.
+// Returns the kernels in the order they run, `launch` first. Code that is shorter than the parts
+// say is cut.
 std::vector<KernelPart> kernels_of(const Launch& launch, std::string_view code);
 
 void to_json(nlohmann::json& json, const LaunchArgument& argument);

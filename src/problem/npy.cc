@@ -14,8 +14,8 @@ namespace {
 constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
 constexpr std::size_t kHeaderAt = 10;  // after the magic and the header's 16-bit length
 
-// What stands behind the byte order of a descr such as "<f4", and the type it is read as; of those
-// of one type the first is written.
+// Codes behind the byte order of a descr such as "<f4", and the type each is read as. For a type
+// with several codes, the first is written.
 constexpr std::pair<ElementType, std::string_view> kDescrKinds[] = {
     {ElementType::kI1, "b1"},  {ElementType::kI8, "i1"},   {ElementType::kI8, "u1"},
     {ElementType::kI8, "V1"},  {ElementType::kI16, "i2"},  {ElementType::kI16, "u2"},
@@ -28,7 +28,7 @@ std::string descr_of(ElementType type) {
   return fmt::format("{}{}", byte_size(type) == 1 ? '|' : '<', name_in(kDescrKinds, type));
 }
 
-// Its byte order says nothing for single bytes.
+// Accepts any byte order for single-byte types.
 std::optional<ElementType> element_type_of(std::string_view descr) {
   if (descr.size() != 3 || std::string_view("<|=>").find(descr[0]) == std::string_view::npos)
     return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<ElementType> element_type_of(std::string_view descr) {
   return std::nullopt;
 }
 
-// Bytes the elements take, or nothing when the product does not fit.
+// Bytes the elements take; nullopt if the product overflows.
 std::optional<std::size_t> payload_bytes(const TensorType& type) {
   std::size_t bytes = static_cast<std::size_t>(byte_size(type.element));
   for (const std::int64_t extent : type.shape)
@@ -47,7 +47,7 @@ std::optional<std::size_t> payload_bytes(const TensorType& type) {
   return bytes;
 }
 
-// From Fortran order, where the first index runs fastest, to row-major order.
+// Converts from Fortran order, where the first index runs fastest, to row-major order.
 std::string row_major(std::string_view payload, const TensorType& type) {
   const auto size = static_cast<std::size_t>(byte_size(type.element));
   const std::size_t rank = type.shape.size();

@@ -6,7 +6,7 @@
 namespace hone::problem {
 namespace {
 
-// The little of Python's literals that such a dictionary uses.
+// Reads the few Python literals that such a dictionary uses.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}

@@ -161,13 +161,13 @@ std::string describe(const Operation& operation) {
 }
 
 std::string fingerprint(const Operation& operation) {
-  // The compiler's name is left out: a linalg.matmul and its generic form are one operation.
+  // The compiler's name is omitted: a linalg.matmul and its generic form are the same operation.
   nlohmann::json json = operation;
   json.erase("name");
   return content_hash(json.dump());
 }
 
-// "open" is left out where it is not: fingerprints of older stores stay.
+// "open" is written only if true, so that fingerprints of older stores stay valid.
 constexpr auto kLoopFields = [](auto& loop, auto&& field) {
   field("size", loop.size);
   field("reduction", loop.reduction);

@@ -1,5 +1,5 @@
-// An operation: what is computed, told apart from how. It is the root operation of a dispatch as a
-// loop nest: loops, and for every operand the loop that walks each of its dimensions.
+// An operation: what is computed, apart from how. It describes a dispatch's root operation as a
+// loop nest: the loops, and for every operand the loop that walks each of its dimensions.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ enum class OperationKind {
 };
 
 std::string_view name_of(OperationKind kind);
-// An input error for a name that is none of them.
+// An input error for an unknown name.
 Result<OperationKind> operation_kind_from(std::string_view name);
 
-// What a loop is to a contraction (linalg::inferContractionDims); kOther everywhere else.
+// Role of a loop in a contraction (linalg::inferContractionDims); kOther everywhere else.
 enum class LoopRole { kBatch, kM, kN, kK, kOther };
 std::string_view name_of(LoopRole role);
 

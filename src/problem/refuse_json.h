@@ -6,8 +6,8 @@
 
 namespace hone::problem {
 
-// Throws what from_json throws for a missing field, so that both are caught in one place: where
-// get<T>() is called.
+// Throws the exception of from_json for a missing field, so that both are caught in one place:
+// where get<T>() is called.
 inline void refuse_unless(const Status& status) {
   if (!status) refuse_json(status.error().message);
 }

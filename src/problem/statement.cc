@@ -13,7 +13,7 @@ constexpr const char* kMask = "mask";  // of some attention only
 constexpr std::array kContractionOperands = {"lhs", "rhs"};
 constexpr std::array kAttentionOperands = {"query", "key", "value", kMask};
 
-// Throws nlohmann::json's exceptions for what cannot be read.
+// Throws nlohmann::json's exceptions for malformed JSON.
 class StatementReader {
  public:
   explicit StatementReader(const nlohmann::json& said) : said_(said) {}

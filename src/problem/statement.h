@@ -1,5 +1,5 @@
-// What a dispatch states of itself (Dispatch::statement), read: one contraction or attention, and
-// what goes element by element behind it. provider/iree/program/dispatch_statement.h writes it.
+// Reads a dispatch's statement of itself (Dispatch::statement): one contraction or attention, and
+// its elementwise epilogue. provider/iree/program/dispatch_statement.h writes it.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace hone::problem {
 
-// Where one of the kernel's views begins: `offset` bytes behind the start of its binding `binding`,
-// plus what the launch's constants `words` say (none; the low 32 bits; low and high).
+// Start of a kernel's view: `offset` bytes behind the start of its binding `binding`, plus the
+// value of the launch's constants `words` (none; the low 32 bits; low and high).
 struct StatedView {
   int binding = 0;
   std::int64_t offset = 0;
@@ -42,7 +42,7 @@ struct StatedLoop {
   bool operator==(const StatedLoop&) const = default;
 };
 
-// One value for each element that comes out of the root.
+// A value for each element that comes out of the root.
 struct StatedValue {
   std::string operation;  // "root", "load", "table", "constant", or MLIR's: "arith.addf"
   ElementType type = ElementType::kF32;
@@ -68,8 +68,9 @@ struct Statement {
   std::string entry;                // of the compiler's kernel
   int bindings = 0, constants = 0;  // that it is launched with
   std::vector<StatedLoop> loops;
-  // Of a contraction lhs and rhs; of attention query, key, value and perhaps a mask, which is added
-  // to the scores, or of type i1 says by a byte's lowest bit which of them count.
+  // Operands: lhs and rhs of a contraction; query, key, value and perhaps a mask of attention. The
+  // mask is added to the scores, or, if of type i1, selects the scores that count by a byte's
+  // lowest bit.
   std::vector<StatedUse> operands;
   double start = 0;  // that a contraction's sums begin at
   double scale = 1;  // of attention's scores
@@ -80,11 +81,11 @@ struct Statement {
   bool operator==(const Statement&) const = default;
 };
 
-// Input error: what says why it is no such dispatch (its "why_not"), an empty text, and what does
-// not hold together (a store may come from anybody).
+// Input error: a text that says why there is no statement (its "why_not"), an empty text, and an
+// inconsistent one (a store may come from anybody).
 Result<Statement> read_statement(std::string_view text);
 
-// As read_statement() reads it. from_json throws nlohmann's exceptions for what cannot be read.
+// Writes what read_statement() reads. from_json throws nlohmann's exceptions for malformed JSON.
 void to_json(nlohmann::json& json, const Statement& statement);
 void from_json(const nlohmann::json& json, Statement& statement);
 

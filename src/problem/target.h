@@ -1,5 +1,5 @@
-// Plain facts of what code is compiled for. Filled by a device from the machine, or by hand in
-// tests; nothing here asks the machine.
+// Plain facts of a compile target. A device fills them from the machine, a test by hand; nothing
+// here asks the machine.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ void from_json(const nlohmann::json& json, CpuTarget& target);
 enum class GpuBackend { kCuda, kRocm };
 std::string_view name_of(GpuBackend backend);  // "cuda", "rocm"
 
-// One GPU architecture. A *unit* is what runs a workgroup as a whole: a multiprocessor (NVIDIA), a
-// compute unit (gfx9) or a workgroup processor (gfx11, gfx12). Sources are beside the numbers in
+// A GPU architecture. A *unit* runs a workgroup as a whole: a multiprocessor (NVIDIA), a compute
+// unit (gfx9) or a workgroup processor (gfx11, gfx12). Sources are beside the numbers in
 // gpu_targets.cc.
 struct GpuTarget {
   std::string arch;         // "sm_90", "gfx942"
@@ -56,11 +56,11 @@ bool names_gpu(std::string_view name);
 // An input error with the nearest names for one that hone does not know.
 Result<GpuTarget> gpu_target(std::string_view name);
 
-// Shared memory, in bytes, that a workgroup may have on the device and by the compiler, which goes
-// by the target that it compiles for (`compiled_as`).
+// Shared memory, in bytes, that a workgroup may have: the smaller limit of the device and of the
+// target that the compiler compiles for (`compiled_as`).
 std::int64_t compilable_workgroup_memory(const GpuTarget& target);
 
-// What a workgroup of a kernel takes of a unit.
+// Resources of a unit that a kernel's workgroup takes.
 struct WorkgroupNeeds {
   int threads = 1;
   int subgroup_size = 32;

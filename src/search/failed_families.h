@@ -1,4 +1,4 @@
-// Families of configurations that fail for one cause.
+// Families of configurations that fail for the same cause.
 #pragma once
 
 #include <array>
@@ -15,22 +15,22 @@
 
 namespace hone::search {
 
-// Compilers refuse by families: with `cache_m = 48` and `dist_n = 49` there is no room on the
-// stack, whatever the other tiles are. A family is what kFailures configurations that failed for
-// one cause share and none that worked has:
-// - a knob's value (a pipeline, say) that all of this cause have;
+// Compilers reject whole families: with `cache_m = 48` and `dist_n = 49` there is no room on the
+// stack, whatever the other tiles are. A family is a property that kFailures configurations which
+// failed for one cause share, and that no working configuration has:
+// - a knob's value (a pipeline, say) that all failures of this cause have;
 // - values of two knobs that kFailures of this cause have;
-// - a size, of one knob, or as a product of two or of all, from the least that failed for this
-//   cause upwards. It counts where at least kFailures worked, all of them smaller.
+// - a size, of one knob, or as a product of two or of all, from the smallest failure of this cause
+//   upwards. It counts if at least kFailures configurations worked, all of them smaller.
 class FailedFamilies {
  public:
-  // So many failures are no accident.
+  // Failures that are too many for an accident.
   static constexpr std::size_t kFailures = 3;
 
   void tell_worked(const space::Configuration& configuration);
   // `cause`: equal for failures of one kind; may be empty.
   void tell_failed(const space::Configuration& configuration, std::string_view cause);
-  // How many families the configuration belongs to; 0: nothing speaks against it.
+  // Number of families that the configuration belongs to; 0: no known reason to fail.
   std::size_t count(const space::Configuration& configuration) const;
 
  private:

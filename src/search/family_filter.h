@@ -1,4 +1,4 @@
-// Leaves the families of configurations that fail, whoever proposes.
+// Defers families of configurations that fail, for any strategy.
 #pragma once
 
 #include <deque>
@@ -10,15 +10,15 @@
 
 namespace hone::search {
 
-// Passes on what `strategy` proposes, but for members of a family that fails (failed_families.h):
-// they are put off until one of the family works. Where it proposes nothing else, those of the
-// fewest families come first. A strategy that ends by itself once it has found something
-// (learns()) leaves what is put off untried.
+// Passes on the proposals of `strategy`, except members of a failing family (failed_families.h).
+// These are deferred until a member of the family works. If the strategy proposes nothing else, the
+// members of the fewest failing families come first. A learning strategy (learns()) that ends by
+// itself after a success leaves the deferred ones untried.
 class FamilyFilter final : public Strategy {
  public:
-  // Proposals looked at in one ask(), in search of one of no such family.
+  // Proposals examined in one ask() to find one outside failing families.
   static constexpr std::size_t kLookedAt = 1024;
-  // Of a strategy that learns, which does not propose again what is put off.
+  // Likewise for a learning strategy, which does not propose deferred configurations again.
   static constexpr std::size_t kLookedAtWhileLearning = 64;
 
   // A strategy that predicts failures itself once something works needs no filter from then on.
@@ -34,7 +34,8 @@ class FamilyFilter final : public Strategy {
   std::optional<double> expected_gain() const override { return strategy_->expected_gain(); }
 
  private:
-  // Moves up to `count` of what is put off and belongs to at most `families` to `proposals`.
+  // Moves up to `count` deferred configurations of at most `families` failing families to
+  // `proposals`.
   void take_put_off(std::size_t count, std::size_t families,
                     std::vector<space::Configuration>& proposals);
 

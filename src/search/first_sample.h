@@ -1,4 +1,4 @@
-// What a search looks at before it has been told anything.
+// Chooses the configurations that a search tries before it knows any score.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,7 @@
 
 namespace hone::search {
 
-// Draws configurations: by the prior, or at random. It may draw one a second time, by the other
-// way.
+// Draws configurations by the prior or at random. Each way may repeat a draw of the other.
 class FirstSample {
  public:
   // `space` must outlive this.
@@ -18,10 +17,10 @@ class FirstSample {
   }
 
   bool has_prior() const { return ranked_.has_value(); }
-  // What the prior puts first of what it was not asked for, but for what differs in one knob only
-  // from what it gave before: neighbours come later. Nothing without a prior, or at its end.
+  // Returns the prior's next best configuration. Skips neighbours of earlier results, which differ
+  // in one knob only: they come later. Returns nullopt without a prior, or at its end.
   std::optional<space::Configuration> by_prior();
-  // Nothing when the space is exhausted.
+  // Returns nullopt when the space is exhausted.
   std::optional<space::Configuration> at_random();
 
  private:

@@ -46,7 +46,7 @@ void LocalSearch::ask_neighbours(std::size_t count, std::vector<space::Configura
 }
 
 bool LocalSearch::start_another_pass() {
-  // While nothing was right, only more random ones can help.
+  // Only another random sample can help while no candidate has worked.
   const bool worthwhile = by_score_.empty() || !best_of_last_pass_ ||
                           by_score_.begin()->first < *best_of_last_pass_ * (1 - kWorthwhile);
   if (exhausted_ || !worthwhile) return false;

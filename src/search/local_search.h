@@ -8,17 +8,17 @@
 
 namespace hone::search {
 
-// Passes of two steps: a sample of configurations, then the neighbours (one knob different) of the
-// kLeaders best so far until all of these are tried. It ends after a pass that did not improve the
-// best by kWorthwhile, or when the space is exhausted. Several leaders, not one, because the
-// measurement that ranks them is good to a few percent only, and because a single one ends in a
-// local optimum: of 200 first passes simulated over the 528 configurations of a 512^3 matmul
-// (llvm-cpu), measured exhaustively, one leader missed the best in 34, two and more in none, after
-// 72 to 96 measurements (docs/studies/search-regret.md).
+// Searches in passes of two steps: a sample of configurations, then the neighbours (one knob
+// different) of the kLeaders best so far until all of these are tried. It ends after a pass that
+// did not improve the best by kWorthwhile, or when the space is exhausted. It uses several leaders,
+// because the measurement that ranks them is good to a few percent only. A single leader also ends
+// in a local optimum. A study simulated 200 first passes over the 528 configurations of a 512^3
+// matmul (llvm-cpu), measured exhaustively. One leader missed the best in 34, two and more in none,
+// after 72 to 96 measurements (docs/studies/search-regret.md).
 //
-// A sample is random, or with a prior what that puts first, except for its last kRandom, since a
-// prior may be wrong about a whole part of the space. Of what the prior puts first those are left
-// out that differ in one knob only from another one of the sample: neighbours come later.
+// A sample is random without a prior. With a prior it is the prior's best, except for its last
+// kRandom, since a prior may be wrong about a whole part of the space. The prior's choices differ
+// from one another in more than one knob: neighbours come later.
 class LocalSearch final : public Strategy {
  public:
   static constexpr std::size_t kFirstSample = 32;
@@ -32,7 +32,7 @@ class LocalSearch final : public Strategy {
       : space_(space), sample_(space, seed, std::move(prior)) {}
 
   std::string_view name() const override { return "local"; }
-  // Fewer than `count` when what is told next may change which neighbours are worth a try.
+  // Proposes fewer than `count` if the next scores may change which neighbours are worth a try.
   std::vector<space::Configuration> ask(std::size_t count) override;
   void tell(const space::Configuration& configuration, const Outcome& outcome) override;
 

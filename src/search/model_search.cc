@@ -12,7 +12,7 @@ const double kFailed = std::log(1.5);
 // Measurements that expected_gain() speaks of.
 constexpr std::size_t kAhead = 16;
 
-// The probability that what is predicted is less than `value`.
+// Probability that the predicted score is less than `value`.
 double share_below(const RegressionForest::Prediction& at, double value) {
   if (at.deviation <= 0) return at.mean < value ? 1 : 0;
   return std::erfc((at.mean - value) / (at.deviation * std::numbers::sqrt2)) / 2;
@@ -120,7 +120,7 @@ std::vector<double> ModelSearch::place(const space::Configuration& configuration
 }
 
 void ModelSearch::estimate_gain(const std::vector<Looked>& looked) {
-  // The least of many noisy scores is lower than what was measured there.
+  // The lowest of many noisy scores is below its true value, so add the noise.
   const double best = std::log(by_score_.begin()->first) + noise_;
   std::vector<std::pair<double, const RegressionForest::Prediction*>> gains;
   for (const Looked& each : looked)

@@ -1,4 +1,4 @@
-// Search by a model of what was measured so far.
+// Searches by a model of the measurements so far.
 #pragma once
 
 #include <map>
@@ -9,13 +9,14 @@
 
 namespace hone::search {
 
-// A first sample (by the prior where there is one, but for a few random ones), then what a
-// regression forest over the knobs and the prior's estimate likes best. Each proposal of a round is
-// the untried configuration of least mean - x * deviation, x drawn anew from an exponential
-// distribution: some proposals refine, some explore, and none waits for another (Hutter, Hoos,
-// Leyton-Brown, "Parallel algorithm configuration", 2012). Looked at are all configurations of a
-// space that has at most kWhole, else kDrawn random ones, the prior's next ones and the neighbours
-// of the best: a proposal costs the same in a space of a thousand million. It ends with the space.
+// Begins with a first sample, by the prior if there is one, except for a few random configurations.
+// Then it proposes what a regression forest over the knobs and the prior's estimate favours. Each
+// proposal of a round is the untried configuration of least mean - x * deviation, x drawn anew from
+// an exponential distribution. So some proposals refine, some explore, and none waits for another
+// (Hutter, Hoos, Leyton-Brown, "Parallel algorithm configuration", 2012). In a space of at most
+// kWhole configurations it ranks all. In a larger one it ranks kDrawn random ones, the prior's next
+// ones and the neighbours of the best. A proposal therefore costs the same in a space of a thousand
+// million. The search ends with the space.
 class ModelSearch final : public Strategy {
  public:
   static constexpr std::size_t kFirstSample = 12;

@@ -1,4 +1,4 @@
-// Search by a prior: an estimate, made before anything is measured, says what to try first.
+// Searches in the order of a prior, an estimate made before anything is measured.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,9 @@
 
 namespace hone::search {
 
-// Proposes a space in ascending order of the prior; equal ones in enumeration order. Of a space
-// with more than kMostRanked configurations, or one that cannot be counted, kDrawn are drawn at
-// random and ranked, then the next: tens of milliseconds, and the best of them is among the best
-// 0.006 % of the space.
+// Proposes configurations in ascending order of the prior, ties in enumeration order. If a space
+// has more than kMostRanked configurations or cannot be counted, kDrawn random ones are ranked at a
+// time. A draw takes tens of milliseconds, and its best is among the best 0.006 % of the space.
 class PriorSearch final : public Strategy {
  public:
   static constexpr std::size_t kMostRanked = std::size_t{1} << 18;
@@ -22,7 +21,7 @@ class PriorSearch final : public Strategy {
 
   std::string_view name() const override { return "prior"; }
   std::vector<space::Configuration> ask(std::size_t count) override;
-  // What is told decides nothing.
+  // Does nothing: outcomes do not affect the order.
   void tell(const space::Configuration&, const Outcome&) override {}
 
  private:

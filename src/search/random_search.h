@@ -19,7 +19,7 @@ class RandomSearch final : public Strategy {
 
   std::string_view name() const override { return "random"; }
   std::vector<space::Configuration> ask(std::size_t count) override;
-  // It does not learn: what is told is not kept.
+  // Does nothing: the search does not learn.
   void tell(const space::Configuration&, const Outcome&) override {}
 
  private:

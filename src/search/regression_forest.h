@@ -1,5 +1,4 @@
-// A regression forest: what a function is at places where it was not looked at, and how sure of it
-// one can be.
+// A regression forest: predicts a function at unseen places, and how certain the prediction is.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ class RegressionForest {
     double deviation = 0;  // of the trees' answers and of what lies in their leaves
   };
 
-  // places[i] are the coordinates of a sample, values[i] what it is; at least one of them.
+  // places[i] are the coordinates of a sample, values[i] is its value; at least one sample.
   RegressionForest(const std::vector<std::vector<double>>& places,
                    const std::vector<double>& values, std::mt19937_64& generator);
 

@@ -15,15 +15,15 @@
 
 namespace hone::search {
 
-// What a configuration's score is expected to be, before it is measured; only the order counts. Not
-// a number is no estimate: such configurations come last.
+// Estimates a configuration's score before it is measured; only the order counts. NaN means no
+// estimate: such configurations come last.
 using Prior = std::function<double(const space::Configuration&)>;
 
-// What users may ask for: "auto", and what make_strategy() knows.
+// Names that users may ask for: "auto", and the strategies of make_strategy().
 inline constexpr std::string_view kStrategyNames[] = {"auto",  "exhaustive", "local",
                                                       "model", "prior",      "random"};
 
-// What became of a proposed configuration.
+// Result of a proposed configuration.
 struct Outcome {
   // NOLINTBEGIN(google-explicit-constructor): a score, or none, is an outcome.
   Outcome(double told) : score(told) {}
@@ -48,27 +48,26 @@ class Strategy {
 
   virtual void tell(const space::Configuration& configuration, const Outcome& outcome) = 0;
 
-  // Scores are told as they were measured, with this standard deviation, as a share: what seems the
-  // best may owe its place to it. Told again as more is known.
+  // Sets the noise of the told scores, as their relative standard deviation: the apparent best may
+  // owe its place to noise. Called again as the estimate improves.
   virtual void note_noise(double) {}
 
-  // By how much, as a share, the 16 most promising measurements are expected to improve on the best
-  // so far, as of the last ask(); nothing where the strategy has no idea. The best counts as slower
-  // than it was measured by the noise.
+  // Relative improvement on the best so far that the 16 most promising measurements should bring,
+  // as of the last ask(). nullopt if the strategy has no estimate. The best counts as slower than
+  // measured, by the noise.
   virtual std::optional<double> expected_gain() const { return std::nullopt; }
 };
 
 // "exhaustive" proposes the whole space in its enumeration order, "random" in an order drawn
-// uniformly with `seed`, "prior" what `prior` expects to be best first. Those that learn begin with
-// a sample, which with a prior is mostly its choice: "local" (local_search.h), which ends when more
-// no longer helps, and "model" (model_search.h). "auto" is for the caller to resolve
-// (auto_choice.h). All but "exhaustive" put off what belongs to a family that fails
-// (family_filter.h). Input errors: another name; "prior" without one.
-// `space` must outlive the strategy.
+// uniformly with `seed`, "prior" in ascending order of `prior`. Learning strategies begin with a
+// sample, mostly chosen by the prior if there is one. "local" (local_search.h) ends when more
+// measurements no longer help; the other is "model" (model_search.h). The caller resolves "auto"
+// (auto_choice.h). All but "exhaustive" defer members of failing families (family_filter.h). Input
+// errors: another name; "prior" without a prior. `space` must outlive the strategy.
 Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const space::Space& space,
                                                 std::uint64_t seed, Prior prior = {});
 
-// Whether what that strategy proposes depends on what it is told.
+// Whether the strategy's proposals depend on the scores it is told.
 bool learns(std::string_view name);
 
 }  // namespace hone::search

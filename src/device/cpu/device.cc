@@ -21,8 +21,8 @@ namespace {
 // enough to matter; below kLeastLoss seconds the clocks' own cost is of that size.
 constexpr double kMostLost = 0.01;
 constexpr double kLeastLoss = 20e-6;
-// Kernel threads take a core for some microseconds now and then, which changes nothing; more often
-// than this per second, somebody else runs there.
+// Most involuntary switches per second of an undisturbed core. Kernel threads take a core for some
+// microseconds now and then, which changes nothing; above this rate, another process runs there.
 constexpr double kMostSwitches = 100;
 
 bool is_disturbed(const BatchTime& batch) {
@@ -54,8 +54,8 @@ class CpuKernel : public Kernel {
 };
 
 // Fixed work on every thread of a pool. Each launch reads and writes half a typical L2 per thread
-// and does as much arithmetic again in registers: about 0.1 ms, sensitive to clocks, to whoever
-// shares a core and to whoever shares its caches.
+// and does as much arithmetic again in registers. It takes about 0.1 ms and is sensitive to clocks
+// and to other work that shares a core or its caches.
 class CalibrationKernel final : public Kernel {
  public:
   // `pool` must live longer. Each thread touches its memory first, so that it lies near its core.

@@ -14,7 +14,7 @@
 
 namespace hone::device::cpu {
 
-// What the library says of one entry point.
+// Facts of an entry point, as the library states them.
 struct Export {
   std::string name;
   int ordinal = 0;
@@ -26,18 +26,17 @@ struct Export {
 
 class Executable {
  public:
-  // Loads the bytes of a shared object (embedded ELF or a system library) and asks it for its
-  // exports. A failure for anything that is not one, that asks for another interface version than
-  // 0.6, for required imports, constants or a sanitizer that hone cannot give, or whose tables are
-  // not well-formed. Loading runs the library's code: only in a process that may die of it.
+  // Loads the bytes of a shared object (embedded ELF or a system library) and queries its exports.
+  // Fails if the bytes are no such object, the interface version is not 0.6, or the tables are
+  // malformed. Fails too if it requires imports, constants or a sanitizer that hone cannot provide.
+  // Loading runs the library's code: load only in a process that may die of it.
   static Result<Executable> load(std::string_view code);
   ~Executable();
   Executable(Executable&&) noexcept;
   Executable& operator=(Executable&&) noexcept;
 
   const std::vector<Export>& exports() const;
-  // By name when `entry` is not empty, else by ordinal; a failure that lists the exports when
-  // there is none.
+  // Finds an export by name if `entry` is not empty, else by ordinal. A failure lists the exports.
   Result<const Export*> find(std::string_view entry, int ordinal) const;
 
   abi::DispatchFunction function(int ordinal) const;
@@ -49,7 +48,7 @@ class Executable {
   std::unique_ptr<State> state_;
 };
 
-// The processor data word that compiled code asks for features with (IREE's cpu_data[0], x86-64),
+// Processor data by which compiled code queries CPU features (IREE's cpu_data[0], x86-64), filled
 // from cpuid as IREE's runtime fills it.
 std::array<std::uint64_t, 8> processor_data();
 

@@ -5,8 +5,8 @@
 
 namespace hone::device::cpu {
 
-// One place: the cores that it is asked for together. Opening and leasing it: device.h,
-// core_lease.h. An environment error where /proc/cpuinfo cannot be read.
+// Kind whose only place is the set of requested cores. For opening and leasing, see device.h and
+// core_lease.h. An environment error if /proc/cpuinfo cannot be read.
 DeviceKind kind();
 
 }  // namespace hone::device::cpu

@@ -11,7 +11,7 @@
 
 namespace hone::device::cpu {
 
-// One export of an executable with its grid, bound to a pool. Executable and pool must outlive it.
+// Binds an export of an executable and its grid to a pool. Executable and pool must outlive it.
 class Dispatch {
  public:
   // A failure when the export is missing or needs other constants, more local memory, or a larger
@@ -19,13 +19,13 @@ class Dispatch {
   static Result<Dispatch> create(ThreadPool& pool, const Executable& executable,
                                  const LaunchParameters& parameters);
 
-  // Calls every workgroup once, x fastest. With one thread in a plain loop. With more, threads
-  // take workgroups from a counter, one at a time or eight where every thread gets at least eight:
-  // what IREE's own local-task driver does (iree-org/iree,
-  // runtime/src/iree/hal/drivers/local_task/block_processor.c at b48a595), so that a candidate
-  // with few or uneven workgroups loses here what it loses there. Denormal numbers are flushed to
-  // zero meanwhile, as IREE's drivers do. A failure when the number of bindings is not the
-  // export's or the kernel returns an error.
+  // Calls every workgroup once, x fastest. One thread does so in a plain loop. Several threads take
+  // workgroups from a counter: eight at a time if every thread gets at least eight, else one.
+  // IREE's own local-task driver does the same (iree-org/iree,
+  // runtime/src/iree/hal/drivers/local_task/block_processor.c at b48a595). So a candidate with few
+  // or uneven workgroups loses here what it loses there. Denormal numbers are flushed to zero
+  // meanwhile, as IREE's drivers do. Fails if the number of bindings is not the export's, or if the
+  // kernel returns an error.
   Status launch(std::span<const Buffer> bindings);
 
  private:

@@ -33,7 +33,7 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-// The clock the kernel reports for `core`, where there is a frequency driver.
+// The clock the kernel reports for `core`, if there is a frequency driver.
 std::optional<double> megahertz_of(const std::string& folder) {
   const auto kilohertz = system_number(folder + "cpufreq/scaling_cur_freq");
   if (!kilohertz) return std::nullopt;

@@ -1,4 +1,4 @@
-// Samples what the machine is doing, from /proc and sysfs.
+// Samples the state of the machine from /proc and sysfs.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ class MachineSampler {
   explicit MachineSampler(std::span<const int> cores)
       : processes_(cores), cores_(cores.begin(), cores.end()) {}
 
-  // Never fails: what the system does not tell is left empty.
+  // Never fails: facts that the system does not report are empty.
   MachineState sample();
   // Names the processes too that took part of these cores since the previous sample_in_detail();
   // none in a first one.

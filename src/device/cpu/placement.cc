@@ -28,7 +28,7 @@ nlohmann::json placement(std::span<const int> cores, const std::filesystem::path
   std::multiset<std::string> capacities;
   for (const int core : cores) {
     const std::filesystem::path folder = sysfs / fmt::format("cpu{}", core);
-    // The lists of who shares it name a core or a cache, unlike ids, which are per package.
+    // Lists of sharing cores identify a core or a cache, unlike ids, which are per package.
     if (const auto shared = word_in(folder / "topology/core_cpus_list")) distinct.insert(*shared);
     if (const auto shared = word_in(folder / "cache/index3/shared_cpu_list"))
       caches.insert(*shared);

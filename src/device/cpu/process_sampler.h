@@ -1,5 +1,5 @@
-// Which processes use the processor: so that a user who is told that a machine is too noisy is told
-// by whom. From /proc/<pid>/stat (proc(5)).
+// Finds the processes that use the processor, so that the report of a noisy machine can name them.
+// Source: /proc/<pid>/stat (proc(5)).
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace hone::device::cpu {
 
-// One process in /proc/<pid>/stat.
+// A process in /proc/<pid>/stat.
 struct ProcessStat {
   std::string name;  // at most 15 bytes, as the kernel keeps it
   int parent = 0;
@@ -23,17 +23,17 @@ struct ProcessStat {
   bool operator==(const ProcessStat&) const = default;
 };
 
-// Nothing when `text` is not of that form. The name may hold blanks and parentheses.
+// Returns nullopt if `text` is not of that form. The name may hold blanks and parentheses.
 std::optional<ProcessStat> parse_process_stat(std::string_view text);
 
 class ProcessSampler {
  public:
   explicit ProcessSampler(std::span<const int> cores) : cores_(cores.begin(), cores.end()) {}
 
-  // Other processes that took 2 % of a core or more since the previous call and that last ran on
-  // one of the cores, or have several threads, of which some may have; busiest first. None in a
-  // first call. This process, what it started and the one that started it are left out. Never
-  // fails.
+  // Returns the other processes that used at least 2 % of a core since the previous call, busiest
+  // first. Each last ran on one of the cores, or has several threads, of which some may have. The
+  // first call returns none. This process, its parent and the processes it started are omitted.
+  // Never fails.
   std::vector<BusyProcess> sample();
 
  private:

@@ -8,7 +8,7 @@
 
 namespace hone::device::cpu {
 
-// The file's text without trailing white space; nothing when it cannot be read.
+// The file's text without trailing white space; nullopt if it cannot be read.
 std::optional<std::string> system_text(const std::filesystem::path& path);
 // Its first number.
 std::optional<double> system_number(const std::filesystem::path& path);

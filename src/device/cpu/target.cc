@@ -16,8 +16,8 @@ namespace {
 
 constexpr char kCpuFolder[] = "/sys/devices/system/cpu/cpu0";
 
-// The size of cpu0's data or unified cache of one level; what the C library knows where sysfs has
-// none; 0 when neither tells.
+// The size of cpu0's data or unified cache of one level. If sysfs has none, the C library's value;
+// 0 if neither knows.
 std::int64_t cache_bytes(int level) {
   for (int index = 0; index < 10; ++index) {
     const std::string folder = fmt::format("{}/cache/index{}/", kCpuFolder, index);

@@ -13,8 +13,8 @@
 namespace hone::device::cpu {
 namespace {
 
-// How often a thread looks for work before it sleeps: about 50 us, more than passes between two
-// launches of a batch and less than between two batches.
+// Number of polls for work before a thread sleeps. They take about 50 us: longer than the gap
+// between two launches of a batch, shorter than the gap between two batches.
 constexpr int kSpins = 2000;
 
 void relax() {
@@ -60,7 +60,7 @@ struct ThreadPool::State {
   std::vector<int> cores;
   cpu_set_t former{};
   std::vector<std::thread> threads;
-  // What to call; written before `generation` is raised.
+  // Work to call; written before `generation` is raised.
   void (*call)(void*, int) = nullptr;
   void* context = nullptr;
   std::size_t stack_shift = 0;

@@ -1,4 +1,4 @@
-// Threads pinned to cores, that start together with little delay.
+// Threads pinned to cores, which start together with little delay.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace hone::device::cpu {
 
-// One thread per core; thread 0 is the one that created the pool, and it stays pinned. The others
-// spin for a moment after each piece of work, so that launches in a row start within a
-// microsecond, and sleep afterwards, so that they take nothing from whoever runs next.
-// All calls come from the creating thread.
+// Runs one thread per core; thread 0 is the creating thread, and it stays pinned. The others spin
+// for a moment after each piece of work, so that consecutive launches start within a microsecond.
+// Then they sleep, so that they take nothing from the next program. All calls come from the
+// creating thread.
 class ThreadPool {
  public:
-  // Pins the calling thread to cores[0] and starts a pinned thread for each further core. An input
-  // error for no core or one listed twice, an environment error for one that cannot be had.
+  // Pins the calling thread to cores[0] and starts a pinned thread for each further core. Input
+  // error: no core, or one listed twice. Environment error: a core that is not available.
   static Result<std::unique_ptr<ThreadPool>> create(std::span<const int> cores);
   // Ends the threads and gives the calling thread its former cores back.
   ~ThreadPool();
@@ -36,8 +36,8 @@ class ThreadPool {
     run_erased(call, &work);
   }
 
-  // From now on work starts `bytes` further down on every thread's stack (at most kMostStackShift,
-  // more is cut off): a kernel's own arrays then lie elsewhere within a page.
+  // Starts all later work `bytes` further down on every thread's stack (at most kMostStackShift,
+  // more is clamped). A kernel's own arrays then lie elsewhere within a page.
   void shift_stacks(std::size_t bytes);
   static constexpr std::size_t kMostStackShift = 4096;
 

@@ -14,7 +14,7 @@ std::string comparison_source();
 
 class Comparer {
  public:
-  // Compiles them: with libnvrtc, an environment error where it is missing.
+  // Compiles the kernels with libnvrtc; an environment error if it is missing.
   static Result<Comparer> create(std::shared_ptr<GpuContext> gpu);
 
   // As Device::difference.

@@ -160,7 +160,7 @@ Result<LibraryKernels> cublaslt_kernels(const std::shared_ptr<GpuContext>& gpu,
 
 namespace {
 
-// As many of the algorithms that cuBLASLt proposes are tried at most.
+// Most algorithms of cuBLASLt's proposals to try.
 constexpr std::size_t kMostAlgorithms = 32;
 
 class CublasLtLibrary final : public Library {

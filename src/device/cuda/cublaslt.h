@@ -16,8 +16,9 @@ namespace hone::device::cuda {
 // Workspace that the library may use, as PyTorch and NVIDIA's own benchmarks give it at most.
 inline constexpr std::size_t kLtWorkspaceBytes = std::size_t{256} << 20;
 
-// What cublasLtMatmulAlgoGetHeuristic returns for the product, best guess first, at most `most`.
-// Errors: those of column_major; a failure in the library's words, or when it returns nothing.
+// Returns the algorithms that cublasLtMatmulAlgoGetHeuristic proposes for the product, best guess
+// first, at most `most`. Errors: those of column_major; a failure in the library's words, or if it
+// proposes none.
 Result<LibraryKernels> cublaslt_kernels(const std::shared_ptr<GpuContext>& gpu,
                                         const std::shared_ptr<const CublasLt>& library,
                                         const Product& product, std::size_t most);

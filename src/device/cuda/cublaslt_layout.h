@@ -1,4 +1,4 @@
-// How a product of row-major matrices is put to cuBLASLt, which counts in columns.
+// Expresses a product of row-major matrices for cuBLASLt, which is column-major.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace hone::device::cuda {
 
-// One matrix as cuBLASLt sees it. Read in columns, a row-major R x C matrix is a C x R one.
+// A matrix as cuBLASLt sees it: a row-major R x C matrix is a column-major C x R one.
 struct ColumnMajor {
   std::size_t binding = 0;
   int type = 0;  // cudaDataType_t

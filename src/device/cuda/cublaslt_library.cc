@@ -9,8 +9,8 @@
 namespace hone::device::cuda {
 namespace {
 
-// cublasLtGetVersion counts 10000 x major + 100 x minor + patch from CUDA 12 on; what is smaller is
-// an older library in either way of counting.
+// cublasLtGetVersion counts 10000 x major + 100 x minor + patch from CUDA 12 on. Smaller numbers
+// are older libraries in either way of counting.
 constexpr std::size_t kOldestCublasLt = 120000;
 constexpr const char* kHowToName =
     "PyTorch's wheels and the CUDA toolkit (12.0 or later) have it; HONE_CUBLASLT names the file";

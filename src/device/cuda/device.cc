@@ -48,7 +48,7 @@ class OpenGpu {
   const std::shared_ptr<GpuContext>& context() const { return context_; }
   std::optional<Nvml>& nvml() { return nvml_; }
   double most_megahertz() const { return most_megahertz_; }  // 0: not known
-  // Null where it cannot be compiled, which is tried once.
+  // Returns null if it cannot be compiled; compiles at most once.
   Comparer* comparer() {
     if (!comparer_asked_) {
       comparer_asked_ = true;

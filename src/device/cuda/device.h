@@ -10,12 +10,12 @@
 
 namespace hone::device::cuda {
 
-// What is opened once for a GPU and serves every Device of it, one after the other: its context,
-// NVML, hone's own kernels. Opening takes most of a second, more than most problems take.
+// State that is opened once for a GPU and serves its Devices one after the other: context, NVML,
+// hone's own kernels. Opening takes most of a second, more than most problems take.
 class OpenGpu;
 
-// Errors: those of GpuContext::open. Only in a process that forks no more; all calls to the GPU and
-// its devices come from one thread. Taking a lease first (lease.h) is the caller's business.
+// Errors: those of GpuContext::open. Only for a process that forks no more; all calls to the GPU
+// and its devices come from one thread. The caller takes a lease first (lease.h).
 Result<std::shared_ptr<OpenGpu>> open_gpu(std::shared_ptr<Driver> driver, const Facts& facts);
 Result<std::unique_ptr<Device>> make_device(std::shared_ptr<OpenGpu> gpu);
 
@@ -25,7 +25,7 @@ Result<std::unique_ptr<Device>> open_device(int index);
 // Opens the GPU that `facts` describe by a driver that is open already.
 Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const Facts& facts);
 
-// What such a device runs on; null for a device of another kind.
+// Returns the GPU context of a CUDA device; null for a device of another kind.
 std::shared_ptr<GpuContext> gpu_of(Device& device);
 
 }  // namespace hone::device::cuda

@@ -42,7 +42,7 @@ Result<Facts> facts_of(Driver& driver, int index) {
                                              {kAttributeMultiprocessors, &facts.multiprocessors}};
   for (const auto& [attribute, value] : attributes)
     HONE_TRY(driver.check(call.device_attribute(value, attribute, device), doing));
-  // Some virtual GPUs do not say; nothing depends on it.
+  // Some virtual GPUs do not report it; nothing depends on it.
   if (call.device_attribute(&kilohertz, kAttributeClockKilohertz, device) != 0) kilohertz = 0;
   facts.capability = 10 * major + minor;
   facts.l2_bytes = l2;

@@ -41,8 +41,8 @@ Result<std::vector<Facts>> list_devices(Driver& driver);
 // (NVIDIA H200)".
 Result<Facts> find_device(const std::vector<Facts>& devices, int index);
 
-// Device identity: what two measurements must have in common to be compared, by which a store from
-// another machine with the same GPU is told apart from one of another GPU.
+// Device identity: facts that two comparable measurements share. It tells a store from another
+// machine with the same GPU from a store of another GPU.
 nlohmann::json device_identity(const Facts& facts);
 
 }  // namespace hone::device::cuda

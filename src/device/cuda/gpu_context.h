@@ -9,8 +9,8 @@
 
 namespace hone::device::cuda {
 
-// Everything runs in the order in which it was asked for (on the default stream). One thread, the
-// one that opened it.
+// Runs all work in the order of the requests (on the default stream). Used by one thread, which
+// opened it.
 class GpuContext {
  public:
   static Result<std::shared_ptr<GpuContext>> open(std::shared_ptr<Driver> driver,

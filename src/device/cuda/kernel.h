@@ -12,7 +12,7 @@
 
 namespace hone::device::cuda {
 
-// What the driver says of a loaded function.
+// Facts of a loaded function, as the driver states them.
 struct FunctionFacts {
   int registers = 0;     // of a thread
   int shared_bytes = 0;  // static, of a block
@@ -20,15 +20,16 @@ struct FunctionFacts {
   int most_threads = 0;  // of a block, given the registers
 };
 
-// A kernel that can be asked for without waiting: what CudaDevice::time takes, of hone's own
-// loading or a library's.
+// A kernel that can be enqueued without waiting, as CudaDevice::time requires. hone loads it, or a
+// library provides it.
 class QueuedKernel : public Kernel {
  public:
-  // As launch() without waiting, on the default stream; a failure may show in a later call.
+  // Launches like launch(), on the default stream, but does not wait. A failure may show in a later
+  // call.
   virtual Status enqueue(std::span<const Buffer> bindings);
   // Seconds a launch took when last timed; 0: not known.
   double seconds_of_last = 0;
-  // That enqueue() takes on the host, about.
+  // Approximate seconds that enqueue() takes on the host.
   double launch_seconds = 5e-6;
 };
 
@@ -36,8 +37,9 @@ class CudaKernel : public QueuedKernel {
  public:
   // `scratch`: the address of the launch's scratch memory. `code` is PTX, which the driver compiles
   // (tens of milliseconds, one at a time in a process), or a cubin. Failures: code for another GPU,
-  // which the driver is not shown; the driver's words and its compiler's log; no such entry; a
-  // block or shared memory that this GPU cannot give; own memory that the module does not have.
+  // which is not passed to the driver; the driver's words and its compiler's log; no such entry.
+  // Also a block or shared memory that this GPU cannot give, and own memory that the module does
+  // not have.
   static Result<std::unique_ptr<CudaKernel>> load(std::shared_ptr<GpuContext> gpu,
                                                   std::string_view code,
                                                   const LaunchParameters& parameters,
@@ -53,7 +55,7 @@ class CudaKernel : public QueuedKernel {
 
   Result<std::string> damage() override;
 
-  // For launches from now on.
+  // Applies to later launches.
   void set_constants(std::vector<std::uint32_t> constants) {
     parameters_.constants = std::move(constants);
   }

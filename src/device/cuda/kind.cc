@@ -7,7 +7,7 @@
 namespace hone::device::cuda {
 namespace {
 
-// What kernels reach on an H200: operations in f16, and bytes from its memory, per second.
+// Rough throughput of kernels on an H200, per second: f16 operations, and bytes from its memory.
 constexpr double kRoughFlops = 2e14, kRoughBytes = 2e12;
 
 Result<std::vector<Place>> places(const std::vector<int>& cores) {

@@ -12,7 +12,7 @@ namespace hone::device::cuda {
 // places(): those of Driver::open; of open(): those of LeasedDevices::open.
 DeviceKind kind();
 
-// The place of a GPU of which the driver said these facts.
+// The place of a GPU with these facts from the driver.
 Place place_of(const Facts& facts, std::vector<int> cores);
 
 }  // namespace hone::device::cuda

@@ -12,7 +12,7 @@
 
 namespace hone::device::cuda {
 
-// For one thread of a process that forks no more.
+// For a single thread of a process that forks no more.
 class LeasedDevices {
  public:
   // `wait`: for a GPU that another process holds; a runner that was just killed lets go of its GPU

@@ -25,7 +25,7 @@ constexpr std::array kReasons{
     std::pair{kThrottleHeat, "heat"}, std::pair{kThrottleHardwareHeat, "hardware slowdown by heat"},
     std::pair{kThrottlePowerBrake, "power brake"}};
 
-// The number that a call of the library gives; nothing where it is absent or fails.
+// The number that a call of the library gives; nullopt if the call is absent or fails.
 template <class Call, class... Asked>
 std::optional<double> number_of(Call call, void* device, Asked... asked) {
   unsigned value = 0;
@@ -35,7 +35,7 @@ std::optional<double> number_of(Call call, void* device, Asked... asked) {
 
 }  // namespace
 
-// Absent functions stay null: an older library says less.
+// Absent functions stay null: an older library offers fewer.
 struct Nvml::Api {
   int (*init)() = nullptr;
   int (*device_by_uuid)(const char*, void**) = nullptr;
@@ -103,7 +103,7 @@ GpuState Nvml::state(int index) const {
   unsigned count = processes.size();
   if (api_->processes != nullptr && api_->processes(device_, &count, processes.data()) == 0) {
     const auto end = processes.begin() + std::min<unsigned>(count, processes.size());
-    // In a container pids may be the host's: then one of them is taken for this process.
+    // Pids in a container may be the host's: in that case one of them counts as this process.
     const auto others = std::count_if(processes.begin(), end, [](const ProcessInfo& process) {
       return process.pid != static_cast<unsigned>(getpid());
     });

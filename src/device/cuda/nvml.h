@@ -17,10 +17,10 @@ inline constexpr std::uint64_t kThrottlePowerCap = 0x4, kThrottleHardware = 0x8,
                                kThrottleHeat = 0x20, kThrottleHardwareHeat = 0x40,
                                kThrottlePowerBrake = 0x80;
 
-// Those of them that are set, in words. Idle clocks and clocks set by an application are none.
+// Names the reasons that are set. Idle clocks and clocks set by an application are not listed.
 std::vector<std::string> throttle_words(std::uint64_t reasons);
-// Whether a time taken meanwhile is not to be trusted: heat or the hardware hold the clock down. A
-// large product runs at the power cap as a rule; that is no fault.
+// Whether a time measured meanwhile is unreliable: heat or the hardware holds the clock down. The
+// power cap does not count, since a large product usually runs at it.
 bool disturbs(std::uint64_t reasons);
 
 class Nvml {

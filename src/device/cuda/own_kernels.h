@@ -8,8 +8,8 @@
 
 namespace hone::device::cuda {
 
-// Parameters of each: an address nothing is written to, unless its number is the result (which
-// keeps a compiler from leaving the work out), then one 32-bit word.
+// Parameters of each: an address, then one 32-bit word. Only an impossible result is written to the
+// address, which keeps a compiler from removing the work.
 struct OwnKernel {
   std::string code;
   LaunchParameters parameters;
@@ -20,8 +20,8 @@ struct OwnKernel {
 OwnKernel multiply_add_kernel(int multiprocessors, std::uint32_t rounds);
 // Rounds of mma.sync m16n8k16, f16 inputs added up in f32, eight independent ones per warp.
 OwnKernel matrix_kernel(int multiprocessors, std::uint32_t rounds);
-// One thread that waits for `nanoseconds`: what is asked for meanwhile queues up behind it, so that
-// the time of short kernels is not that of launching them.
+// Runs a single thread that waits for `nanoseconds`. Launches queue up behind it, so that timing
+// short kernels does not measure their launch overhead.
 OwnKernel pause_kernel(std::uint32_t nanoseconds);
 
 }  // namespace hone::device::cuda

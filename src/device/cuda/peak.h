@@ -1,4 +1,4 @@
-// What a GPU can do at most, measured.
+// Measures the peak throughput of a GPU.
 #pragma once
 
 #include "device/cuda/gpu_context.h"
@@ -15,7 +15,8 @@ class Stopwatch {
   Stopwatch& operator=(Stopwatch&&) = delete;
 
   Status start();
-  // Waits for what was asked for since start(); its seconds (resolution about 0.5 microseconds).
+  // Waits for the work enqueued since start(); returns its seconds (resolution about 0.5
+  // microseconds).
   Result<double> stop();
 
  private:

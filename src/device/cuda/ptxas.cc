@@ -10,8 +10,8 @@
 namespace hone::device::cuda {
 namespace {
 
-// The number before `word` in a line such as "0 bytes stack frame, 16 bytes spill stores"; 0 where
-// the line does not have it.
+// The number before `word` in a line such as "0 bytes stack frame, 16 bytes spill stores"; 0 if the
+// line does not have it.
 int number_before(std::string_view line, std::string_view word) {
   const auto found = line.find(word);
   if (found == std::string_view::npos) return 0;

@@ -10,7 +10,7 @@
 
 namespace hone::device::cuda {
 
-// What ptxas -v says of one kernel.
+// Facts of a kernel, as ptxas -v states them.
 struct AssemblyFacts {
   int registers = 0;  // of a thread
   int spill_store_bytes = 0;
@@ -36,8 +36,8 @@ Result<std::filesystem::path> find_ptxas();
 Result<Assembly> assemble(const std::filesystem::path& ptxas, const std::string& ptx,
                           std::string_view arch, double seconds = 60);
 
-// The facts of `entry` in what `ptxas -v` wrote; of the only kernel where `entry` is empty. A
-// failure when it says nothing of it.
+// Returns the facts of `entry` from the output of `ptxas -v`, or of the only kernel if `entry` is
+// empty. Fails if the output does not mention it.
 Result<AssemblyFacts> parse_ptxas_output(std::string_view output, std::string_view entry = "");
 
 }  // namespace hone::device::cuda

@@ -39,7 +39,7 @@ bool is_program(const fs::path& path) {
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
-// What Python packages put below `prefix`/lib/python3.N/site-packages.
+// Adds the toolkits that Python packages install below `prefix`/lib/python3.N/site-packages.
 void add_packages(std::vector<fs::path>& folders, const fs::path& prefix) {
   std::error_code error;
   if (prefix.empty()) return;
@@ -61,7 +61,7 @@ std::vector<fs::path> toolkit_folders() {
   std::vector<fs::path> folders;
   add(folders, variable("CUDA_HOME"));
   add(folders, variable("CUDA_PATH"));
-  // As the compilers are found.
+  // Search the Python environments in which the compilers are found too.
   for (const fs::path& prefix : python_environments()) add_packages(folders, prefix);
   add_packages(folders, variable("VIRTUAL_ENV"));
   for (const fs::path& folder : path_folders())

@@ -1,5 +1,4 @@
-// Finds the parts of NVIDIA's toolkit that are installed: hone needs none of them, and uses what it
-// finds.
+// Finds the installed parts of NVIDIA's toolkit: hone needs none of them, and uses those it finds.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +8,10 @@
 
 namespace hone::device::cuda {
 
-// Folders that may hold bin/ or lib/ of a toolkit, most wanted first: $CUDA_HOME, $CUDA_PATH, those
-// of the Python environments (python_environments(), $VIRTUAL_ENV, the python3 on PATH: the
-// wheels nvidia-cuda-nvcc, nvidia-cuda-nvrtc and nvidia-cublas, and triton's backend),
-// /usr/local/cuda. Only those that are there.
+// Folders that may hold bin/ or lib/ of a toolkit, most wanted first: $CUDA_HOME, $CUDA_PATH, the
+// Python environments, /usr/local/cuda. The environments are python_environments(), $VIRTUAL_ENV
+// and that of the python3 on PATH. Their wheels are nvidia-cuda-nvcc, nvidia-cuda-nvrtc,
+// nvidia-cublas and triton's backend. Only existing folders are returned.
 std::vector<std::filesystem::path> toolkit_folders();
 
 // Names to open a library by: each of `files` by its name alone, which the system looks up
