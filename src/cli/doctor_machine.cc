@@ -1,5 +1,3 @@
-#include "cli/doctor.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "cli/doctor.h"
 #include "device/cpu/machine_state.h"
 #include "device/cpu/system_files.h"
 #include "device/cpu/target.h"

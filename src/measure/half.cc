@@ -17,7 +17,8 @@ std::int64_t wrapped(double value) {
 }
 
 double load_element(const std::byte* from, ElementType type) {
-  return with_format(type, [from](auto format) { return static_cast<double>(decoded(format, from)); });
+  return with_format(type,
+                     [from](auto format) { return static_cast<double>(decoded(format, from)); });
 }
 
 void store_element(std::byte* to, ElementType type, double value) {
@@ -29,8 +30,8 @@ void store_element(std::byte* to, ElementType type, double value) {
 
 std::int64_t load_integer(const std::byte* from, ElementType type) {
   if (problem::is_float(type)) return 0;
-  return with_format(type,
-                     [from](auto format) { return static_cast<std::int64_t>(decoded(format, from)); });
+  return with_format(
+      type, [from](auto format) { return static_cast<std::int64_t>(decoded(format, from)); });
 }
 
 void store_integer(std::byte* to, ElementType type, std::int64_t value) {

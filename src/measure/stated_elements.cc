@@ -15,9 +15,9 @@ namespace {
 
 using problem::Binding;
 using problem::ElementType;
-using problem::Statement;
 using problem::StatedUse;
 using problem::StatedValue;
+using problem::Statement;
 
 // Elements that are worth a thread: each has hundreds of products.
 constexpr std::size_t kLeastPart = 64;
@@ -26,7 +26,7 @@ constexpr std::size_t kLeastPart = 64;
 struct Located {
   const StatedUse* use = nullptr;
   int binding = -1;
-  std::int64_t begin = 0;  // bytes from the binding's begin to element 0 of the view
+  std::int64_t begin = 0;            // bytes from the binding's begin to element 0 of the view
   std::span<const std::byte> bytes;  // of the binding; of a table its words
 
   std::int64_t byte_of(std::int64_t element) const {
@@ -175,8 +175,7 @@ class Evaluation {
       const std::int64_t reach = located.use->strides[l] * (statement_.loops[l].size - 1);
       (reach < 0 ? first : last) += reach;
     }
-    if (located.byte_of(first) < 0 ||
-        located.byte_of(last + 1) > static_cast<std::int64_t>(size))
+    if (located.byte_of(first) < 0 || located.byte_of(last + 1) > static_cast<std::int64_t>(size))
       return input_error("what is stated reaches beyond the end of binding {}", located.binding);
     return {};
   }
@@ -184,9 +183,9 @@ class Evaluation {
   // Each with its columns, so that what they share is computed once.
   std::vector<Point> points() const {
     const auto total = static_cast<double>(rows_.count()) * static_cast<double>(columns_.count());
-    const double by_products = attends_ ? sample_.products / products_of_row_ *
-                                              static_cast<double>(columns_.count())
-                                        : sample_.products / products_of_element_;
+    const double by_products =
+        attends_ ? sample_.products / products_of_row_ * static_cast<double>(columns_.count())
+                 : sample_.products / products_of_element_;
     const auto wanted = static_cast<std::int64_t>(
         std::clamp(std::min(by_products, static_cast<double>(sample_.elements)), 2.0, total));
     std::vector<Point> points;
@@ -223,8 +222,8 @@ class Evaluation {
     const Walk keys(statement_, [](const auto& loop) { return loop.role == "k2"; });
     head_ = {head.distances(*operands_[0].use), head.distances(*operands_[1].use)};
     for (const Located& operand : operands_) terms_.push_back(keys.distances(*operand.use));
-    products_of_row_ = static_cast<double>(keys.count()) *
-                       static_cast<double>(head.count() + columns_.count());
+    products_of_row_ =
+        static_cast<double>(keys.count()) * static_cast<double>(head.count() + columns_.count());
   }
 
   double sum_of_products(std::int64_t row, std::int64_t column) const {
@@ -284,7 +283,8 @@ class Evaluation {
     for (std::size_t i = 0; i < statement_.values.size(); ++i) {
       const StatedValue& value = statement_.values[i];
       if (value.operation == "root") {
-        values.push_back(attends_ ? weighted_sum(row, column, element) : sum_of_products(row, column));
+        values.push_back(attends_ ? weighted_sum(row, column, element)
+                                  : sum_of_products(row, column));
       } else if (loads_[i].use != nullptr) {
         values.push_back(loads_[i].load(element_of(value.use, row, column)));
       } else if (value.operation == "constant") {
@@ -307,7 +307,7 @@ class Evaluation {
   const ElementSample& sample_;
   Walk rows_, columns_;
   bool attends_ = false;
-  std::vector<Located> operands_, loads_;  // loads_: by value; no use where it is none
+  std::vector<Located> operands_, loads_;         // loads_: by value; no use where it is none
   std::vector<std::vector<std::int64_t>> terms_;  // by operand, along k or keys: elements
   std::vector<std::vector<std::int64_t>> head_;   // of query and key, along k1
   double products_of_element_ = 1, products_of_row_ = 1;

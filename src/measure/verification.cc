@@ -109,9 +109,8 @@ void compare_integers(Part part, const TensorType& type, const Tolerance& tolera
 void compare_part(const Part& part, const TensorType& type, const Tolerance& tolerance,
                   Comparison& comparison) {
   if (!problem::is_float(type.element)) return compare_integers(part, type, tolerance, comparison);
-  with_format(type.element, [&](auto format) {
-    compare_floats(format, part, type, tolerance, comparison);
-  });
+  with_format(type.element,
+              [&](auto format) { compare_floats(format, part, type, tolerance, comparison); });
 }
 
 // Quiet NaNs with payloads that no operation produces (a generated NaN has an empty payload), and

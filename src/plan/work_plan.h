@@ -93,7 +93,7 @@ class WorkPlan {
   std::string describe(const std::string& what, double seconds_left, double part = 1) const;
 
  private:
-  std::vector<std::size_t> waiting() const;  // those that may gain most first
+  std::vector<std::size_t> waiting() const;             // those that may gain most first
   std::vector<std::size_t> unknown(State state) const;  // nothing is found for them yet
   std::vector<std::size_t> heaviest(double coverage) const;
 

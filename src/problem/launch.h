@@ -78,8 +78,8 @@ struct Launch {
   int hidden_pointers = 0;         // null pointers behind the arguments (Triton's scratch memory)
   std::int64_t scratch_bytes = 0;  // of the device's memory, zero before the first launch
   std::vector<OwnMemory> own_memory = {};  // of the kernel's module
-  std::int64_t code_bytes = 0;     // of the code that are this kernel's; 0: all of them
-  std::vector<Launch> then = {};   // kernels that run after this one; their code follows its code
+  std::int64_t code_bytes = 0;             // of the code that are this kernel's; 0: all of them
+  std::vector<Launch> then = {};  // kernels that run after this one; their code follows its code
 
   bool operator==(const Launch&) const = default;
 };

@@ -128,12 +128,9 @@ nlohmann::json json_of(const StatedValue& value) {
 }  // namespace
 
 void to_json(nlohmann::json& json, const Statement& statement) {
-  json = {{"entry", statement.entry},
-          {"bindings", statement.bindings},
-          {"constants", statement.constants},
-          {"loops", nlohmann::json::array()},
-          {"views", nlohmann::json::array()},
-          {"values", nlohmann::json::array()},
+  json = {{"entry", statement.entry},         {"bindings", statement.bindings},
+          {"constants", statement.constants}, {"loops", nlohmann::json::array()},
+          {"views", nlohmann::json::array()}, {"values", nlohmann::json::array()},
           {"stores", nlohmann::json::array()}};
   const bool attends = statement.kind == Statement::Kind::kAttention;
   json["kind"] = attends ? "attention" : "contraction";

@@ -1,4 +1,4 @@
-"""The rules of the pages' prose: short sentences, short lines, a noun or a verb first.
+"""The rules of the pages' prose: short sentences, short lines, a noun or a verb first. Comments of src/ begin likewise.
 
 Run by ctest, or by hand: python3 tests/architecture/prose_test.py [-v] [Prose.test_NAME]
 
@@ -137,6 +137,19 @@ class Prose(unittest.TestCase):
 
     def test_sentences_are_told_apart(self):
         self.assertEqual([len(words(s)) for s in sentences("Two words. `a b c` is one, e.g. here (so).")], [2, 6])
+
+    def test_a_comment_begins_with_a_noun_or_a_verb(self):
+        opener = re.compile(rf"\s*//+ *({'|'.join(OPENERS)})\b")
+        found = []
+        for path in sorted((ROOT / "src").rglob("*")):
+            if path.suffix not in (".h", ".cc", ".c", ".cu"):
+                continue
+            above = False  # whether the line before is a comment too
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                if not above and (match := opener.match(line)):
+                    found.append(f"{path.relative_to(ROOT)}:{number}: {match[1]}")
+                above = line.lstrip().startswith("//")
+        self.expect_none(found)
 
 
 if __name__ == "__main__":

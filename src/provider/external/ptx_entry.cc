@@ -197,7 +197,8 @@ std::string scratch_declaration(const std::vector<Argument>& arguments, const st
   constexpr int kAlignment = 128;
   for (const Argument& argument : arguments)
     if (const auto* const scratch = std::get_if<Scratch>(&argument))
-      return fmt::format(".visible .global .align {} .b8 {}[{}];\n", kAlignment, scratch_variable(entry),
+      return fmt::format(".visible .global .align {} .b8 {}[{}];\n", kAlignment,
+                         scratch_variable(entry),
                          scratch->bytes + 2 * problem::OwnMemory::kGuardBytes);
   return "";
 }
