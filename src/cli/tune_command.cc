@@ -1,8 +1,6 @@
 // hone tune: tunes a program up to a proven spec, or GEMMs to the fastest kernels.
 #include <fmt/ranges.h>
 
-#include <set>
-
 #include "base/file.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -49,9 +47,10 @@ Status refuse_strategies_that_learn(const TuneOptions& options) {
 // candidates.
 constexpr std::string_view kLibrary = "library";
 
-std::set<std::string> provider_names() {
-  std::set<std::string> names{std::string(kLibrary)};
-  for (const Provider& each : providers()) names.emplace(each.name);
+std::vector<std::string> provider_names() {
+  std::vector<std::string> names;
+  for (const Provider& each : providers()) names.emplace_back(each.name);
+  names.emplace_back(kLibrary);
   return names;
 }
 
