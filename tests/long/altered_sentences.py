@@ -50,7 +50,9 @@ def alter(path, show):
 def alter_reasons(tape):
     text = subprocess.run(["zstd", "-dcq", tape], capture_output=True, text=True, check=True).stdout
     text, count = re.subn(r'("reason":")([^"]*)"', lambda match: f'{match[1]}{altered(match[2])}"', text)
-    subprocess.run(["zstd", "-qfo", tape], input=text, text=True, check=True)
+    plain = tape.with_suffix("")
+    plain.write_text(text)
+    subprocess.run(["zstd", "-qf", "--rm", plain], check=True)  # of a file, whose size the frame says
     return count
 
 
