@@ -85,10 +85,10 @@ CommandResult compile_list(SessionOptions options, const std::string& provider,
   facts.target = target->arch;
   HONE_ASSIGN(const std::unique_ptr<provider::Provider> kernels, listed.provider_for(facts));
   HONE_TRY(complete(options, listed, facts));
-  HONE_TRY(listed.find_compiler());
+  HONE_ASSIGN(const provider::FoundCompiler compiler, listed.find_compiler());
   HONE_TRY(make_out(options));
   HONE_ASSIGN(ListToolchain toolchain,
-              ListToolchain::start(provider, listed, facts, options.toolchain));
+              ListToolchain::start(provider, listed, compiler, facts, options.toolchain));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(const store::Id build,
               store.intern(toolchain.build_row(options.tuning, target->arch)));

@@ -40,10 +40,7 @@ class ListProvider {
   virtual const std::string& path() const = 0;
   virtual const std::vector<problem::Dispatch>& dispatches() const = 0;
   // "sizes.yaml:3: " for a dispatch of the file, else empty.
-  virtual std::string place_of(const problem::Dispatch& dispatch) const {
-    static_cast<void>(dispatch);
-    return {};
-  }
+  virtual std::string place_of(const problem::Dispatch&) const { return {}; }
   // Default of --device if neither a device nor a target is named; empty: this machine's cores.
   virtual std::string device() const { return {}; }
 
@@ -59,9 +56,7 @@ class ListProvider {
   // find_compiler(). None: the CompileWorker that is registered beside it compiles in forked
   // processes.
   virtual Result<std::optional<WorkerProgram>> worker_program(
-      const device::Facts& facts, const std::filesystem::path& folder) const {
-    static_cast<void>(facts);
-    static_cast<void>(folder);
+      const device::Facts&, const std::filesystem::path& /*folder*/) const {
     return std::optional<WorkerProgram>();
   }
 

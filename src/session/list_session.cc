@@ -40,10 +40,10 @@ Status complete(SessionOptions& options, const provider::ListProvider& listed,
 }
 
 Result<ListToolchain> ListToolchain::start(const std::string& provider,
-                                           provider::ListProvider& listed,
+                                           const provider::ListProvider& listed,
+                                           const provider::FoundCompiler& compiler,
                                            const device::Facts& facts,
                                            const ToolchainOptions& options) {
-  HONE_ASSIGN(const provider::FoundCompiler compiler, listed.find_compiler());
   HONE_ASSIGN(StopSignal stop, StopSignal::install());
   HONE_ASSIGN(worker::TunerFolder folder, worker::TunerFolder::claim());
   ListToolchain toolchain(std::move(folder), std::move(stop), compiler.name);
@@ -86,12 +86,12 @@ Result<std::unique_ptr<ListSession>> ListSession::open(
   const device::Facts facts = options.tuning.place().facts;
   HONE_ASSIGN(std::unique_ptr<provider::Provider> kernels, listed->provider_for(facts));
   HONE_TRY(complete(options, *listed, facts));
-  HONE_TRY(listed->find_compiler());
+  HONE_ASSIGN(const provider::FoundCompiler compiler, listed->find_compiler());
   HONE_TRY(make_out(options));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(std::vector<device::LockFile> held, lease(options.tuning.places));
   HONE_ASSIGN(ListToolchain toolchain,
-              ListToolchain::start(provider, *listed, facts, options.toolchain));
+              ListToolchain::start(provider, *listed, compiler, facts, options.toolchain));
   std::unique_ptr<ListSession> session(new ListSession(std::move(options), std::move(listed),
                                                        std::move(kernels), std::move(held),
                                                        std::move(store), std::move(toolchain)));

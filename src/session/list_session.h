@@ -26,9 +26,11 @@ Status complete(SessionOptions& options, const provider::ListProvider& listed,
 // The running compile workers of a listed provider, and the command's folder for temporary files.
 class ListToolchain {
  public:
-  // `provider`: the name that it is registered under. Errors: those of
-  // ListProvider::find_compiler(), and of start_compile_workers().
-  static Result<ListToolchain> start(const std::string& provider, provider::ListProvider& listed,
+  // `provider`: the name that `listed` is registered under. `compiler`: that it found. Errors:
+  // those of start_compile_workers() and start_program_workers().
+  static Result<ListToolchain> start(const std::string& provider,
+                                     const provider::ListProvider& listed,
+                                     const provider::FoundCompiler& compiler,
                                      const device::Facts& facts, const ToolchainOptions& options);
 
   trial::CompileService& compiler() { return *compiler_; }

@@ -30,7 +30,8 @@ LinkerMain linker_of(const void* address) {
 }
 
 // Runs the linker in a fork, since it ends its process when it is done. Returns what system() does:
-// a wait status, or -1.
+// a wait status, or -1. A linker killed from outside takes the caller's process, a job's, with it:
+// the compiler would report an error of the candidate, but a killed job is retried.
 int link_in_fork(LinkerMain main, std::vector<std::string> arguments) {
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
@@ -47,6 +48,7 @@ int link_in_fork(LinkerMain main, std::vector<std::string> arguments) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return -1;
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ::raise(SIGKILL);
   return status;
 }
 
