@@ -33,7 +33,7 @@ ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|vs|etc)\.")
 
 def pages():
     """Path and text of each page under the rules."""
-    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     return [(p, p.read_text()) for p in found if str(p.relative_to(ROOT)) not in SKIPPED]
 
 
