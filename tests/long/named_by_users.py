@@ -50,6 +50,15 @@ def add_parts(tree):
     text = lists.read_text()
     lists.write_text(text.replace("provider/external provider/library", "provider/external provider/plain_c device/twin provider/library", 1))
 
+    rules = tree / "tests/architecture/rules_test.py"
+    insert(rules, '    "device/cuda": ["device"],', '    "device/twin": ["device/cpu"],')
+    insert(rules, '    "provider/library":', '    "provider/plain_c": ["provider"],')
+    insert(rules, '    "store/schema.cc":',
+           '    "provider/plain_c/compile_worker.cc": ("iree_hal_executable_library_query", "the format that a CPU loads"),')
+    text = rules.read_text()
+    rules.write_text(text.replace('"provider/external", "provider/library", "device/cpu"',
+                                  '"provider/external", "provider/plain_c", "device/twin", "provider/library", "device/cpu"'))
+
     registry = tree / "src/session/registry.cc"
     insert(registry, '#include "device/cuda/kind.h"', '#include "device/twin/kind.h"\n#include "provider/plain_c/compile_worker.h"\n'
                                                       '#include "provider/plain_c/listed_products.h"')
@@ -71,6 +80,9 @@ def main():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name)
         add_parts(copy)
+        ruled = subprocess.run([sys.executable, copy / "tests/architecture/rules_test.py"], capture_output=True, text=True)
+        if ruled.returncode != 0:
+            fail("it breaks a rule of the architecture", ruled)
         build = copy.parent / "build"
         for command in (["cmake", "--preset", "dev", "-S", copy, "-B", build, "-DHONE_UNITY=ON", "-DHONE_BUILD_TESTS=OFF"],
                         ["cmake", "--build", build, "--target", "hone"]):
