@@ -72,8 +72,8 @@ class Wheel(unittest.TestCase):
     def test_its_metadata_pins_what_scripts_versions_pins(self):
         metadata = email.message_from_string(self.read("dist-info/METADATA"))
         self.assertEqual((metadata["Name"], metadata["Version"]), ("hone", self.version))
-        self.assertEqual(metadata["Summary"], "hone finds the fastest configuration of each kernel of a tensor program, "
-                         "proves it right and faster, and writes the file that makes the compiler use it.")
+        self.assertEqual(metadata["Summary"], "hone finds, verifies and proves the fastest kernel for every part of a "
+                         "tensor program, and writes the file that makes IREE use it.")
         self.assertEqual(metadata.get_payload(), (ROOT / "README.md").read_text())
         pins = re.findall(r"^  ([\w-]+)==(\S+)$", (ROOT / "scripts" / "versions").read_text(), re.M)
         version = dict(pins)
