@@ -15,6 +15,9 @@ add_library(hone_warnings INTERFACE)
 target_compile_options(hone_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${HONE_WERROR}>:-Werror>)
 
+# An empty optional or an index beyond the end stops every build but the release.
+add_compile_definitions($<$<NOT:$<CONFIG:Release>>:_GLIBCXX_ASSERTIONS>)
+
 if(HONE_SANITIZE)
   add_compile_options(-fsanitize=${HONE_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)

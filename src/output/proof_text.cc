@@ -133,13 +133,14 @@ std::string closing_summary(const tune::TuningResult& result, const std::string&
   const tune::ProgramVerdict& verdict = *result.verdict;
   constexpr std::string_view kDefaults = "with the compiler's defaults";
   std::string lines;
-  if (verdict.recommended == tune::Recommended::kChosen)
-    lines =
-        times_faster(verdict.spec,
-                     fmt::format("with {} alone", result.candidate->without_spec->label), sizes) +
-        times_faster(verdict.chosen, kDefaults, sizes);
-  else if (verdict.recommended == tune::Recommended::kFlags)
+  if (verdict.recommended == tune::Recommended::kChosen) {
+    if (verdict.spec)
+      lines = times_faster(
+          verdict.spec, fmt::format("with {} alone", result.candidate->without_spec->label), sizes);
+    lines += times_faster(verdict.chosen, kDefaults, sizes);
+  } else if (verdict.recommended == tune::Recommended::kFlags) {
     lines = times_faster(verdict.flags, kDefaults, sizes);
+  }
   if (lines.empty()) return "";
   return fmt::format("With {} the program ran\n{}", flags_file, lines);
 }

@@ -60,6 +60,14 @@ TEST(ClosingSummary, ClaimsOfTheFlagsWhatTheFlagsGain) {
             "    2.50 ± 0.56 times faster than with the compiler's defaults\n");
 }
 
+TEST(ClosingSummary, HasOneLineForFlagsWithoutASpec) {
+  auto result = proved(tune::Recommended::kChosen, claim({comparison(0.5, 0.4, 0.625)}));
+  result.candidate = tune::VerifiedBuild{tune::Build{.label = "data tiling"}};
+  EXPECT_EQ(closing_summary(result, "flags.txt"),
+            "With flags.txt the program ran\n"
+            "    2.00 ± 0.45 times faster than with the compiler's defaults\n");
+}
+
 TEST(ClosingSummary, ClaimsNothingThatIsNotProved) {
   const auto result = proved(tune::Recommended::kDefault, claim({comparison(0.9, 0.8, 1.1)}));
   EXPECT_EQ(closing_summary(result, "flags.txt"), "");
