@@ -12,6 +12,7 @@
 #include "cli/compare_profiles.h"
 #include "device/cpu/machine_state.h"
 #include "output/comparison_report.h"
+#include "output/screen.h"
 #include "output/status_line.h"
 #include "provider/iree/iree_provider.h"
 #include "session/input_program.h"
@@ -196,7 +197,7 @@ CommandResult run_compare(CompareCommand options) {
   HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options.toolchain, installation));
   trial::RunnerService runner(toolchain ? toolchain->make_runner()
                                         : make_runner(options.compare.stop_fd, folder->parent()));
-  output::StatusLine status(output::verbosity_of(options.quiet, options.plain, options.json));
+  output::StatusLine status(output::status_style(options.quiet, false, options.plain, options.json));
   measure::NoiseOptions noise;
   noise.rounds = options.compare.rounds;
   noise.comparison = options.compare.statistics;
@@ -214,7 +215,7 @@ CommandResult run_compare(CompareCommand options) {
   if (options.json)
     fmt::print("{}\n", json_of(report).dump(2));
   else
-    fmt::print("{}", text_of(report));
+    fmt::print("{}", text_of(report, output::screen_width()));
   const bool regressed =
       std::any_of(pairs->begin(), pairs->end(), [](const auto& pair) { return pair.regressed(); });
   return regressed ? 1 : 0;

@@ -11,6 +11,7 @@
 #include "cli/profile_table.h"
 #include "output/cells.h"
 #include "output/json_text.h"
+#include "output/screen.h"
 #include "output/table.h"
 #include "session/input_program.h"
 #include "session/places.h"
@@ -221,7 +222,8 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
   } else if (table.empty()) {
     fmt::print("{} has no dispatches.\n", options.input);
   } else {
-    fmt::print("{}{}", table.to_text(), reasons.text());
+    const std::size_t width = output::screen_width();
+    fmt::print("{}{}", table.to_text(width), output::wrapped(reasons.text(), width));
   }
   return 0;
 }

@@ -10,6 +10,7 @@
 #include "cli/common_options.h"
 #include "output/cells.h"
 #include "output/json_text.h"
+#include "output/screen.h"
 #include "output/table.h"
 #include "session/places.h"
 #include "session/program_session.h"
@@ -33,7 +34,7 @@ std::string outcome_of(const tune::FlagTrial& trial) {
 // Lists the fastest first, and flags without a time last.
 output::Table table_of(const tune::FoundFlags& found) {
   output::Table table({{"variant", "flags of"},
-                       {"speedup", "speed-up", Align::kRight},
+                       {"speedup", "speedup", Align::kRight},
                        {"seconds", "ms", Align::kRight},
                        {"rounds", "rounds", Align::kRight},
                        {"outcome", ""}});
@@ -75,21 +76,31 @@ nlohmann::json document_of(const SessionOptions& options, const tune::FoundFlags
           {"not_tried", not_tried}};
 }
 
+// The verdict first, then the flags that were tried and at most kMostNotTried that were not.
 void print(const tune::FoundFlags& found, const std::filesystem::path& file) {
-  fmt::print("{}", table_of(found).to_text());
-  if (!found.not_tried.empty()) fmt::print("\nnot tried:\n");
-  for (const provider::FlagChoice& choice : found.not_tried)
-    fmt::print("  {}: {}\n", choice.name, choice.why_not);
-  fmt::print("\n");
+  constexpr std::size_t kMostNotTried = 5;
+  const std::size_t width = output::screen_width();
   if (!found.verdict) {
     fmt::print("Nothing is faster than the default flags.\n");
   } else {
     const measure::PairedComparison& gain = found.verdict->chosen.at_sizes.front();
-    fmt::print("proof, by rounds of its own: {} against default: {}, {:.2f}x [{:.2f}, {:.2f}]\n",
-               found.best.name, measure::name_of(gain.verdict), 1 / gain.ratio,
-               1 / gain.interval.high, 1 / gain.interval.low);
+    fmt::print(
+        "{}",
+        output::wrapped(fmt::format("{}: {}, {:.2f}x the default's speed (95 % CI {:.2f}-{:.2f})\n",
+                                    found.best.name, measure::name_of(gain.verdict), 1 / gain.ratio,
+                                    1 / gain.interval.high, 1 / gain.interval.low),
+                        width));
   }
-  fmt::print("flags: {} (iree-compile @{} takes them)\n", file.string(), file.string());
+  fmt::print("flags: {} (iree-compile @{} takes them)\n\n{}", file.string(), file.string(),
+             table_of(found).to_text(width));
+  const std::size_t listed = std::min(found.not_tried.size(), kMostNotTried);
+  if (listed > 0) fmt::print("\nnot tried:\n");
+  for (std::size_t i = 0; i < listed; ++i)
+    fmt::print("{}\n", output::cut_at_end(fmt::format("  {}: {}", found.not_tried[i].name,
+                                                      found.not_tried[i].why_not),
+                                          width));
+  if (found.not_tried.size() > listed)
+    fmt::print("  {} more (--json)\n", found.not_tried.size() - listed);
 }
 
 CommandResult search_flags(SessionOptions options) {

@@ -9,10 +9,6 @@ namespace hone::cli {
 namespace {
 
 Status refuse(const ModelTunerOptions& options) {
-  if (options.dry_run)
-    return input_error(
-        "--dry-run: hone has nothing that only pretends; hone dispatches PROGRAM lists what would "
-        "be tuned, and hone space PROGRAM the configurations");
   for (const auto& [name, value] :
        {std::pair("--lhs-dims", options.lhs_dims), std::pair("--rhs-dims", options.rhs_dims),
         std::pair("--tile-dims", options.tile_dims)})
@@ -95,7 +91,6 @@ void add_model_tuner_options(CLI::App& command, ModelTunerOptions& options) {
   add("--lhs-dims", options.lhs_dims, "refused: hone reads them from the dispatch");
   add("--rhs-dims", options.rhs_dims, "refused");
   add("--tile-dims", options.tile_dims, "refused");
-  command.add_flag("--dry-run", options.dry_run, "refused")->group(kGroup);
 }
 
 Result<std::vector<std::string>> apply_model_tuner_options(TuneOptions& options) {

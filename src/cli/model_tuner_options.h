@@ -18,7 +18,6 @@ struct ModelTunerOptions {
   std::string output_spec;  // where the spec is written too
   int model_candidates = 0;
   std::string stop_after;
-  bool dry_run = false;
   std::string lhs_dims, rhs_dims, tile_dims;
   std::string codegen_pipeline, conv_strategy;
 };

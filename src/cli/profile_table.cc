@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "output/cells.h"
 #include "output/json_text.h"
+#include "output/screen.h"
 #include "output/table.h"
 #include "session/program_session.h"
 #include "session/toolchain.h"
@@ -186,7 +187,8 @@ CommandResult profile_dispatches(SessionOptions options, bool quick) {
                              {"dispatches", table.to_json()}}));
       return 0;
     }
-    fmt::print("{}\n{}\n", table.to_text(), words_of_sum(*profile));
+    const std::size_t width = output::screen_width();
+    fmt::print("{}\n{}\n", output::wrapped(words_of_sum(*profile), width), table.to_text(width));
     return 0;
   });
 }

@@ -1,6 +1,7 @@
 // hone spec: checks the effect of a tuning spec on a program, and converts results to other forms.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include "base/file.h"
@@ -11,6 +12,7 @@
 #include "cli/spec_external.h"
 #include "output/cells.h"
 #include "output/json_text.h"
+#include "output/screen.h"
 #include "output/table.h"
 #include "session/found_gemms.h"
 #include "session/input_program.h"
@@ -20,6 +22,9 @@
 
 namespace hone::cli {
 namespace {
+
+// Rows of the screen; --json has all.
+constexpr std::size_t kMostEntries = 30;
 
 struct SpecOptions {
   ToolchainOptions toolchain;
@@ -32,42 +37,41 @@ const problem::Dispatch& dispatch_of(const tune::CheckedSpec& checked, const tun
   return checked.program.dispatches[use.dispatch];
 }
 
-// Returns a row for each entry and dispatch that it matches; a row without a dispatch if it matches
-// none.
+// "applied 3, shadowed 1".
+std::string effects_of(const tune::CheckedEntry& entry) {
+  std::map<tune::SpecEffect, std::size_t> counts;
+  for (const tune::SpecUse& use : entry.uses) ++counts[use.effect];
+  std::string text;
+  for (const auto& [effect, count] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", tune::name_of(effect), count);
+  return text.empty() ? "does nothing" : text;
+}
+
+// Why an entry does not work, or what is different for an applied one.
+std::string why_of(const tune::CheckedEntry& entry) {
+  if (entry.uses.empty()) return "no dispatch of the program matches";
+  const auto worst = std::ranges::max_element(entry.uses, {}, &tune::SpecUse::effect);
+  return worst->note.empty() ? "-" : output::in_one_line(worst->note);
+}
+
+// Returns a row for each entry; --json has each dispatch that it matches. Of many entries those
+// that do not work come first.
 output::Table table_of(const tune::CheckedSpec& checked) {
-  output::Table table({{"entry", "#", output::Align::kRight},
-                       {"matcher", "matcher"},
-                       {"line", "line", output::Align::kRight},
-                       {"dispatch", "matches"},
-                       {"operation", "root operation"},
-                       {"spec_class", "class", output::Align::kRight},
-                       {"effect", "effect"},
-                       {"legal", "compiles"},
-                       {"note", "why"}});
-  for (std::size_t i = 0; i < checked.entries.size(); ++i) {
-    const tune::CheckedEntry& entry = checked.entries[i];
-    if (entry.uses.empty())
-      table.add({{i, ""},
-                 {entry.entry.matcher, ""},
-                 {entry.entry.line, ""},
-                 {nullptr, "-"},
-                 {nullptr, "-"},
-                 {nullptr, "-"},
-                 {"does nothing", ""},
-                 {nullptr, "-"},
-                 {"no dispatch of the program matches", ""}});
-    for (const tune::SpecUse& use : entry.uses)
-      table.add({{i, ""},
-                 {entry.entry.matcher, ""},
-                 {entry.entry.line, ""},
-                 {dispatch_of(checked, use).name, ""},
-                 {problem::describe(dispatch_of(checked, use).root), ""},
-                 {checked.spec_class[use.dispatch], ""},
-                 {tune::name_of(use.effect), ""},
-                 {use.effect != tune::SpecEffect::kIllegal,
-                  use.effect == tune::SpecEffect::kIllegal ? "no" : "yes"},
-                 {use.note, use.note.empty() ? "-" : output::in_one_line(use.note)}});
-  }
+  output::Table table({{"matcher", "entry"},
+                       {"effect", "effect on dispatches"},
+                       {"matches", "first match"},
+                       {"note", "why"},
+                       {"line", "line", output::Align::kRight}});
+  std::vector<const tune::CheckedEntry*> entries;
+  for (const tune::CheckedEntry& entry : checked.entries) entries.push_back(&entry);
+  if (entries.size() > kMostEntries)
+    std::ranges::stable_partition(entries, [](const auto* entry) { return !entry->works(); });
+  for (const tune::CheckedEntry* entry : entries)
+    table.add({{entry->entry.matcher, ""},
+               {effects_of(*entry), ""},
+               {entry->uses.empty() ? "-" : dispatch_of(checked, entry->uses.front()).name, ""},
+               {why_of(*entry), ""},
+               {entry->entry.line, ""}});
   return table;
 }
 
@@ -105,28 +109,29 @@ nlohmann::json classes_of(const tune::CheckedSpec& checked) {
   return classes;
 }
 
+// The verdict first, then the entries, and which dispatches share one.
 void print(const SpecOptions& options, const tune::CheckedSpec& checked,
            const std::vector<std::string>& flags, std::size_t working) {
-  fmt::print("{}", table_of(checked).to_text());
-  fmt::print("\n");
-  for (const auto& each : classes_of(checked))
-    if (each.at("dispatches").size() > 1)
-      fmt::print("class {}: an entry for one of {} is for all of them\n",
-                 each.at("spec_class").get<std::size_t>(),
-                 fmt::join(each.at("dispatches").get<std::vector<std::string>>(), ", "));
-  for (const tune::CheckedEntry& entry : checked.entries) {
-    for (const tune::SpecUse& use : entry.uses)
-      if (use.effect == tune::SpecEffect::kIllegal)
-        fmt::print("{}:{}: @{} on {}: {}\n", options.spec, entry.entry.line, entry.entry.matcher,
-                   dispatch_of(checked, use).name, use.note);
-    if (entry.uses.empty())
-      fmt::print("{}:{}: @{} matches no dispatch of {} for {}: it does nothing\n", options.spec,
-                 entry.entry.line, entry.entry.matcher, options.program, options.toolchain.target);
-  }
-  std::string words;
+  constexpr std::size_t kMostClasses = 3;
+  const std::size_t width = output::screen_width();
+  fmt::print("{} of {} entries work for {} on {}\n", working, checked.entries.size(),
+             options.program, options.toolchain.target);
+  std::string words = "use it: iree-compile";
   for (const std::string& flag : flags) words += " " + shell_word(flag);
-  fmt::print("{} of {} entries work; the flags that apply the spec:{}\n", working,
-             checked.entries.size(), words);
+  fmt::print("{}\n\n{}", words, table_of(checked).first(kMostEntries).to_text(width));
+  if (checked.entries.size() > kMostEntries)
+    fmt::print("{} more (--json)\n", checked.entries.size() - kMostEntries);
+  std::size_t classes = 0;
+  for (const auto& each : classes_of(checked)) {
+    const auto names = each.at("dispatches").get<std::vector<std::string>>();
+    if (names.size() < 2 || ++classes > kMostClasses) continue;
+    fmt::print("{}\n", output::cut_at_end(fmt::format("{} dispatches share an entry: {}",
+                                                      names.size(), fmt::join(names, ", ")),
+                                          width));
+  }
+  if (classes > kMostClasses)
+    fmt::print("{} more classes of dispatches that share an entry (--json)\n",
+               classes - kMostClasses);
 }
 
 // Checks a folder of kernels that replace the compiler's.
@@ -148,7 +153,7 @@ CommandResult check_kernels(const SpecOptions& options) {
   HONE_ASSIGN(const std::vector<tune::CheckedKernel> kernels,
               tune::check_replaced(toolchain.compiler(), provider, request));
   output::Table table(
-      {{"file", "file"}, {"dispatch", "in the place of"}, {"effect", "effect"}, {"note", "why"}});
+      {{"file", "file"}, {"dispatch", "replaces"}, {"effect", "effect"}, {"note", "why"}});
   for (const tune::CheckedKernel& kernel : kernels)
     table.add({{kernel.file.filename().string(), ""},
                {kernel.dispatch, kernel.dispatch.empty() ? "-" : ""},
@@ -167,7 +172,8 @@ CommandResult check_kernels(const SpecOptions& options) {
                                                         {"applied", applied}}));
   else
     fmt::print("{}\n{} of {} kernels are applied; the flag that applies them: {}\n",
-               table.to_text(), applied, kernels.size(), fmt::join(flags, " "));
+               table.to_text(output::screen_width()), applied, kernels.size(),
+               fmt::join(flags, " "));
   return applied == std::ssize(kernels) ? 0 : 1;
 }
 

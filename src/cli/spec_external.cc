@@ -9,6 +9,7 @@
 #include "base/say.h"
 #include "cli/common_options.h"
 #include "output/json_text.h"
+#include "output/screen.h"
 #include "output/status_line.h"
 #include "problem/code_target.h"
 #include "provider/iree/compile_worker.h"
@@ -170,7 +171,7 @@ void print_text(const ExternalOptions& options, const external::ObjectDevice& de
       "{}\n",
       launches, prices ? "" : "; what they compute was not checked");
   if (prices) {
-    fmt::print("\n{}", text_of(*prices, options.compare.statistics));
+    fmt::print("\n{}", text_of(*prices, options.compare.statistics, output::screen_width()));
     if (!holds(*prices))
       fmt::print("the program is slower with the kernels, or what they compute is wrong\n");
   }
@@ -224,13 +225,14 @@ CommandResult place(ExternalOptions options) {
   HONE_TRY(write_file_atomically(options.out / kFlagsFile, response_file(flags)));
   std::optional<Prices> prices;
   if (measured_on) {
-    const ProofRequest request{options.toolchain,
-                               options.runtime,
-                               options.compare,
-                               options.program,
-                               *measured_on,
-                               *target,
-                               output::verbosity_of(options.quiet, options.plain, options.json)};
+    const ProofRequest request{
+        options.toolchain,
+        options.runtime,
+        options.compare,
+        options.program,
+        *measured_on,
+        *target,
+        output::status_style(options.quiet, false, options.plain, options.json)};
     HONE_ASSIGN(prices, prove(request, toolchain, program, placed, flags));
   }
   if (options.json)

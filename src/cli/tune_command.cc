@@ -34,6 +34,8 @@ std::string words_of(const CLI::Option& option) {
 // one after the other.
 Status refuse_strategies_that_learn(const TuneOptions& options) {
   const std::string& strategy = options.tuning.strategy;
+  if (options.compile_only && options.dry_run)
+    return input_error("--dry-run and --compile-only exclude each other: leave one out");
   if (!options.compile_only || strategy == "auto" || strategy == "random" ||
       strategy == "exhaustive")
     return {};
@@ -60,6 +62,12 @@ std::string provider_help() {
   return text +
          "library (a vendor's, measured beside the winner: no program calls it). Default: by "
          "INPUT, and all that there are";
+}
+
+std::vector<std::string> effort_names() {
+  std::vector<std::string> names;
+  for (const Effort& each : kEfforts) names.emplace_back(each.name);
+  return names;
 }
 
 // Returns the provider whose dispatches the command line lists; null for a program.
@@ -132,9 +140,17 @@ void add_tune_command(CLI::App& app, Run& run) {
       ->type_name(fmt::format("{{{}}}", fmt::join(search::kStrategyNames, ",")));
   command->add_option("--candidates", tuning.candidates, "most to try per dispatch")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--effort", options->effort,
+                   "quick (1m, 80 % of the time), default (10m, 95 %) or full (1h, 100 %); "
+                   "--budget, --coverage and --candidates override it")
+      ->check(CLI::IsMember(effort_names()))
+      ->capture_default_str();
   command->add_option("--budget", options->budget,
-                      "time for all dispatches or GEMMs together, before a program's proof: 90s, "
-                      "10m, 2h (default: 10m; 20s for each GEMM)");
+                      "time for all dispatches or GEMMs together, proof included: 90s, 10m, 2h "
+                      "(default: by --effort)");
+  command->add_flag("--dry-run", options->dry_run,
+                    "print what would be tuned, its share of time and the cost; tune nothing");
   command->add_option("--seed", tuning.seed, "of the search and of the inputs")
       ->capture_default_str();
   command->add_option("--config", tuning.configurations,
@@ -190,6 +206,8 @@ void add_tune_command(CLI::App& app, Run& run) {
                     "takes of the device; measure nothing");
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->add_flag("--quiet", options->quiet, "no progress");
+  command->add_flag("--verbose", options->verbose,
+                    "print notes while it works, and whole tables at the end");
   command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
   command->footer(
       "What is found: tuning_spec.mlir and compile_flags.txt in --out;\n"

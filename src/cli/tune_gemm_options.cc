@@ -109,8 +109,7 @@ void add_tune_gemm_options(CLI::App& command, TuneGemmOptions& options) {
   add("--init-type", options.init_type, "randn or hpl: random, hone's own; others are refused")
       ->check(CLI::IsMember({"randn", "hpl", "trig_float", "zeros"}));
   flag("--keep", options.keep, "done anyway: code is in the store");
-  flag("--time-breakdown", options.time_breakdown, "done anyway: at the end of the output");
-  flag("--verbose", options.verbose, "the same as --time-breakdown");
+  flag("--time-breakdown", options.time_breakdown, "--verbose, with the time of each phase");
   add("--iters", options.iterations, "refused: hone measures until a time is certain");
   flag("--icache-flush", options.icache_flush, "refused");
   flag("--no-warmup", options.no_warmup, "refused");
@@ -125,6 +124,7 @@ Result<std::vector<std::string>> apply_tune_gemm_options(TuneOptions& options) {
   if (old.threads > 0)
     options.toolchain.jobs =
         std::min(old.threads, static_cast<int>(device::cpu::available_cores().size()));
+  options.verbose |= old.time_breakdown;
   std::vector<std::string> notes;
   if (old.keep)
     notes.push_back("--keep: every kernel's code is kept in '" + options.store + "' (hone show)");

@@ -27,7 +27,7 @@ struct TuneGemmOptions {
       benchmark_file;  // what stands behind --benchmark; a program's is model_tuner_options.h's
   std::optional<std::int64_t> rotating_megabytes;
   std::string iterations, init_type;
-  bool keep = false, compare = false, time_breakdown = false, verbose = false;
+  bool keep = false, compare = false, time_breakdown = false;
   bool icache_flush = false, no_warmup = false;
 };
 

@@ -1,16 +1,23 @@
 // hone tune of listed dispatches (--provider triton: GEMMs): writes the configurations of the
 // fastest kernels.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "cli/tune_options.h"
+#include "output/cells.h"
 #include "output/compiled_report.h"
 #include "output/gpu_report.h"
 #include "output/json_text.h"
 #include "output/report_page.h"
+#include "output/screen.h"
 #include "output/session_report.h"
 #include "output/time_report.h"
+#include "output/tuning_summary.h"
+#include "plan/work_plan.h"
+#include "problem/operation.h"
 #include "session/list_results.h"
 #include "session/list_session.h"
 #include "session/registry.h"
@@ -18,6 +25,9 @@
 
 namespace hone::cli {
 namespace {
+
+// Rows of the screen; the file of results and --json have all.
+constexpr std::size_t kMostResults = 25;
 
 std::filesystem::path results_file(const SessionOptions& options,
                                    const provider::ListProvider& listed) {
@@ -66,14 +76,48 @@ CommandResult print_result(ListSession& session, const tune::TunedList& tuned) {
     fmt::print("{}\n", output::json_text(document));
     return found ? 0 : 1;
   }
-  fmt::print("{}\n{}\n{}", table.to_text(), dispatches.to_text(), gpu.table.to_text());
-  for (const std::string& note : gpu.notes) fmt::print("{}\n", note);
-  fmt::print("\n");
-  for (const tune::NotTuned& not_tuned : tuned.not_tuned)
-    fmt::print("not tuned: {}: {}\n", not_tuned.dispatch, not_tuned.reason);
-  fmt::print("{}\nresults: {}\nreport: {}\n", output::time_table(context.state->time).to_text(),
-             file.string(), (options.tuning.out / "report.html").string());
+  const std::size_t width = std::min(output::screen_width(), output::kSummaryWidth);
+  const auto faster = std::ranges::count_if(
+      results, [](const ListResult& each) { return each.speedup.has_value(); });
+  fmt::print("{}",
+             output::wrapped(fmt::format("{} of {} beat their default; the fastest kernels: {}\n"
+                                         "report: {}\n\n",
+                                         faster, results.size(), file.string(),
+                                         (options.tuning.out / "report.html").string()),
+                             width));
+  fmt::print("{}", table.first(kMostResults).to_text(width));
+  if (table.size() > kMostResults)
+    fmt::print("{} more in {}\n", table.size() - kMostResults, file.string());
+  fmt::print("\n{}{}", output::skipped_text(tuned.not_tuned, width),
+             output::time_text(context.state->time.rows(), width));
+  if (!options.verbose) return found ? 0 : 1;
+  fmt::print("\n{}\n{}{}\n\n{}", dispatches.to_text(), gpu.table.to_text(),
+             fmt::join(gpu.notes, "\n"), output::time_table(context.state->time).to_text());
   return found ? 0 : 1;
+}
+
+// Prints what a tuning of the list would do (--dry-run).
+CommandResult print_list_plan(ListSession& session) {
+  const std::vector<problem::Dispatch>& dispatches = session.listed().dispatches();
+  const double budget = session.options().tuning.budget_seconds;
+  output::Table table({{"dispatch", "dispatch"},
+                       {"gflop", "GFLOP", output::Align::kRight},
+                       {"seconds", "time for it", output::Align::kRight}});
+  for (const problem::Dispatch& each : dispatches)
+    table.add({{session.listed().shown_name(each), ""},
+               output::number_cell(problem::flop_count(each.root) / 1e9, "", 2),
+               output::time_cell(budget / static_cast<double>(dispatches.size()))});
+  if (session.options().json) {
+    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
+                                                        {"budget_seconds", budget},
+                                                        {"dispatches", table.to_json()}}));
+    return 0;
+  }
+  const std::size_t width = std::min(output::screen_width(), output::kSummaryWidth);
+  fmt::print("{} would be tuned with --budget {}\n\n{}", dispatches.size(), plan::as_budget(budget),
+             table.first(kMostResults).to_text(width));
+  if (table.size() > kMostResults) fmt::print("{} more\n", table.size() - kMostResults);
+  return 0;
 }
 
 // Compiles for a GPU that this machine need not have.
@@ -97,7 +141,7 @@ CommandResult compile_list(SessionOptions options, const std::string& provider,
   program.path = list.path;
   program.hash = list.hash;
   program.dispatches = std::move(list.dispatches);
-  output::StatusLine status(output::verbosity_of(options.quiet, options.plain, options.json));
+  output::StatusLine status(status_style(options));
   HONE_ASSIGN(
       const tune::CompiledProgram compiled,
       tune::compile_only(
@@ -124,6 +168,7 @@ CommandResult tune_list(TuneOptions options, const std::string& provider,
   if (options.compile_only) return compile_list(std::move(options), provider, *listed);
   HONE_ASSIGN(const std::unique_ptr<ListSession> session,
               ListSession::open(std::move(options), provider, std::move(listed)));
+  if (session->options().dry_run) return print_list_plan(*session);
   tune::Context& context = session->context();
   const SessionOptions& chosen = session->options();
   const std::filesystem::path file = results_file(chosen, session->listed());

@@ -8,6 +8,7 @@
 #include "cli/model_tuner_options.h"
 #include "cli/tune_gemm_options.h"
 #include "provider/list_provider.h"
+#include "session/program_session.h"
 #include "session/session_options.h"
 #include "tune/dispatch/compile_only.h"
 
@@ -20,6 +21,10 @@ struct TuneOptions : SessionOptions {
 
 // Tunes the program of `options.tuning.input` with IREE.
 CommandResult tune_program(TuneOptions options);
+// Prints what a tuning of the session's program would do and cost (--dry-run). `sizes`: as for
+// tune::tune_program.
+CommandResult print_tuning_plan(ProgramSession& session,
+                                const std::vector<problem::SizeSet>& sizes);
 // Tunes the dispatches that `listed` lists, with the provider registered under this name.
 CommandResult tune_list(TuneOptions options, const std::string& provider,
                         std::unique_ptr<provider::ListProvider> listed);

@@ -1,5 +1,6 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <functional>
 
 #include "base/file.h"
 #include "base/response_file.h"
@@ -12,9 +13,11 @@
 #include "output/json_text.h"
 #include "output/proof_text.h"
 #include "output/report_page.h"
+#include "output/screen.h"
 #include "output/session_report.h"
 #include "output/status_line.h"
 #include "output/time_report.h"
+#include "output/tuning_summary.h"
 #include "provider/iree/compiler/weights_in_blocks.h"
 #include "provider/iree/compiler/wide_sums.h"
 #include "provider/iree/gpu/matrix_instructions.h"
@@ -73,67 +76,6 @@ nlohmann::json document_of(const SessionOptions& options, const tune::FlagSet& t
   return document;
 }
 
-// Prints the dispatches that cannot be tuned, a line for each reason. Then prints those that the
-// plan skipped: of many the heaviest, since the others take next to no time.
-void print_not_tuned(const std::vector<tune::NotTuned>& all, const std::string& at) {
-  constexpr std::size_t kMostListed = 5;
-  std::vector<const tune::NotTuned*> by_plan;
-  std::vector<std::pair<const tune::NotTuned*, std::size_t>> by_reason;  // the first, how many
-  for (const tune::NotTuned& each : all) {
-    if (each.share > 0) {
-      by_plan.push_back(&each);
-      continue;
-    }
-    const auto same = std::ranges::find_if(
-        by_reason, [&](const auto& known) { return known.first->reason == each.reason; });
-    if (same == by_reason.end())
-      by_reason.emplace_back(&each, 1);
-    else
-      ++same->second;
-  }
-  for (const auto& [first, count] : by_reason) {
-    const std::string more = count > 1 ? fmt::format(" and {} more", count - 1) : std::string();
-    fmt::print("not tuned{}: {}{}: {}\n", at, first->dispatch, more, first->reason);
-  }
-  std::ranges::stable_sort(by_plan, std::greater(), &tune::NotTuned::share);
-  double others = 0;
-  for (std::size_t i = 0; i < by_plan.size(); ++i)
-    if (i < kMostListed)
-      fmt::print("not tuned{}: {}: {}\n", at, by_plan[i]->dispatch, by_plan[i]->reason);
-    else
-      others += by_plan[i]->share;
-  if (by_plan.size() > kMostListed)
-    fmt::print(
-        "not tuned{}: {} more, {:.1f} % of the dispatches' time together (--json lists them)\n", at,
-        by_plan.size() - kMostListed, 100 * others);
-}
-
-// Prints results that are not in the tables.
-void print_notes(const SessionOptions& options, const tune::TuningResult& result) {
-  for (const tune::ProgramTuningResult& session : result.at_sizes) {
-    const std::string at = result.at_sizes.size() > 1
-                               ? fmt::format(" (at {})", problem::to_string(session.sizes))
-                               : "";
-    print_not_tuned(session.not_tuned, at);
-    for (const tune::LeftOut& left_out : session.proven.left_out)
-      fmt::print("left out of the spec{}: {}: {}\n", at, left_out.dispatch, left_out.reason);
-  }
-  if (result.best)
-    for (const tune::LeftOut& left_out : result.best->left_out)
-      fmt::print("left out of the spec with the flags of '{}': {}: {}\n", result.best->label,
-                 left_out.dispatch, left_out.reason);
-  fmt::print("{}", output::proof_text(result));
-  if (result.best) fmt::print("best for the whole program: {}\n", result.best->label);
-  const bool unproved = result.best && !result.best->uses_spec();
-  const std::string_view advice =
-      unproved ? " (not recommended: no gain of it is proved in the whole program)" : "";
-  if (!result.spec.empty())
-    fmt::print("spec: {}{}\n", (options.tuning.out / "tuning_spec.mlir").string(), advice);
-  if (!result.replaced.empty())
-    fmt::print("kernels in the place of the compiler's: {} in {}{}\n", result.replaced.size(),
-               (options.tuning.out / "kernels").string(), advice);
-}
-
 // Writes the files that other tools read beside the report, and the spec where --output-td-spec
 // wants it.
 Status write_results(const ProgramSession& session, const tune::TuningResult& result,
@@ -156,70 +98,93 @@ Status write_results(const ProgramSession& session, const tune::TuningResult& re
   return write_file_atomically(output_spec, result.spec);
 }
 
-CommandResult print_result(const SessionOptions& options, store::Store& store,
-                           tune::Context& context, const tune::TuningResult& result) {
+// Tables that --json and --verbose print of a finished tuning.
+struct ResultTables {
+  output::Table dispatches, programs;
+  output::GpuReport gpu;
+};
+
+Result<ResultTables> tables_of(store::Store& store, const tune::Context& context,
+                               const tune::TuningResult& result) {
   const store::Id program = result.at_sizes.front().program_id;
-  HONE_ASSIGN(const output::Table dispatches,
+  HONE_ASSIGN(output::Table dispatches,
               output::dispatch_table(store, program, result.baseline.build, context.device,
                                      core_library_columns()));
-  HONE_ASSIGN(const output::Table programs, output::program_table(store, program, result.run));
+  HONE_ASSIGN(output::Table programs, output::program_table(store, program, result.run));
   std::map<store::Id, output::Spent> spent;
   for (const tune::ProgramTuningResult& session : result.at_sizes)
     for (const tune::TunedDispatch& tuned : session.tuned)
       spent[tuned.id] = {tuned.seconds, tuned.busy_seconds};
-  HONE_ASSIGN(const output::GpuReport gpu,
+  HONE_ASSIGN(output::GpuReport gpu,
               output::gpu_report(store, program, result.baseline.build, context.device, spent,
                                  gpu_library_columns()));
-  const std::filesystem::path& out = options.tuning.out;
-  if (options.json) {
-    nlohmann::json document = document_of(options, result.baseline.extra_flags, result);
-    document["dispatches"] = dispatches.to_json();
-    document["programs"] = programs.to_json();
-    document["accuracy"] = output::accuracy_table(result).to_json();
-    document["wrong_by_default"] = result.wrong_by_default;
-    document["unchecked_outputs"] = result.unchecked_outputs;
-    document["unverified_dispatches"] = result.unverified_dispatches;
-    document["repaired"] = result.best ? result.best->repairs : std::vector<std::string>();
-    if (result.best && result.best->repaired_error)
-      document["repaired_error"] = *result.best->repaired_error;
-    document["time_budget"] = output::time_table(context.state->time).to_json();
-    if (options.tuning.traits().own_memory) {
-      document["gpu"] = gpu.table.to_json();
-      document["notes"] = gpu.notes;
-    }
-    document["verdict"] = {{"outcome", tune::name_of(result.outcome.outcome)},
-                           {"reason", result.outcome.reason}};
-    fmt::print("{}\n", output::json_text(document));
-    return tune::exit_code(result.outcome);
-  }
-  if (!result.default_failure.empty()) {
-    if (result.best) fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
-    fmt::print("{}", tune::last_line(result.outcome));
-    return tune::exit_code(result.outcome);
-  }
-  fmt::print("{}", dispatches.to_text());
+  return ResultTables{std::move(dispatches), std::move(programs), std::move(gpu)};
+}
+
+Status print_json(const SessionOptions& options, store::Store& store, tune::Context& context,
+                  const tune::TuningResult& result) {
+  HONE_ASSIGN(const ResultTables tables, tables_of(store, context, result));
+  nlohmann::json document = document_of(options, result.baseline.extra_flags, result);
+  document["dispatches"] = tables.dispatches.to_json();
+  document["programs"] = tables.programs.to_json();
+  document["accuracy"] = output::accuracy_table(result).to_json();
+  document["wrong_by_default"] = result.wrong_by_default;
+  document["unchecked_outputs"] = result.unchecked_outputs;
+  document["unverified_dispatches"] = result.unverified_dispatches;
+  document["repaired"] = result.best ? result.best->repairs : std::vector<std::string>();
+  if (result.best && result.best->repaired_error)
+    document["repaired_error"] = *result.best->repaired_error;
+  document["time_budget"] = output::time_table(context.state->time).to_json();
   if (options.tuning.traits().own_memory) {
-    fmt::print("\n{}", gpu.table.to_text());
-    for (const std::string& note : gpu.notes) fmt::print("{}\n", note);
+    document["gpu"] = tables.gpu.table.to_json();
+    document["notes"] = tables.gpu.notes;
   }
-  if (!programs.empty()) fmt::print("\n{}", programs.to_text());
-  // List the kernels with the largest rounding only; --json has all.
-  constexpr std::size_t kListed = 6;
-  if (const output::Table accuracy = output::accuracy_table(result, kListed); !accuracy.empty())
-    fmt::print("\n{}", accuracy.to_text());
-  fmt::print("\n");
-  print_notes(options, result);
+  document["verdict"] = {{"outcome", tune::name_of(result.outcome.outcome)},
+                         {"reason", result.outcome.reason}};
+  fmt::print("{}\n", output::json_text(document));
+  return {};
+}
+
+// Prints what the summary leaves out: whole tables, each skipped dispatch, each entry's gain.
+Status print_details(const SessionOptions& options, store::Store& store, tune::Context& context,
+                     const tune::TuningResult& result) {
+  HONE_ASSIGN(const ResultTables tables, tables_of(store, context, result));
+  fmt::print("\n{}\n{}\n", tables.dispatches.to_text(), tables.programs.to_text());
   if (options.tuning.traits().own_memory)
-    fmt::print("\n{}\n", output::time_table(context.state->time).to_text());
-  if (!options.model.empty())
-    fmt::print("program: {}, made of {}\n", options.tuning.input, options.model);
-  fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
-  if (!result.proof_script.empty())
-    fmt::print("without hone: sh {}\n", shell_word(result.proof_script.string()));
-  fmt::print("report: {}\n", (out / "report.html").string());
-  fmt::print("{}{}{}", output::wrong_by_default_text(result, options.tuning.input),
-             output::closing_summary(result, (out / "compile_flags.txt").string()),
-             tune::last_line(result.outcome));
+    fmt::print("{}{}\n\n", tables.gpu.table.to_text(), fmt::join(tables.gpu.notes, "\n"));
+  if (const output::Table accuracy = output::accuracy_table(result); !accuracy.empty())
+    fmt::print("{}\n", accuracy.to_text());
+  for (const tune::ProgramTuningResult& session : result.at_sizes) {
+    const std::string at = result.at_sizes.size() > 1
+                               ? fmt::format(" (at {})", problem::to_string(session.sizes))
+                               : "";
+    for (const tune::NotTuned& each : session.not_tuned)
+      fmt::print("not tuned{}: {}, {:.1f} % of the time: {}\n", at, each.dispatch, 100 * each.share,
+                 each.reason);
+    for (const tune::LeftOut& each : session.proven.left_out)
+      fmt::print("not in the spec{}: {}: {}\n", at, each.dispatch, each.reason);
+  }
+  fmt::print("{}\n{}", output::proof_text(result),
+             output::time_table(context.state->time).to_text());
+  return {};
+}
+
+CommandResult print_result(const SessionOptions& options, store::Store& store,
+                           tune::Context& context, const tune::TuningResult& result) {
+  if (options.json) {
+    HONE_TRY(print_json(options, store, context, result));
+    return tune::exit_code(result.outcome);
+  }
+  HONE_ASSIGN(output::Table tuned, output::tuned_table(store, result.at_sizes.front().program_id,
+                                                       result.baseline.build, context.device));
+  const std::string use = fmt::format(
+      "iree-compile {} @{} -o {}", shell_word(options.tuning.input),
+      shell_word((options.tuning.out / "compile_flags.txt").string()),
+      shell_word(std::filesystem::path(options.tuning.input).stem().string() + ".vmfb"));
+  fmt::print("{}", output::tuning_summary({result, options.tuning.input, use, options.tuning.out,
+                                           std::move(tuned), context.state->time.rows()},
+                                          std::min(output::screen_width(), output::kSummaryWidth)));
+  if (options.verbose) HONE_TRY(print_details(options, store, context, result));
   return tune::exit_code(result.outcome);
 }
 
@@ -266,8 +231,7 @@ CommandResult compile_program(TuneOptions& options) {
     return input_error(
         "--compile-only measures nothing, so that no spec is found: leave --output-td-spec out, or "
         "tune where the GPU is");
-  HONE_ASSIGN(options.tuning.budget_seconds,
-              parse_duration(options.budget.empty() ? "10m" : options.budget));
+  HONE_TRY(take_effort(options));
   options.tuning.environment = options.toolchain.environment;
   options.tuning.flags = compile_flags(options.toolchain);
   HONE_ASSIGN(const ReplacingTools tools, find_replacing_for(options, target->arch));
@@ -296,7 +260,7 @@ CommandResult compile_program(TuneOptions& options) {
   // Use the row that a tuning on the device interns: it then finds the artifacts compiled here.
   HONE_ASSIGN(const store::Id build_id,
               store.intern(build_row(toolchain, options.tuning, target, {})));
-  output::StatusLine status(output::verbosity_of(options.quiet, options.plain, options.json));
+  output::StatusLine status(status_style(options));
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) say("{}\n", note);
   HONE_ASSIGN(const tune::CompiledProgram compiled,
@@ -325,6 +289,7 @@ CommandResult tune_program(TuneOptions options) {
   options.searches = true;
   const std::string output_spec = options.model_tuner.output_spec;
   return with_program_session(std::move(options), [&](ProgramSession& session) -> CommandResult {
+    if (session.options.dry_run) return print_tuning_plan(session, sizes);
     if (session.options.tuning.prove) session.status.then("the proof");
     Result<tune::TuningResult> result =
         tune::tune_program(session.context, run_row(session.options), sizes);

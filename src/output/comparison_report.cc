@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "output/json_text.h"
+#include "output/screen.h"
 #include "output/table.h"
 
 namespace hone::output {
@@ -79,8 +80,8 @@ std::string machine_text(const device::MachineState& state) {
 
 }  // namespace
 
-std::string text_of(const ComparisonReport& report) {
-  std::string text = table_of(report).to_text() + "\n";
+std::string text_of(const ComparisonReport& report, std::size_t width) {
+  std::string text = table_of(report).to_text(width) + "\n";
   for (const tune::ComparedPair& pair : report.pairs) {
     text += fmt::format("{}:\n  A  {}\n  B  {}\n", pair.what, pair.a, pair.b);
     if (!pair.note.empty()) text += fmt::format("  {}\n", pair.note);
@@ -89,14 +90,14 @@ std::string text_of(const ComparisonReport& report) {
       text += fmt::format("  machine meanwhile: {}\n", machine_text(pair.machine));
   }
   text += fmt::format(
-      "error rates: of {}things compared with themselves at most {:g} % are called different; "
-      "differences up to {:g} % count as none\n",
-      report.pairs.size() > 1 ? fmt::format("sets of {} ", report.pairs.size()) : "",
+      "false-positive rate{}: at most {:g} %; differences up to {:g} % count as none\n",
+      report.pairs.size() > 1 ? fmt::format(" of all {} together", report.pairs.size()) : "",
       percent(report.statistics.alpha), percent(report.statistics.threshold));
   if (const double least = detectable(report); std::isfinite(least) && least > 0)
-    text += fmt::format("at the noise seen, a slowdown of {:.1f} % is found in 95 of 100\n",
-                        percent(least));
-  return text;
+    text += fmt::format(
+        "detectable: a slowdown of {:.1f} % in 95 of 100 comparisons, at the noise seen\n",
+        percent(least));
+  return wrapped(text, width, "      ");
 }
 
 nlohmann::json json_of(const ComparisonReport& report) {

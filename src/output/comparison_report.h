@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "output/table.h"
 #include "tune/compare/compare.h"
 #include "tune/services/machine_check.h"
 
@@ -16,7 +17,7 @@ struct ComparisonReport {
   const std::vector<tune::ComparedPair>& pairs;
 };
 
-std::string text_of(const ComparisonReport& report);
+std::string text_of(const ComparisonReport& report, std::size_t width = Table::kWhole);
 nlohmann::json json_of(const ComparisonReport& report);
 
 }  // namespace hone::output

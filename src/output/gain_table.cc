@@ -46,8 +46,8 @@ class Waterfall {
                 {"launches", "launches", Align::kRight},
                 {"before", "before", Align::kRight},
                 {"after", "after", Align::kRight},
-                {"promised", "promised", Align::kRight},
-                {"arrived", "arrived", Align::kRight}}};
+                {"promised", "predicted", Align::kRight},
+                {"arrived", "gained", Align::kRight}}};
 };
 
 std::optional<double> sum(std::optional<double> a, std::optional<double> b) {
@@ -102,23 +102,20 @@ Table gain_table(const tune::ProgramGain& gain) {
 std::string words_of_gain(const tune::ProgramGain& gain) {
   const double promised = gain.promised(), arrived = gain.arrived();
   if (!(promised > 0)) return "";
-  std::string words = fmt::format(
-      "{:.0f} % of what its kernels promise by themselves arrives in the program ({} of {})",
-      100 * arrived / promised, format_duration(arrived), format_duration(promised));
+  std::string words =
+      fmt::format("gain: {} in the program; its kernels alone predicted {}",
+                  format_duration(arrived), format_duration(promised));
   if (arrived >= kAsPromised * promised) return words + ".";
-  if (!gain.between())
-    return words +
-           "; which kernels keep it back is not known: the runtime does not tell their "
-           "times in place.";
+  if (!gain.between()) return words + ". The runtime does not report times in place.";
   std::vector<std::string> lost;
   const auto name = [&](double seconds, std::string_view where) {
     if (seconds > (1 - kAsPromised) / 2 * promised)
       lost.push_back(fmt::format("{} {}", format_duration(seconds), where));
   };
-  name(promised - *gain.in_kernels(), "that they gain less in place, among other kernels' data");
-  name(-*gain.in_others(), "by which kernels without an entry are slower beside them");
+  name(promised - *gain.in_kernels(), "less in place, with cold data");
+  name(-*gain.in_others(), "slower kernels without an entry");
   name(-*gain.between(), "between kernels");
-  return words + (lost.empty() ? "." : fmt::format("; the rest: {}.", fmt::join(lost, ", ")));
+  return words + (lost.empty() ? "." : fmt::format(". Lost: {}.", fmt::join(lost, ", ")));
 }
 
 }  // namespace hone::output

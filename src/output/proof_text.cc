@@ -36,8 +36,7 @@ std::string words_of(const tune::Claim& claim, const std::vector<std::string>& s
 std::string claims_text(const tune::VerifiedBuild& candidate, const tune::ProgramVerdict& verdict,
                         const std::vector<std::string>& sizes) {
   std::string text = fmt::format(
-      "proof, by rounds of its own (of programs that nothing makes faster at most {:.0f} % get a "
-      "recommendation):\n  {} against default: {}\n",
+      "proof in fresh rounds (false-positive rate at most {:.0f} %):\n  {} against default: {}\n",
       100 * tune::kRecommendedInError, candidate.label, words_of(verdict.chosen, sizes));
   if (!verdict.spec) return text;
   return text +
@@ -47,6 +46,16 @@ std::string claims_text(const tune::VerifiedBuild& candidate, const tune::Progra
                      words_of(*verdict.flags, sizes));
 }
 
+// "a, b, c and 4 more".
+std::string some_of(const auto& names) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string> some(names.begin(), names.end());
+  const std::size_t more = some.size() > kNamed ? some.size() - kNamed : 0;
+  some.resize(some.size() - more);
+  return fmt::format("{}{}", fmt::join(some, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
 std::string counted(std::int64_t number) {
   return format_count(static_cast<std::uint64_t>(number));
 }
@@ -54,8 +63,7 @@ std::string counted(std::int64_t number) {
 // Returns the text for outputs that cannot be compared.
 std::string unchecked_text(const tune::TuningResult& result) {
   std::string text = fmt::format(
-      "outputs: they cannot tell right from wrong ({}); each dispatch is verified by itself, under "
-      "the flags that ship\n",
+      "outputs: not comparable ({}); each dispatch is verified by itself, under the shipped flags\n",
       result.unchecked_outputs);
   if (!result.unverified_dispatches.empty())
     text += fmt::format("NOT VERIFIED: {}\n", fmt::join(result.unverified_dispatches, ", "));
@@ -151,27 +159,23 @@ std::string wrong_by_default_text(const tune::TuningResult& result, const std::s
   if (result.best) repaired = result.best->repairs;
   for (const std::string& name : repaired) left.erase(name);
   const auto line = [&](std::string_view title, const auto& names, std::string_view so) {
-    return fmt::format(
-        "{}: the compiler's own code of {} does not compute what its reference does, {}; see: hone "
-        "verify {} --dispatch {}\n",
-        title, fmt::join(names, ", "), so, shell_word(program), shell_word(*names.begin()));
+    return fmt::format("{}: the compiler's code of {} is wrong, {}: hone verify {} --dispatch {}\n",
+                       title, some_of(names), so, shell_word(program), shell_word(*names.begin()));
   };
   std::string text;
   if (!repaired.empty())
     text +=
-        line("REPAIRED", repaired, "what was found does, so the program's results are other ones");
+        line("REPAIRED", repaired, "the shipped kernels are correct, and results change");
   const double error = result.best ? result.best->repaired_error.value_or(0) : 0;
   if (error > kMostOfRounding)
     text += fmt::format(
-        "STILL WRONG: the repaired program's results are off by {error:.2g} of them (root mean "
-        "square) from those of this machine's cores in f32, and that is no rounding; hone "
-        "dispatches {0} "
-        "lists its dispatches, and hone verify {0} --dispatch NAME compares one with its "
-        "reference\n",
+        "STILL WRONG: the repaired program's results differ by {error:.2g} of their size (root mean "
+        "square) from this machine's cores in f32, more than rounding explains. Find the dispatch: "
+        "hone dispatches {0}; hone verify {0} --dispatch NAME\n",
         shell_word(program), fmt::arg("error", error));
   if (!left.empty())
     text +=
-        line("WRONG BY DEFAULT", left, "so the program is wrong with and without what was found");
+        line("WRONG BY DEFAULT", left, "and so is the program, with and without hone's kernels");
   return text;
 }
 

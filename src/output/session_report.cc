@@ -99,7 +99,7 @@ std::vector<Column> closing_columns(const std::vector<LibraryColumn>& libraries,
       {"share_percent", "share", Align::kRight, dispatches.size() > kMostInOrder},
       {"default_seconds", "default", Align::kRight},
       {"tuned_seconds", "tuned", Align::kRight},
-      {"speedup", "speed-up [95 %]", Align::kRight},
+      {"speedup", "speedup [95 %]", Align::kRight},
       {"runtime_speedup", "in IREE", Align::kRight},
       {"gflops", "GFLOP/s", Align::kRight},
       {"share_of_peak_percent", "of peak", Align::kRight}};
@@ -139,6 +139,35 @@ Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id b
       HONE_ASSIGN(runtime, runtime_measurement(store, *dispatch.row.selection->winner, device));
     }
     table.add(cells_of(dispatch, runtime, peaks, libraries));
+  }
+  return table;
+}
+
+Result<Table> tuned_table(store::Store& store, store::Id program, store::Id build,
+                          store::Id device) {
+  HONE_ASSIGN(std::vector<MeasuredDispatch> dispatches,
+              measured_dispatches(store, program, build, device));
+  std::ranges::stable_sort(dispatches, std::greater(),
+                           [](const MeasuredDispatch& each) { return each.share.value_or(0); });
+  Table table({{"dispatch", "dispatch"},
+               {"share_percent", "share", Align::kRight},
+               {"default_seconds", "default", Align::kRight},
+               {"tuned_seconds", "tuned", Align::kRight},
+               {"speedup", "speedup [95 %]", Align::kRight},
+               {"winner", "id", Align::kRight},
+               {"provider", "by"}});
+  for (const MeasuredDispatch& each : dispatches) {
+    const store::DispatchRow& row = each.row;
+    if (!row.selection) continue;
+    const bool beaten = each.beaten;
+    table.add({{row.name, ""},
+               number_cell(percent(each.share), " %", 1),
+               time_cell(each.default_seconds),
+               time_cell(each.tuned_seconds),
+               beaten ? speedup_cell(row.speedup, row.speedup_low, row.speedup_high)
+                      : Cell{1.0, "default kept"},
+               beaten ? Cell{*row.selection->winner, ""} : Cell{nullptr, "-"},
+               beaten && row.best ? maker_cell(row.best->provider) : Cell{nullptr, "-"}});
   }
   return table;
 }

@@ -11,8 +11,13 @@
 
 namespace hone::output {
 
+// Returns a row per tuned dispatch, those with the largest share of the time first: its share, times,
+// speedup with the 95 % interval, the winner's id and provider.
+Result<Table> tuned_table(store::Store& store, store::Id program, store::Id build,
+                          store::Id device);
+
 // Returns a row per dispatch of the program under one build on one device:
-// - default and tuned times, the speed-up with its 95 % interval
+// - default and tuned times, the speedup with its 95 % interval
 // - GFLOP/s, the share of the measured peak, GFLOP/s of `libraries` (on the screen only those that
 //   were measured), the time under IREE's own runtime
 // - candidates: how many were tried, verified, wrong, and failed by kind; the most frequent reason
@@ -21,7 +26,7 @@ namespace hone::output {
 Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id build,
                              store::Id device, const std::vector<LibraryColumn>& libraries);
 
-// Returns a row per build of the whole program that `run` measured: time, speed-up over the default
+// Returns a row per build of the whole program that `run` measured: time, speedup over the default
 // flags with its interval, verdict.
 Result<Table> program_table(store::Store& store, store::Id program, store::Id run);
 

@@ -1,12 +1,13 @@
 #include "output/status_line.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/say.h"
+#include "output/screen.h"
 
 namespace hone::output {
 namespace {
@@ -15,18 +16,17 @@ namespace {
 // log.
 constexpr std::chrono::seconds kPlainInterval{10};
 constexpr std::chrono::seconds kLongestSilence{12};
+constexpr std::size_t kWidestLog = 1000;
 
 std::size_t terminal_width() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
+  return terminal_columns(STDERR_FILENO).value_or(80);
 }
 
 }  // namespace
 
-Verbosity verbosity_of(bool quiet, bool plain, bool json) {
-  if (quiet || (json && !plain)) return Verbosity::kQuiet;
-  return plain ? Verbosity::kPlain : Verbosity::kNormal;
+StatusStyle status_style(bool quiet, bool verbose, bool plain, bool json) {
+  if (quiet || (json && !plain && !verbose)) return {Verbosity::kQuiet, plain};
+  return {verbose ? Verbosity::kVerbose : Verbosity::kNormal, plain};
 }
 
 std::string describe_time_left(double seconds) {
@@ -53,13 +53,13 @@ std::string describe(const tune::Progress& progress, std::size_t width, const st
   if (progress.seconds_left > 0 || of_dispatch)
     line += ", " + describe_time_left(progress.seconds_left);
   if (of_dispatch && !then.empty()) line += ", then " + then;
-  if (line.size() > width) line.resize(width);
-  return line;
+  return cut_at_end(line, width);
 }
 
-StatusLine::StatusLine(Verbosity verbosity)
-    : verbosity_(verbosity),
-      terminal_(verbosity != Verbosity::kPlain && isatty(STDERR_FILENO) == 1),
+StatusLine::StatusLine(StatusStyle style)
+    : verbosity_(style.verbosity),
+      plain_(style.plain),
+      terminal_(!style.plain && isatty(STDERR_FILENO) == 1),
       last_said_(std::chrono::steady_clock::now()),
       last_news_(last_said_) {
   if (verbosity_ != Verbosity::kQuiet)
@@ -77,7 +77,7 @@ void StatusLine::clear() {
 
 void StatusLine::erase() {
   if (shown_.empty()) return;
-  say("\r{:{}}\r", "", shown_.size());
+  say("\r{:{}}\r", "", width_of(shown_));
   std::fflush(stderr);
   shown_.clear();
 }
@@ -95,19 +95,27 @@ void StatusLine::progress(const tune::Progress& progress) {
   if (verbosity_ == Verbosity::kQuiet) return;
   const std::lock_guard lock(mutex_);
   last_news_ = std::chrono::steady_clock::now();
-  at_ = describe(progress, terminal_ ? terminal_width() - 1 : 1000, then_);
+  at_ = describe(progress, terminal_ ? terminal_width() - 1 : kWidestLog, then_);
   const std::string step = progress.dispatch + progress.step;
-  if (!terminal_ && step == last_step_ && last_news_ - last_plain_ < kPlainInterval) return;
+  const bool is_news = plain_ && step != last_step_;
+  if (!terminal_ && !is_news && last_news_ - last_plain_ < kPlainInterval) return;
   last_step_ = step;
   last_plain_ = last_news_;
   print(at_);
 }
 
 void StatusLine::note(const std::string& line) {
-  if (verbosity_ == Verbosity::kQuiet) return;
+  if (verbosity_ == Verbosity::kVerbose) print_permanent(line);
+}
+
+void StatusLine::warn(const std::string& line) {
+  if (verbosity_ != Verbosity::kQuiet) print_permanent(line);
+}
+
+void StatusLine::print_permanent(const std::string& line) {
   const std::lock_guard lock(mutex_);
   erase();
-  say("{}\n", line);
+  say("{}\n", wrapped(line, std::min(terminal_width(), kSummaryWidth)));
   last_said_ = last_news_ = std::chrono::steady_clock::now();
 }
 
@@ -121,7 +129,9 @@ void StatusLine::say_it_goes_on(const std::stop_token& stop) {
     }
     const auto silent = std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::steady_clock::now() - last_news_);
-    print(fmt::format("{} (for {} s now)", at_, silent.count()));
+    const std::string since = fmt::format(" (for {} s now)", silent.count());
+    const std::size_t width = terminal_ ? terminal_width() - 1 : kWidestLog;
+    print(cut_at_end(at_, width - std::min(width, since.size())) + since);
   }
 }
 

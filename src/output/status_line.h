@@ -13,34 +13,43 @@ namespace hone::output {
 
 enum class Verbosity {
   kQuiet,
-  kPlain,  // lines, never one that is redrawn
-  kNormal,
+  kNormal,   // progress and warnings
+  kVerbose,  // and notes
 };
 
-// Returns the verbosity of --quiet and --plain. JSON output is for programs and quiet, unless
-// --plain asks for lines of progress.
-Verbosity verbosity_of(bool quiet, bool plain, bool json);
+// Progress of a session, as its options ask for it.
+struct StatusStyle {
+  Verbosity verbosity = Verbosity::kNormal;
+  bool plain = false;  // a line for each step, never one that is redrawn
+};
+
+// Returns the style of --quiet, --verbose and --plain. JSON output is for programs and quiet, unless
+// --plain or --verbose asks for lines of progress.
+StatusStyle status_style(bool quiet, bool verbose, bool plain, bool json);
 
 // Status line on stderr, so that stdout holds results only. A thread repeats the current step and
 // its duration if a step is silent for a while, such as the compile of a whole program. Nobody then
 // takes hone for dead.
 class StatusLine final : public tune::Observer {
  public:
-  explicit StatusLine(Verbosity verbosity);
+  explicit StatusLine(StatusStyle style);
   ~StatusLine() override;
 
   void progress(const tune::Progress& progress) override;
   void note(const std::string& line) override;
+  void warn(const std::string& line) override;
   void clear();
   // Sets the step after the last dispatch ("the proof"), whose duration is unknown.
   void then(std::string what) { then_ = std::move(what); }
 
  private:
   void print(const std::string& line);
+  void print_permanent(const std::string& line);
   void erase();
   void say_it_goes_on(const std::stop_token& stop);
 
   Verbosity verbosity_;
+  bool plain_;
   bool terminal_;
   std::mutex mutex_;   // what follows is this object's two threads'
   std::string shown_;  // on the terminal now

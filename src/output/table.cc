@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "output/screen.h"
 
 namespace hone::output {
 namespace {
+
+constexpr std::size_t kGap = 2;  // blanks between columns
 
 std::string plain(const nlohmann::json& value) {
   if (value.is_null()) return "";
@@ -16,11 +21,40 @@ std::string shown(const Cell& cell) {
   return cell.text.empty() ? plain(cell.value) : cell.text;
 }
 
-// Returns the columns that a UTF-8 text takes on a terminal: one per code point holds for all that
-// hone prints.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+// Least width that a text column is cut to before columns are hidden, and the least of all.
+constexpr std::size_t kLeastText = 24, kLeastOfAll = 12;
+// First columns of a table, for which texts are cut to kLeastOfAll.
+constexpr std::size_t kMostImportant = 4;
+
+struct ShownColumn {
+  std::size_t index = 0, width = 0;
+  bool is_text = false;
+};
+
+std::size_t total_width(const std::vector<ShownColumn>& columns) {
+  std::size_t total = columns.empty() ? 0 : kGap * (columns.size() - 1);
+  for (const ShownColumn& column : columns) total += column.width;
+  return total;
+}
+
+// Narrows the widest text columns, none below `least`, until the table takes `width` columns.
+void narrow(std::vector<ShownColumn>& columns, std::size_t width, std::size_t least) {
+  for (std::size_t total = total_width(columns); total > width; --total) {
+    const auto widest = std::ranges::max_element(
+        columns, {}, [](const ShownColumn& each) { return each.is_text ? each.width : 0; });
+    if (widest == columns.end() || !widest->is_text || widest->width <= least) return;
+    --widest->width;
+  }
+}
+
+// Fits the table into `width` columns: texts are cut, and the last columns are hidden.
+void fit(std::vector<ShownColumn>& columns, std::size_t width) {
+  const std::pair<std::size_t, std::size_t> steps[] = {{kLeastText, kMostImportant},
+                                                       {kLeastOfAll, 1}};
+  for (const auto& [least, kept] : steps) {
+    narrow(columns, width, least);
+    while (columns.size() > kept && total_width(columns) > width) columns.pop_back();
+  }
 }
 
 std::string csv_field(const std::string& text) {
@@ -32,21 +66,22 @@ std::string csv_field(const std::string& text) {
 
 }  // namespace
 
-std::string Table::to_text() const {
-  std::vector<std::size_t> widths;
-  for (const Column& column : columns_) widths.push_back(width_of(column.title));
-  for (const auto& row : rows_)
-    for (std::size_t c = 0; c < row.size(); ++c)
-      widths[c] = std::max(widths[c], width_of(shown(row[c])));
-
+std::string Table::to_text(std::size_t width) const {
+  std::vector<ShownColumn> columns;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (!columns_[c].on_screen) continue;
+    ShownColumn& column = columns.emplace_back(
+        ShownColumn{c, width_of(columns_[c].title), columns_[c].align == Align::kLeft});
+    for (const auto& row : rows_) column.width = std::max(column.width, width_of(shown(row[c])));
+  }
+  fit(columns, width);
   const auto line = [&](auto&& text_of) {
     std::string out;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (!columns_[c].on_screen) continue;
-      const std::string text = text_of(c);
-      const std::string padding(widths[c] - width_of(text), ' ');
-      if (c > 0) out += "  ";
-      out += columns_[c].align == Align::kRight ? padding + text : text + padding;
+    for (const ShownColumn& column : columns) {
+      const std::string text = cut_in_middle(text_of(column.index), column.width);
+      const std::string padding(column.width - width_of(text), ' ');
+      if (&column != &columns.front()) out.append(kGap, ' ');
+      out += column.is_text ? text + padding : padding + text;
     }
     out.erase(out.find_last_not_of(' ') + 1);
     return out + '\n';
@@ -54,6 +89,13 @@ std::string Table::to_text() const {
   std::string out = line([&](std::size_t c) { return columns_[c].title; });
   for (const auto& row : rows_) out += line([&](std::size_t c) { return shown(row[c]); });
   return out;
+}
+
+Table Table::first(std::size_t count) const {
+  Table some(columns_);
+  some.rows_.assign(rows_.begin(),
+                    rows_.begin() + static_cast<std::ptrdiff_t>(std::min(count, rows_.size())));
+  return some;
 }
 
 std::string Table::to_csv() const {

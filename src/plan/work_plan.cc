@@ -193,14 +193,20 @@ std::string WorkPlan::describe(const std::string& what, double seconds_left, dou
     text += fmt::format("\n  {} are not asked for, {} of the time together", beyond,
                         percent(share_of(State::kBeyond)));
   const double enough = enough_for(kCoverage);
+  const std::string budget = sufficient_budget(seconds_left, part);
   if (enough > seconds_left)
     text += fmt::format(
         "\nthe budget is too small: preparing, a few candidates of each and telling them apart "
         "take "
         "about {:.0f} s for {}, and there are {:.0f}{}",
         enough, everything_ ? "all of them" : percent(kCoverage) + " of the time", seconds_left,
-        part > 0 ? fmt::format("; --budget {} would do", as_budget(enough / part)) : std::string());
+        budget.empty() ? budget : fmt::format("; --budget {} would do", budget));
   return text;
+}
+
+std::string WorkPlan::sufficient_budget(double seconds_left, double part) const {
+  const double enough = enough_for(kCoverage);
+  return enough > seconds_left && part > 0 ? as_budget(enough / part) : "";
 }
 
 std::string as_budget(double seconds) {

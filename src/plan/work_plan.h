@@ -87,6 +87,10 @@ class WorkPlan {
   // or hurrying any.
   double enough_for(double coverage) const;
 
+  // Returns the --budget that suffices for most of the time: "40s". Empty if `seconds_left` does, or
+  // if `part` is 0. `part`: as for describe().
+  std::string sufficient_budget(double seconds_left, double part) const;
+
   // Describes the plan for people, before the work, in several lines: order and time of the items,
   // skipped items, and whether the remaining seconds suffice. `what`: "dispatches", "GEMMs".
   // `part`: the share of the user's budget that these seconds are; the rest serves another purpose.

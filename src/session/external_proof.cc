@@ -129,8 +129,10 @@ bool holds(const Prices& prices) {
          std::ranges::all_of(prices.pairs, [](const auto& pair) { return pair.failure.empty(); });
 }
 
-std::string text_of(const Prices& prices, const measure::ComparisonOptions& statistics) {
-  std::string text = text_of(output::ComparisonReport{statistics, prices.machine, prices.pairs});
+std::string text_of(const Prices& prices, const measure::ComparisonOptions& statistics,
+                    std::size_t width) {
+  std::string text =
+      text_of(output::ComparisonReport{statistics, prices.machine, prices.pairs}, width);
   for (const tune::ComparedPair& pair : prices.pairs)
     if (pair.errors) text += text_of_errors(pair);
   return text;
@@ -165,7 +167,7 @@ Result<Prices> prove(const ProofRequest& request, const Toolchain& toolchain,
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(request.toolchain, toolchain.installation()));
   trial::RunnerService runner(toolchain.make_runner());
-  output::StatusLine status(request.verbosity);
+  output::StatusLine status(request.status);
   measure::NoiseOptions noise;
   noise.rounds = compare.rounds;
   noise.comparison = compare.statistics;

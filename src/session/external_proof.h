@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "output/status_line.h"
+#include "output/table.h"
 #include "session/external_placement.h"
 #include "session/input_program.h"
 #include "session/runtime_options.h"
@@ -45,7 +46,8 @@ struct Prices {
 bool holds(const Prices& prices);
 
 // Renders the pairs as hone compare does, with the errors of outputs.
-std::string text_of(const Prices& prices, const measure::ComparisonOptions& statistics);
+std::string text_of(const Prices& prices, const measure::ComparisonOptions& statistics,
+                    std::size_t width = output::Table::kWhole);
 nlohmann::json json_of(const Prices& prices, const measure::ComparisonOptions& statistics);
 
 // Request of prove().
@@ -56,7 +58,7 @@ struct ProofRequest {
   std::string given;                    // the program's path, for messages
   device::Place place;
   problem::GpuTarget target;
-  output::Verbosity verbosity = output::Verbosity::kNormal;
+  output::StatusStyle status;
 };
 
 // Compiles and runs the program with the flags that apply the spec and without them, then each

@@ -9,7 +9,6 @@
 namespace hone::session {
 namespace {
 
-constexpr double kSecondsPerDispatch = 20;
 
 }  // namespace
 
@@ -22,10 +21,7 @@ tune::DispatchList dispatch_list(const provider::ListProvider& listed) {
 Status complete(SessionOptions& options, const provider::ListProvider& listed,
                 const device::Facts& facts) {
   tune::Options& tuning = options.tuning;
-  tuning.budget_seconds = kSecondsPerDispatch * static_cast<double>(listed.dispatches().size());
-  if (!options.budget.empty()) {
-    HONE_ASSIGN(tuning.budget_seconds, parse_duration(options.budget));
-  }
+  HONE_TRY(take_effort(options, listed.dispatches().size()));
   tuning.environment = options.toolchain.environment;
   HONE_ASSIGN(tuning.flags, listed.flags(facts));
   take_reuse(options);
@@ -110,7 +106,7 @@ ListSession::ListSession(SessionOptions options, std::unique_ptr<provider::ListP
       store_(std::move(store)),
       toolchain_(std::move(toolchain)),
       runner_(toolchain_.make_runner(), options_.kernel_seconds),
-      status_(output::verbosity_of(options_.quiet, options_.plain, options_.json)),
+      status_(status_style(options_)),
       context_{options_.tuning, *provider_, toolchain_.compiler(), runner_, store_, status_} {}
 
 Status ListSession::begin() {

@@ -22,13 +22,7 @@ tune::FlagSet set_of(const provider::FlagChoice& choice) {
 
 Status complete(SessionOptions& options) {
   tune::Options& tuning = options.tuning;
-  HONE_ASSIGN(tuning.budget_seconds,
-              parse_duration(options.budget.empty() ? "10m" : options.budget));
-  if (options.top > 0) tuning.most_dispatches = options.top;
-  if (!options.coverage.empty() || options.top == 0) {
-    HONE_ASSIGN(tuning.coverage,
-                parse_coverage(options.coverage.empty() ? "95%" : options.coverage));
-  }
+  HONE_TRY(take_effort(options));
   tuning.environment = options.toolchain.environment;
   tuning.flags = compile_flags(options.toolchain);
   tuning.reference_flags = reference_flags(options.toolchain);
@@ -126,10 +120,10 @@ Result<int> with_program_session(SessionOptions options,
   std::vector<trial::RunnerService> more_runners;
   for (std::size_t i = 1; i < options.tuning.places.size(); ++i)
     more_runners.emplace_back(toolchain.make_runner(), options.kernel_seconds);
-  output::StatusLine status(output::verbosity_of(options.quiet, options.plain, options.json));
+  output::StatusLine status(status_style(options));
   HONE_ASSIGN(trial::LeaseKeeper leases, trial::LeaseKeeper::start(store, toolchain.stop_fd()));
-  if (!note.empty()) status.note(note);
-  for (const std::string& each : notes) status.note(each);
+  if (!note.empty()) status.warn(note);
+  for (const std::string& each : notes) status.warn(each);
   for (const std::string& each : found) status.note(each);
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
   for (trial::RunnerService& each : more_runners) context.more_runners.push_back(&each);

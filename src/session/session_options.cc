@@ -30,6 +30,33 @@ std::optional<NumberWithUnit> number_with_unit(const std::string& text) {
 
 }  // namespace
 
+const Effort& effort_of(const SessionOptions& options) {
+  const auto* const named = std::ranges::find(kEfforts, options.effort, &Effort::name);
+  return named != std::end(kEfforts) ? *named : kEfforts[1];
+}
+
+Status take_effort(SessionOptions& options, std::optional<std::size_t> dispatches) {
+  tune::Options& tuning = options.tuning;
+  const Effort& effort = effort_of(options);
+  const auto text = [](const std::string& given, std::string_view otherwise) {
+    return given.empty() ? std::string(otherwise) : given;
+  };
+  const bool is_each = dispatches && options.budget.empty();
+  HONE_ASSIGN(
+      tuning.budget_seconds,
+      parse_duration(text(options.budget, is_each ? effort.dispatch_budget : effort.budget)));
+  if (is_each) tuning.budget_seconds *= static_cast<double>(*dispatches);
+  if (!tuning.candidates && effort.candidates > 0) tuning.candidates = effort.candidates;
+  if (options.top > 0) tuning.most_dispatches = options.top;
+  if (options.coverage.empty() && options.top > 0) return {};
+  HONE_ASSIGN(tuning.coverage, parse_coverage(text(options.coverage, effort.coverage)));
+  return {};
+}
+
+output::StatusStyle status_style(const SessionOptions& options) {
+  return output::status_style(options.quiet, options.verbose, options.plain, options.json);
+}
+
 Result<double> parse_duration(const std::string& text) {
   const auto number = number_with_unit(text);
   const std::string unit = number ? number->unit : "?";

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "output/status_line.h"
 #include "provider/triton/listed_gemms.h"
 #include "session/places.h"
 #include "session/runtime_options.h"
@@ -16,14 +17,28 @@
 
 namespace hone::session {
 
+// Budget, coverage and candidates that --effort stands for; the options of these names override
+// each of them.
+struct Effort {
+  std::string_view name;
+  std::string_view budget;           // of a program
+  std::string_view dispatch_budget;  // of each listed dispatch
+  std::string_view coverage;
+  std::size_t candidates;  // most per dispatch; 0: any number
+};
+inline constexpr Effort kEfforts[] = {{"quick", "1m", "5s", "80%", 40},
+                                      {"default", "10m", "20s", "95%", 0},
+                                      {"full", "1h", "2m", "100%", 0}};
+
 struct SessionOptions {
   ToolchainOptions toolchain;
   tune::Options tuning;
   std::string model;  // what tuning.input was made of (read_program); empty: it is as it was given
   std::string store = "hone.db";
-  std::string budget;    // empty: 10m for a program, 20s for each GEMM
-  std::string coverage;  // "95%"; empty: 95 %, or all with --top
-  std::size_t top = 0;   // dispatches; 0: any number
+  std::string effort = "default";  // Effort::name
+  std::string budget;              // empty: of the effort
+  std::string coverage;            // "95%"; empty: of the effort, or all with --top
+  std::size_t top = 0;             // dispatches; 0: any number
   std::string reuse = "equal";
   bool trust = false;  // load code of the store that somebody else compiled
   std::string cache = "warm";
@@ -45,12 +60,25 @@ struct SessionOptions {
   bool no_flags = false;
   bool no_baselines = false;
   bool compile_only = false;
+  bool dry_run = false;
   bool json = false;
   bool quiet = false;
+  bool verbose = false;  // notes, and the whole tables at the end
   bool plain = false;
   std::string command_line;
   std::string task;  // store::Run::task
 };
+
+// Returns the effort that the options name; "default" for an unknown name, which the command line
+// refuses.
+const Effort& effort_of(const SessionOptions& options);
+
+// Sets what --effort, --budget, --coverage, --candidates and --top say for `dispatches` listed
+// ones, or for a program without a number. Input errors: texts that are no duration or share.
+Status take_effort(SessionOptions& options, std::optional<std::size_t> dispatches = {});
+
+// Returns how a session of these options shows its progress.
+output::StatusStyle status_style(const SessionOptions& options);
 
 // Parses "90", "90s", "10m" or "2h" into seconds; an input error for anything else.
 Result<double> parse_duration(const std::string& text);

@@ -39,9 +39,9 @@ std::vector<TimeRow> TimeBudget::rows() {
   enter(activity_);
   std::vector<TimeRow> rows;
   for (std::size_t i = 0; i < kActivities; ++i)
-    rows.push_back({"session", name_of(static_cast<Activity>(i)), counts_[i], seconds_[i]});
+    rows.push_back({kSessionTime, name_of(static_cast<Activity>(i)), counts_[i], seconds_[i]});
   const auto add = [&](std::string_view stage, double seconds) {
-    rows.push_back({"compiling", stage, compiled_, seconds});
+    rows.push_back({kCompilingTime, stage, compiled_, seconds});
   };
   add("configure", stages_.configure);
   add("translate", stages_.translate);
@@ -49,7 +49,7 @@ std::vector<TimeRow> TimeBudget::rows() {
   add("assemble", stages_.assemble);
   add("fork and answer", compile_seconds_ - stages_.configure - stages_.translate -
                              stages_.serialize - stages_.assemble);
-  rows.push_back({"compiling", "what failed", failed_, failed_seconds_});
+  rows.push_back({kCompilingTime, "what failed", failed_, failed_seconds_});
   return rows;
 }
 

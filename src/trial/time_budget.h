@@ -29,8 +29,10 @@ enum class Activity {
 inline constexpr std::size_t kActivities = static_cast<std::size_t>(Activity::kProgram) + 1;
 std::string_view name_of(Activity activity);
 
+inline constexpr std::string_view kSessionTime = "session", kCompilingTime = "compiling";
+
 struct TimeRow {
-  std::string_view of;  // "session": wall time; "compiling": time of the compile workers' cores
+  std::string_view of;  // kSessionTime: wall time; kCompilingTime: of the compile workers' cores
   std::string_view phase;
   std::size_t count = 0;  // times it was entered; candidates
   double seconds = 0;

@@ -155,6 +155,7 @@ Status ProgramTuning::weigh(double seconds, const store::Run& run) {
 Status ProgramTuning::search(double seconds, double part) {
   const Stopwatch watch(context_.clock);
   plan_.deal(seconds);
+  const std::string budget = plan_.sufficient_budget(seconds, part);
   if (plan_.items().size() > 1) context_.observer.note(plan_.describe("dispatches", seconds, part));
   do {
     while (const auto place = plan_.next()) {
@@ -171,7 +172,9 @@ Status ProgramTuning::search(double seconds, double part) {
   } while (has_more_to_do(seconds - watch.seconds()));
   take_found();  // a wrong default among them is a reason to look at the others
   HONE_TRY(repair_others());
-  HONE_TRY(leave_out("for which this budget has none"));
+  HONE_TRY(leave_out(budget.empty()
+                         ? std::string(kNoBudgetLeft)
+                         : fmt::format("{} (--budget {} would do)", kNoBudgetLeft, budget)));
   std::ranges::sort(result_.tuned, {}, [](const TunedDispatch& each) { return each.dispatch; });
   return {};
 }
@@ -381,13 +384,11 @@ Status ProgramTuning::leave_out(const std::string& reason) {
     const plan::State state = plan_.items()[i].state;
     if (state == plan::State::kFinished) continue;
     const std::string of_no_use = why_of_no_use(*chosen_[i]);
-    const std::string why = fmt::format(
-        "{:.1f} % of the dispatches' time, {}", 100 * plan_.share_of(i),
-        !of_no_use.empty() ? "and whatever a search finds cannot be in the program (--dispatch "
-                             "searches it all the same): " +
-                                 of_no_use
-        : state == plan::State::kBeyond ? "beyond --coverage or --top"
-                                        : reason);
+    const std::string why =
+        !of_no_use.empty()
+            ? "no winner could be used in the program (--dispatch searches it anyway): " + of_no_use
+        : state == plan::State::kBeyond ? "below --coverage or --top"
+                                        : reason;
     const auto last = result_.tuned.begin() + static_cast<std::ptrdiff_t>(searched);
     const bool shares = std::any_of(result_.tuned.begin(), last, [&](const TunedDispatch& tuned) {
       // A replacing kernel serves all launches of its executable, and no other dispatch.

@@ -21,6 +21,9 @@ struct ProgramTuningResult {
   ProvenProgram proven;
 };
 
+// Reason for a dispatch that keeps its default because others took the time.
+inline constexpr std::string_view kNoBudgetLeft = "no budget left";
+
 // The steps, called in this order. Errors: kInput for the user's mistakes (file, pattern,
 // configuration), kInterrupted when told to stop, kFailure if nothing of the program can be tuned.
 class ProgramTuning {

@@ -213,7 +213,7 @@ class TuningRun {
         HONE_TRY(base.leave_out(reason, rivals_));
       } else {
         context_.note_once("no time is left for dispatches: each keeps its default");
-        HONE_TRY(base.leave_out("for which this budget has none", rivals_));
+        HONE_TRY(base.leave_out(std::string(kNoBudgetLeft), rivals_));
       }
       if (is_last) break;
       HONE_ASSIGN(std::optional<VerifiedBuild> rival, base.best_build_for_comparison());
@@ -290,7 +290,7 @@ class TuningRun {
     if (!found && (found.error().kind == ErrorKind::kFailure ||
                    found.error().kind == ErrorKind::kEnvironment)) {
       if (context_.state->default_failure.empty())
-        context_.observer.note("the compiler's flags are not searched: " + found.error().message);
+        context_.observer.warn("the compiler's flags are not searched: " + found.error().message);
       return {};
     }
     if (!found) return tl::unexpected(found.error());
@@ -367,9 +367,9 @@ class TuningRun {
       ProvenProgram& proven = tuning.result().proven;
       HONE_ASSIGN(ProvingRounds at_size,
                   prove_build(context_, *proven.bench, *FlagBaseline::find(tuning, promising)));
-      rounds_.push_back(std::move(at_size));
+      result_.rounds.push_back(std::move(at_size));
     }
-    HONE_ASSIGN(result_.verdict, verdict_of(rounds_, promising.repairs));
+    HONE_ASSIGN(result_.verdict, verdict_of(result_.rounds, promising.repairs));
     HONE_TRY(
         context_.store.log_event("program proof", json_of(*result_.verdict, promising).dump()));
     if (result_.verdict->recommended == Recommended::kChosen) result_.best = promising;
@@ -389,12 +389,12 @@ class TuningRun {
     if (!result_.verdict || !result_.candidate->uses_spec() || !context_.state->deadline.has(0))
       return {};
     const auto span = context_.spend(trial::Activity::kProgram);
-    for (std::size_t i = 0; i < rounds_.size(); ++i) {
+    for (std::size_t i = 0; i < result_.rounds.size(); ++i) {
       ProgramTuning& timed = bases_.back().tunings()[i];
       const ProgramTuning& tuned = bases_[chosen_].tunings()[i];
       auto gain =
           gain_of(bases_[chosen_].context(), *timed.result().proven.bench,
-                  *FlagBaseline::find(timed, *result_.candidate), rounds_[i], tuned.result().tuned);
+                  *FlagBaseline::find(timed, *result_.candidate), result_.rounds[i], tuned.result().tuned);
       HONE_TRY(all_but_failure(gain));
       if (!gain) {
         context_.observer.note("what each kernel gains in the program is not known: " +
@@ -510,7 +510,6 @@ class TuningRun {
   std::vector<FlagBaseline> bases_;
   std::vector<VerifiedBuild> rivals_;  // the best of each base but the last, where it has a spec
   std::size_t chosen_ = 0;             // of bases_: what the result is about
-  std::vector<ProvingRounds> rounds_;  // at each size, of the candidate
   TuningResult result_;
 };
 

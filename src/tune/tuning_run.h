@@ -32,6 +32,8 @@ struct TuningResult {
   // they picked the default; no verdict if the candidate could not be timed again.
   std::optional<VerifiedBuild> candidate;
   std::optional<ProgramVerdict> verdict;
+  // Rounds of that verdict, at each set of sizes.
+  std::vector<ProvingRounds> rounds;
   // Gains at each set of sizes; empty unless the candidate was proved and has a spec.
   std::vector<ProgramGain> gains;
   // Dispatches whose default differs from its reference. The program's outputs are then wrong with

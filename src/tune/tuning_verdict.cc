@@ -40,8 +40,7 @@ RunVerdict of_dispatches(const TuningResult& result) {
 // verified either.
 std::string unchecked(const TuningResult& result) {
   return fmt::format(
-      "outputs cannot tell right from wrong ({}), and these dispatches could not be "
-      "verified: {}",
+      "the program's outputs cannot be verified ({}), nor can these dispatches: {}",
       result.unchecked_outputs, fmt::join(result.unverified_dispatches, ", "));
 }
 
@@ -50,7 +49,7 @@ std::string unchecked(const TuningResult& result) {
 std::string why_not_proved(const TuningResult& result) {
   if (!result.candidate) return "";
   if (!result.verdict)
-    return fmt::format("'{}' seemed faster, and there was no time to time it again",
+    return fmt::format("'{}' seemed faster, but no time was left to prove it",
                        result.candidate->label);
   if (!result.unverified_dispatches.empty() && result.verdict->recommended != Recommended::kDefault)
     return fmt::format("'{}' is faster, but {}", result.candidate->label, unchecked(result));
@@ -77,13 +76,11 @@ RunVerdict verdict_of(const TuningResult& result) {
             result.not_proved.empty() ? "the program was not called" : result.not_proved};
   if (const std::set<std::string> wrong = still_wrong(result); !wrong.empty())
     return {RunOutcome::kNotProved,
-            fmt::format("the compiler's own code of {} does not compute what its reference does, "
-                        "and nothing that was found repairs it",
+            fmt::format("the compiler's code of {} is wrong, and no correct candidate was found",
                         fmt::join(wrong, ", "))};
   if (!result.best->repairs.empty())
     return {RunOutcome::kRepaired,
-            fmt::format("the compiler's own code of {} does not compute what its reference does, "
-                        "and what ships does",
+            fmt::format("the compiler's code of {} is wrong; the shipped kernels are correct",
                         fmt::join(result.best->repairs, ", "))};
   if (!result.not_proved.empty()) return {RunOutcome::kNotProved, result.not_proved};
   if (result.best->flags.empty() && !result.best->uses_spec())

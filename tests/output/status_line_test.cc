@@ -26,7 +26,7 @@ TEST(StatusLine, SaysWhatIsDoneAndHowLongItTakesStill) {
   EXPECT_EQ(describe(searching(), 200, "the proof"),
             "[1/2] main_dispatch_0: search 120/480, best 1.43x, 12 failed, 40 s left, then the "
             "proof");
-  EXPECT_EQ(describe(searching(), 12), "[1/2] main_d");
+  EXPECT_EQ(describe(searching(), 12), "[1/2] main_…");
 }
 
 TEST(StatusLine, TimeLeftIsRoundedAndNeverNegative) {
@@ -58,22 +58,43 @@ TEST(StatusLine, TheLastStepsAreSaidToBeFinishing) {
 }
 
 TEST(StatusLine, QuietAndProgramsSeeNothingPlainHasLines) {
-  EXPECT_EQ(verbosity_of(false, false, false), Verbosity::kNormal);
-  EXPECT_EQ(verbosity_of(false, true, false), Verbosity::kPlain);
-  EXPECT_EQ(verbosity_of(true, true, false), Verbosity::kQuiet);
-  EXPECT_EQ(verbosity_of(false, false, true), Verbosity::kQuiet);
-  EXPECT_EQ(verbosity_of(false, true, true), Verbosity::kPlain);
+  // quiet, verbose, plain, json
+  EXPECT_EQ(status_style(false, false, false, false).verbosity, Verbosity::kNormal);
+  EXPECT_EQ(status_style(false, true, false, false).verbosity, Verbosity::kVerbose);
+  EXPECT_EQ(status_style(true, true, true, false).verbosity, Verbosity::kQuiet);
+  EXPECT_EQ(status_style(false, false, false, true).verbosity, Verbosity::kQuiet);
+  EXPECT_EQ(status_style(false, false, true, true).verbosity, Verbosity::kNormal);
+  EXPECT_EQ(status_style(false, true, false, true).verbosity, Verbosity::kVerbose);
+  EXPECT_FALSE(status_style(false, true, false, false).plain);
+  EXPECT_TRUE(status_style(false, false, true, false).plain);
 }
 
 TEST(StatusLine, PlainLinesHoldNoControlCharacters) {
   testing::internal::CaptureStderr();
   {
-    StatusLine line(Verbosity::kPlain);
+    StatusLine line({Verbosity::kVerbose, /*plain=*/true});
     line.progress(searching());
     line.note("a note");
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "[1/2] main_dispatch_0: search 120/480, best 1.43x, 12 failed, 40 s left\na note\n");
+}
+
+// A log has a line every 10 seconds; each step has one with --plain only. Notes are for --verbose.
+TEST(StatusLine, ALogHasWarningsAndFewSteps) {
+  testing::internal::CaptureStderr();
+  {
+    StatusLine line({Verbosity::kNormal, /*plain=*/false});
+    tune::Progress progress = searching();
+    line.progress(progress);
+    progress.step = "finalists";
+    line.progress(progress);
+    line.note("a note");
+    line.warn("core 1 is busy");
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "[1/2] main_dispatch_0: search 120/480, best 1.43x, 12 failed, 40 s left\n"
+            "core 1 is busy\n");
 }
 
 }  // namespace

@@ -47,5 +47,40 @@ TEST(Table, CountsCodePointsNotBytes) {
   EXPECT_EQ(table.to_text(), "a  b\n\u00b1  x\n");
 }
 
+// dispatch | share | default | tuned | speedup | id: the columns of a tuning, most important first.
+Table one_long_name() {
+  Table table({{"dispatch", "dispatch"},
+               {"share", "share", Align::kRight},
+               {"default", "default", Align::kRight},
+               {"tuned", "tuned", Align::kRight},
+               {"speedup", "speedup", Align::kRight},
+               {"id", "id", Align::kRight}});
+  table.add({{"feed_forward_dispatch_0_matmul_128x3072x768_f32", ""},
+             {37, "37 %"},
+             {1, "46.5 ms"},
+             {1, "13.8 ms"},
+             {1, "3.37x"},
+             {53, ""}});
+  return table;
+}
+
+TEST(Table, CutsALongNameInTheMiddle) {
+  EXPECT_EQ(one_long_name().to_text(64),
+            "dispatch                    share  default    tuned  speedup  id\n"
+            "feed_forward_…3072x768_f32   37 %  46.5 ms  13.8 ms    3.37x  53\n");
+}
+
+TEST(Table, HidesTheLastColumnsWhereTheNameIsShortAlready) {
+  EXPECT_EQ(one_long_name().to_text(56),
+            "dispatch                  share  default    tuned\n"
+            "feed_forward…072x768_f32   37 %  46.5 ms  13.8 ms\n");
+}
+
+TEST(Table, KeepsFourColumnsOfANarrowTerminal) {
+  EXPECT_EQ(one_long_name().to_text(40),
+            "dispatch         share  default    tuned\n"
+            "feed_fo…768_f32   37 %  46.5 ms  13.8 ms\n");
+}
+
 }  // namespace
 }  // namespace hone::output

@@ -30,15 +30,15 @@ TEST(RunVerdict, IsZeroWhereSomethingUsableIsProved) {
   TuningResult late = with_best(build("default"));
   late.candidate = build("O3 + spec", {"--opt"});
   EXPECT_EQ(said(late),
-            "0 Nothing faster was proved: 'O3 + spec' seemed faster, and there was no time to time "
-            "it again\n");
+            "0 Nothing faster was proved: 'O3 + spec' seemed faster, but no time was left to prove "
+            "it\n");
   VerifiedBuild repaired = build("repairs");
   repaired.repairs = {"main_dispatch_3"};
   TuningResult result = with_best(repaired);
   result.wrong_by_default = {"main_dispatch_3"};
   EXPECT_EQ(said(result),
-            "0 Repaired: the compiler's own code of main_dispatch_3 does not compute what its "
-            "reference does, and what ships does\n");
+            "0 Repaired: the compiler's code of main_dispatch_3 is wrong; the shipped kernels are "
+            "correct\n");
 }
 
 TEST(RunVerdict, IsOneWhereTheDefaultFails) {
@@ -62,15 +62,15 @@ TEST(RunVerdict, IsOneWhereNothingCouldBeProved) {
   EXPECT_EQ(exit_code(verdict_of(result)), 0) << "each dispatch was verified";
   result.unverified_dispatches = {"main_dispatch_1"};
   EXPECT_EQ(said(result),
-            "1 NOT PROVED: outputs cannot tell right from wrong (result 0: each of its elements is "
-            "1), and these dispatches could not be verified: main_dispatch_1\n");
+            "1 NOT PROVED: the program's outputs cannot be verified (result 0: each of its elements "
+            "is 1), nor can these dispatches: main_dispatch_1\n");
   result.best = build("default");
   result.candidate = build("O3", {"--opt"});
   result.verdict = ProgramVerdict{};
   result.verdict->recommended = Recommended::kChosen;
   EXPECT_EQ(said(result),
-            "0 Nothing faster was proved: 'O3' is faster, but outputs cannot tell right from wrong "
-            "(result 0: each of its elements is 1), and these dispatches could not be verified: "
+            "0 Nothing faster was proved: 'O3' is faster, but the program's outputs cannot be "
+            "verified (result 0: each of its elements is 1), nor can these dispatches: "
             "main_dispatch_1\n");
   result = with_best(build("default"));
   result.wrong_by_default = {"main_dispatch_2"};

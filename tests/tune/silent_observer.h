@@ -11,6 +11,7 @@ class SilentObserver final : public Observer {
  public:
   void progress(const Progress&) override {}
   void note(const std::string& line) override { notes += line + "\n"; }
+  void warn(const std::string& line) override { note(line); }
   std::string notes;
 };
 

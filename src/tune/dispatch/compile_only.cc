@@ -161,10 +161,10 @@ class CompileOnly {
     const std::string& name = result_.dispatch->name;
     for (const auto& [provider, failures] : of_providers_)
       if (failures.failed == failures.done && !request_.replacing.empty())
-        request_.observer.note(fmt::format("'{}': no candidate of {} compiles: {}", name, provider,
+        request_.observer.warn(fmt::format("'{}': no candidate of {} compiles: {}", name, provider,
                                            failures.reasons.words()));
     if (result_.untried > 0)
-      request_.observer.note(
+      request_.observer.warn(
           fmt::format("'{}': the time is over; {} of {} candidates remain untried", name,
                       result_.untried, trials_.size()));
   }

@@ -114,7 +114,7 @@ class DispatchTuner {
       HONE_TRY(search(clock_.seconds() + part));
     }
     if (const std::string note = bench_.differing_devices(); !note.empty()) {
-      context_.observer.note(note);
+      context_.observer.warn(note);
       HONE_TRY(context_.store.log_event("devices differ", note));
     }
     std::vector<store::Id> finalists = this->finalists();

@@ -60,7 +60,7 @@ class Proof {
         function_to_call(request_.program, context_.options.function, context_.options.inputs);
     if (function) return std::move(*function);
     context_.state->not_proved = function.error().message;
-    context_.observer.note(function.error().message +
+    context_.observer.warn(function.error().message +
                            ": the program is compiled with the spec, which is checked to be "
                            "applied; its gain in the whole program is not measured");
     return std::nullopt;
@@ -103,7 +103,7 @@ class Proof {
                 context_.compiler.compile_program(request_.program.path, request_.bytes,
                                                   context_.options.flags));
     if (!compiled)
-      context_.observer.note("the program does not compile, without a spec: " +
+      context_.observer.warn("the program does not compile, without a spec: " +
                              compiled.error().message);
     return {};
   }

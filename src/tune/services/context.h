@@ -122,6 +122,10 @@ struct Context {
   void note(fmt::format_string<Args...> format, Args&&... args) const {
     observer.note(fmt::format(format, std::forward<Args>(args)...));
   }
+  template <class... Args>
+  void warn(fmt::format_string<Args...> format, Args&&... args) const {
+    observer.warn(fmt::format(format, std::forward<Args>(args)...));
+  }
   // Tells the observer `line` at most once in a session.
   void note_once(const std::string& line) const {
     if (state->said.insert(line).second) observer.note(line);

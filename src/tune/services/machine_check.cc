@@ -7,7 +7,7 @@ Result<MachineCheck> check_machine(trial::RunnerService& runner, const device::A
   HONE_ASSIGN(measure::Calibration calibration, runner.calibrate(device));
   MachineCheck check{measure::judge_noise(calibration, options), std::move(calibration.after)};
   if (const std::string text = measure::warning(check.noise, options); !text.empty())
-    observer.note(text);
+    observer.warn(text);
   return check;
 }
 

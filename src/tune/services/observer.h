@@ -25,8 +25,10 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void progress(const Progress& progress) = 0;
-  // Reports an event in one line: a drifting machine, a skipped entry.
+  // Reports a detail in one line: a chosen strategy, a dropped entry. Shown with --verbose.
   virtual void note(const std::string& line) = 0;
+  // Reports in one line what a user can act on: a busy machine, a budget that is too small.
+  virtual void warn(const std::string& line) = 0;
 };
 
 }  // namespace hone::tune

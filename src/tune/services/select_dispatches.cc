@@ -117,7 +117,7 @@ void note_kernels_without_use(const std::vector<const provider::Provider*>& repl
         reasons.push_back(fmt::format("{}: {}", dispatch->name, reason));
     }
     if (!is_of_use)
-      observer.note(fmt::format("{} is for no dispatch of the program: {}", each->name(),
+      observer.warn(fmt::format("{} is for no dispatch of the program: {}", each->name(),
                                 first_of(reasons, "; ")));
   }
 }
