@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace hone::output {
 namespace {
 

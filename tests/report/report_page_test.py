@@ -118,8 +118,29 @@ class Report(unittest.TestCase):
                          {"title": "Nothing faster was proved", "detail": "Two rounds are too few."})
         self.assertEqual(verdict("repaired", "it works with O3"), {"title": "Repaired", "detail": "It works with O3."})
         self.assertEqual(verdict("not proved", "no time"), {"title": "Not proved", "detail": "No time."})
+        self.assertEqual(verdict("nothing usable", "no build runs"), {"title": "Nothing usable", "detail": "No build runs."})
         page.evaluate("report.dispatches[0].candidates.states[0] = 'wrong'")  # as the default, the first candidate
         self.assertEqual(verdict("not proved", "no time")["title"], "Wrong by default")
+
+    def test_verdict_and_score_at_several_sizes(self):
+        # (1.4 - 1.2) / 2 = 0.1 and (1.08 - 1) / 2 = 0.04. Two sizes share the 5 % of error: 97.5 % each.
+        at_sizes = [{"speedup": 1.3, "speedup_low": 1.2, "speedup_high": 1.4, "rounds": 20},
+                    {"speedup": 1.04, "speedup_low": 1, "speedup_high": 1.08, "rounds": 20}]
+        proof = {"variant": "O3", "recommended": "O3", "recommended_in_error": 0.05,
+                 "against_default": {"at_sizes": at_sizes}}
+        page = self.open()
+        page.evaluate(f"""(() => {{
+          const program = report.programs[0], run = report.runs[0];
+          program.measurements = ['default, M=1', 'O3, M=1', 'default, M=512', 'O3, M=512']
+              .map(variant => ({{...program.measurements[0], variant}}));
+          run.events = [{{kind: 'program proof', text: {json.dumps(proof)}}},
+                        {{kind: 'compile flags', text: {{variant: 'O3, M=1', flags: []}}}}];
+          globalThis.result = programResult(report, program);
+        }})()""")
+        self.assertEqual(page.evaluate("programVerdict(report, result)"), {
+            "title": "1.30 ± 0.10 times faster at M=1, 1.04 ± 0.04 times faster at M=512 than the compiler’s defaults",
+            "detail": "97.5 % CI 1.20-1.40 at M=1, 1.00-1.08 at M=512, 20 rounds, false-positive rate at most 5 %"})
+        self.assertEqual(page.evaluate("scoreOf(result)"), {"why": "the program was timed at several sizes"})
 
     def test_summary_says_what_to_do(self):
         text = self.open().evaluate("document.querySelector('main').innerText")
