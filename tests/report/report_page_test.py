@@ -118,6 +118,10 @@ class Report(unittest.TestCase):
                          {"title": "Nothing faster was proved", "detail": "Two rounds are too few."})
         self.assertEqual(verdict("repaired", "it works with O3"), {"title": "Repaired", "detail": "It works with O3."})
         self.assertEqual(verdict("not proved", "no time"), {"title": "Not proved", "detail": "No time."})
+        killed = page.evaluate("programVerdict(report, {...programResult(report, report.programs[0]), best: null, "
+                               "run: {state: 'interrupted', events: []}})")
+        self.assertEqual(killed, {"title": "No verdict",
+                                  "detail": "State of the run: interrupted. The same command continues it."})
         self.assertEqual(verdict("nothing usable", "no build runs"), {"title": "Nothing usable", "detail": "No build runs."})
         page.evaluate("report.dispatches[0].candidates.states[0] = 'wrong'")  # as the default, the first candidate
         self.assertEqual(verdict("not proved", "no time")["title"], "Wrong by default")

@@ -78,6 +78,12 @@ function isWrongByDefault({candidates, default: id}) {
   return candidates.states[candidates.state[candidates.id.indexOf(id)]] === 'wrong';
 }
 
+// Words for a run without a verdict, because it was killed or still goes on.
+function unfinishedWords(run) {
+  if (!run || run.state === 'finished' || eventOf(run, 'verdict')) return null;
+  return {title: 'No verdict', detail: `State of the run: ${run.state}. The same command continues it.`};
+}
+
 function programVerdict(report, result) {
   const verdict = eventOf(result.run, 'verdict') || {outcome: '', reason: ''};
   const words = outcomeWords(report, verdict);
@@ -85,15 +91,14 @@ function programVerdict(report, result) {
   const speedups = provenSpeedups(result);
   if (verdict.outcome !== 'nothing faster' && speedups.length)
     return {title: `${speedups.map(timesFaster).join(', ')} than the compiler’s defaults`, detail: certaintyOf(speedups, result.run)};
-  if (!verdict.outcome && result.run && result.run.state !== 'finished')
-    return {title: 'No verdict', detail: `The run is ${result.run.state}; the same command continues it.`};
-  return verdict.reason ? {title: 'Nothing faster was proved', detail: sentence(verdict.reason)} :
-      {title: 'Nothing faster was found', detail: 'The default is the best of what was tried.'};
+  return unfinishedWords(result.run) || (verdict.reason ? {title: 'Nothing faster was proved', detail: sentence(verdict.reason)} :
+      {title: 'Nothing faster was found', detail: 'The default is the best of what was tried.'});
 }
 
 // The verdict of a store without a whole program: GEMMs, --no-program, compiling only.
 function kernelsVerdict(report) {
-  const verdict = eventOf(report.runs[report.runs.length - 1], 'verdict'), words = verdict && outcomeWords(report, verdict);
+  const run = report.runs[report.runs.length - 1], verdict = eventOf(run, 'verdict');
+  const words = verdict ? outcomeWords(report, verdict) : unfinishedWords(run);
   if (words) return words;
   const measured = report.dispatches.filter(data => data.default_seconds !== null);
   const beaten = report.dispatches.filter(data => data.beaten && data.speedup);
@@ -143,7 +148,7 @@ function programHead(report, result, heading) {
   return h('section', {class: 'verdict', 'data-program': program.id}, h('p', {class: 'sub'}, program.path),
       verdictBlock(programVerdict(report, result), heading), scoreBlock(score),
       h('dl', {class: 'tiles'},
-        tile('Default', formatSeconds(base ? base.seconds : null)),
+        base ? tile('Default', formatSeconds(base.seconds)) : null,
         best && !isDefault(best) ? tile(flags ? 'Chosen build' : 'Fastest build', formatSeconds(best.seconds), best.variant, 'good') : null,
         score.limit ? tile('Machine’s limit', formatSeconds(score.limit), 'roofline of its dispatches') : null));
 }
