@@ -77,6 +77,13 @@ Status add_shares(store::Store& store, store::Id program,
   return {};
 }
 
+// Returns whether matrix units, if there are any for its types, compute a root of this kind.
+bool is_product(std::string_view kind) {
+  static constexpr std::string_view kKinds[] = {"matmul", "batch_matmul", "contraction",
+                                                "matvec", "convolution",  "attention"};
+  return std::ranges::find(kKinds, kind) != std::end(kKinds);
+}
+
 }  // namespace
 
 bool is_library(const CandidateRow& row) {
@@ -144,10 +151,12 @@ Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, s
 }
 
 bool runs_on_matrix_units(const store::DispatchRow& row) {
-  static constexpr std::string_view kKinds[] = {"matmul", "batch_matmul", "contraction",
-                                                "matvec", "convolution",  "attention"};
-  return (row.input_type == "f16" || row.input_type == "bf16") &&
-         std::find(std::begin(kKinds), std::end(kKinds), row.kind) != std::end(kKinds);
+  return (row.input_type == "f16" || row.input_type == "bf16") && is_product(row.kind);
+}
+
+bool has_known_peak(const store::DispatchRow& row, const Peaks& peaks) {
+  if (!is_product(row.kind) || row.input_type == "f32" || row.input_type == "f64") return true;
+  return runs_on_matrix_units(row) && (peaks.stated_matrix || peaks.matrix);
 }
 
 std::optional<double> compute_peak(const store::DispatchRow& row, const Peaks& peaks) {

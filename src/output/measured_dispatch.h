@@ -81,6 +81,10 @@ Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, s
 // floats.
 bool runs_on_matrix_units(const store::DispatchRow& row);
 
+// Returns whether compute_peak() is that of the root's own type. Products of other types than f32
+// and f64 may run on matrix units, whose peak may be unknown.
+bool has_known_peak(const store::DispatchRow& row, const Peaks& peaks);
+
 // Returns the compute peak for the root, flop/s; none if it is unknown. On matrix units it is the
 // maker's figure if known, else the measured one.
 std::optional<double> compute_peak(const store::DispatchRow& row, const Peaks& peaks);

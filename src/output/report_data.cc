@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "output/program_limit.h"
 #include "output/report_dispatch.h"
 #include "output/report_json.h"
 
@@ -42,10 +43,27 @@ Json measurement_json(const store::ProgramMeasurement& row, Specs& specs) {
           {"when", row.when}};
 }
 
-// Returns the programs with their measurements. Adds the builds and devices of these to `builds`
-// and `devices`.
-Result<Json> programs_json(store::Store& store, Specs& specs, std::set<store::Id>& builds,
-                           std::set<store::Id>& devices) {
+// Returns the program's limits on the devices that its measurements are of.
+Result<Json> limits_json(store::Store& store, const std::vector<store::ProgramDispatch>& places,
+                         const std::vector<store::DispatchRow>& rows,
+                         const std::set<store::Id>& devices) {
+  Json list = Json::array();
+  for (const store::Id device : devices) {
+    HONE_ASSIGN(const Peaks peaks, peaks_of(store, device));
+    for (const ProgramLimit& limit : program_limits(places, rows, device, peaks))
+      list.push_back({{"device", device},
+                      {"build", limit.build},
+                      {"seconds", rounded(limit.seconds)},
+                      {"why_unknown", limit.why_unknown}});
+  }
+  return list;
+}
+
+// Returns the programs with their measurements and limits. Adds the builds and devices of these to
+// `builds` and `devices`.
+Result<Json> programs_json(store::Store& store,
+                           const std::vector<store::DispatchRow>& dispatch_rows, Specs& specs,
+                           std::set<store::Id>& builds, std::set<store::Id>& devices) {
   Json list = Json::array();
   HONE_ASSIGN(const std::vector<store::Program> programs, store.programs());
   for (const store::Program& program : programs) {
@@ -56,15 +74,19 @@ Result<Json> programs_json(store::Store& store, Specs& specs, std::set<store::Id
       dispatches.push_back({{"id", place.dispatch}, {"launches", place.launches_per_call}});
     HONE_ASSIGN(const std::vector<store::ProgramMeasurement> rows,
                 store.program_measurements(program.id));
+    std::set<store::Id> measured_on;
     for (const store::ProgramMeasurement& row : rows) {
       builds.insert(row.build);
-      devices.insert(row.device);
+      measured_on.insert(row.device);
       measurements.push_back(measurement_json(row, specs));
     }
+    devices.insert(measured_on.begin(), measured_on.end());
+    HONE_ASSIGN(const Json limits, limits_json(store, places, dispatch_rows, measured_on));
     list.push_back({{"id", program.id},
                     {"path", program.path},
                     {"dispatches", dispatches},
-                    {"measurements", measurements}});
+                    {"measurements", measurements},
+                    {"limits", limits}});
   }
   return list;
 }
@@ -165,7 +187,7 @@ Result<Json> report_data(store::Store& store, const std::string& name) {
     if (row.device) devices.insert(*row.device);
   }
   Specs specs;
-  HONE_ASSIGN(const Json programs, programs_json(store, specs, builds, devices));
+  HONE_ASSIGN(const Json programs, programs_json(store, rows, specs, builds, devices));
   HONE_ASSIGN(const Json runs, runs_json(store));
   HONE_ASSIGN(const Json build_list, builds_json(store, builds));
   HONE_ASSIGN(const Json device_list, devices_json(store, devices));

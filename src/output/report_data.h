@@ -14,7 +14,8 @@ inline constexpr int kReportVersion = 1;
 // {"schema_version", "store", "builds", "devices", "programs", "runs", "specs", "dispatches"}. The
 // lists are of what the dispatches (report_dispatch.h) and measurements of whole programs name, by
 // id; `specs` are texts that program measurements name by index. `name`: the store as the user
-// calls it, for the commands that the report shows. The same store gives the same document. An
+// calls it, for the commands that the report shows. A program's "limits" are those of
+// program_limit.h for each device, in seconds. The same store gives the same document. An
 // input error where the store holds no dispatch.
 Result<nlohmann::ordered_json> report_data(store::Store& store, const std::string& name);
 

@@ -206,6 +206,7 @@ TEST_F(ReportTest, CompareFinalistsByTheirRoundsAndOthersByTheSearch) {
 TEST_F(ReportTest, GivesWholeProgramsAndTheirRuns) {
   fill();
   const Id program = *store_.intern(store::Program{.hash = "p", .path = "p.mlir", .json = "{}"});
+  EXPECT_TRUE(store_.link_dispatch({program, dispatch_, 0, 3}));
   EXPECT_TRUE(store_.record(store::ProgramMeasurement{.program = program,
                                                       .build = build_,
                                                       .device = device_,
@@ -224,6 +225,11 @@ TEST_F(ReportTest, GivesWholeProgramsAndTheirRuns) {
   EXPECT_EQ(row["seconds"], 1e-3);
   EXPECT_EQ(row["ratio"], 0.5);
   EXPECT_EQ(row["run"], run_);
+  // Three launches of 4.194304 us.
+  EXPECT_EQ(document["programs"][0]["limits"], (ordered_json::array({{{"device", device_},
+                                                                      {"build", build_},
+                                                                      {"seconds", 12.5829e-6},
+                                                                      {"why_unknown", ""}}})));
   EXPECT_EQ(document["specs"][row["spec"].get<std::size_t>()], "module {}");
   EXPECT_EQ(document["runs"][0]["command"], "hone tune p.mlir --quiet");
   EXPECT_EQ(document["runs"][0]["events"][0]["text"]["variant"], "spec");

@@ -1,5 +1,5 @@
 'use strict';
-// Charts on canvases. Each says in words what it shows, and a table beside it has the numbers.
+// Charts on canvases. Each has a description in words, and a table with the numbers.
 
 let liveCharts = [];  // of the visible dispatch
 
@@ -39,7 +39,7 @@ function legend() {
   return {position: 'bottom', labels: {usePointStyle: true, boxWidth: 7, boxHeight: 7, padding: 16, color: colour('ink')}};
 }
 
-// The unit that times of a chart are shown in, from a typical one.
+// Unit of a chart's times, from a typical time.
 function timeUnit(seconds) {
   return [[1e-9, 'ns'], [1e-6, 'us'], [1e-3, 'ms'], [1, 's']].reverse()
       .find(([scale]) => seconds >= scale) || [1e-9, 'ns'];
@@ -50,20 +50,20 @@ function timeAxis(seconds, unit, more) {
   const wide = high > 6 * low;
   const scaled = axis(`${unit[1]} per launch${wide ? ' (logarithmic)' : ''}`, more);
   scaled.type = wide ? 'logarithmic' : 'linear';
-  scaled.ticks.callback = value =>  // not the ends of a logarithmic axis, which are anything
+  scaled.ticks.callback = value =>  // not the arbitrary ends of a logarithmic axis
       wide && Math.abs(value / Number(value.toPrecision(2)) - 1) > 1e-9 ? '' : String(Number(value.toPrecision(3)));
   Object.assign(scaled, wide ? {min: low / unit[0] / 1.15, max: high / unit[0] * 1.15} : {grace: '8%'});
   if (wide) scaled.ticks.autoSkipPadding = 18;
   return scaled;
 }
 
-// Keeps points of one value apart; the same candidate always lies at the same place.
+// Spreads points of one value; a candidate always lies at the same place.
 function spread(id) {
   return (((id * 2654435761) >>> 0) / 4294967296 - 0.5) * 0.56;
 }
 
-// Seconds of all candidates against one knob, or against the order in which they were tried; below
-// it a strip of crosses for each kind of failure. knob: of candidates.knobs, or null for the order.
+// Seconds of all candidates by a knob, or in the order tried if `knob` is null. A strip of crosses
+// below shows each kind of failure.
 function drawScatter(box, dispatch, knob) {
   const {rows, defaultSeconds} = dispatch;
   const place = row => knob === null ? row.order : knob.index[row.at] < 0 ? null : knob.index[row.at] + spread(row.id);
@@ -79,9 +79,9 @@ function drawScatter(box, dispatch, knob) {
   const datasets = [
     of(measured.filter(row => row.winner), {label: 'winner', pointStyle: 'rectRot', pointRadius: 8,
         backgroundColor: colour('good'), borderColor: colour('surface'), borderWidth: 1.5}),
-    of(measured.filter(row => row.tied && !row.winner), {label: 'tied with it', pointStyle: 'rectRot',
+    of(measured.filter(row => row.tied && !row.winner), {label: 'tied', pointStyle: 'rectRot',
         pointRadius: 6, backgroundColor: 'transparent', borderColor: colour('good'), borderWidth: 2}),
-    of(others, {label: 'measured, right', pointStyle: 'circle',
+    of(others, {label: 'verified', pointStyle: 'circle',
         pointRadius: others.length > 3000 ? 1.5 : others.length > 400 ? 2.5 : 4,
         backgroundColor: colour('accent-soft'), borderColor: colour('accent'),
         borderWidth: others.length > 400 ? 0.5 : 1}),
@@ -95,7 +95,7 @@ function drawScatter(box, dispatch, knob) {
     datasets.push({label: 'failed', yAxisID: 'failures', pointStyle: 'crossRot', borderColor: colour('bad'),
       borderWidth: 1.5, pointRadius: failed.length > 1000 ? 2.5 : 4,
       data: failed.map(row => ({x: place(row), y: kinds.indexOf(row.failureKind), row}))});
-  const x = axis(knob === null ? 'order in which they were tried' : knob.name,
+  const x = axis(knob === null ? 'order tried' : knob.name,
       {type: 'linear', min: -0.5, max: last + 0.5});
   if (knob !== null) {
     x.afterBuildTicks = scale => {
@@ -131,7 +131,7 @@ function scatterLabel(item) {
   return ` #${row.id}: ${words}`;
 }
 
-// The fastest right candidate so far against how many were tried.
+// Fastest correct candidate so far, by number tried.
 function drawProgress(box, dispatch) {
   const {rows, defaultSeconds} = dispatch;
   const unit = timeUnit(defaultSeconds || dispatch.tunedSeconds || 1e-3);
@@ -145,7 +145,7 @@ function drawProgress(box, dispatch) {
       borderWidth: 2, data: [{x: 1, y: defaultSeconds / unit[0]}, {x: rows.length, y: defaultSeconds / unit[0]}]});
   const label = steps.length ?
       `Best time so far: ${formatSeconds(steps[0].searched)} after ${steps[0].order + 1}, ` +
-      `${formatSeconds(steps[steps.length - 1].searched)} after ${rows.length} candidates.` : 'Nothing was measured.';
+      `${formatSeconds(steps[steps.length - 1].searched)} after ${rows.length} candidates.` : 'No candidate was measured.';
   drawChart(box, label, {
     type: 'line', data: {datasets},
     options: {parsing: false, interaction: {mode: 'nearest', intersect: false},
@@ -155,7 +155,7 @@ function drawProgress(box, dispatch) {
   });
 }
 
-// Rows that were faster than all before them, in the order tried.
+// Rows faster than all rows before them, in the order tried.
 function bestSoFar(rows) {
   let best = Infinity;
   return rows.filter(row => {
@@ -165,7 +165,7 @@ function bestSoFar(rows) {
   });
 }
 
-// Achieved rate against arithmetic intensity, under the roof of what the device can do.
+// Achieved rate by arithmetic intensity, under the device's roofline.
 function drawRoofline(box, dispatch) {
   const {peak_flops: peak, bandwidth, intensity} = dispatch.data.roofline;
   const ridge = peak / bandwidth;
@@ -174,7 +174,7 @@ function drawRoofline(box, dispatch) {
   const rate = seconds => dispatch.data.flops / seconds / 1e9;
   const point = (label, seconds, pointStyle, colourName) => ({label, type: 'scatter', pointStyle, pointRadius: 8,
     backgroundColor: colour(colourName), borderColor: colour(colourName), borderWidth: 2, data: [{x: intensity, y: rate(seconds)}]});
-  const datasets = [{label: 'what the device can do', data: roof, borderColor: colour('quiet'), borderWidth: 2,
+  const datasets = [{label: 'roofline', data: roof, borderColor: colour('quiet'), borderWidth: 2,
     pointRadius: 0, pointStyle: 'line'}];
   if (dispatch.tunedSeconds && dispatch.data.beaten) datasets.push(point('tuned', dispatch.tunedSeconds, 'rectRot', 'good'));
   if (dispatch.defaultSeconds) datasets.push(point('default', dispatch.defaultSeconds, 'triangle', 'default'));
@@ -200,6 +200,6 @@ function rooflineWords(dispatch) {
   const roof = Math.min(peak, intensity * bandwidth);
   const rate = dispatch.data.flops / seconds;
   const limit = intensity * bandwidth < peak ? 'memory bandwidth' : matrix ? 'matrix units' : 'arithmetic';
-  return `${digits(intensity)} operations per byte: ${limit} is the limit, at ${formatRate(roof, 'FLOP/s')}. ` +
-      `${dispatch.data.beaten ? 'Tuned' : 'The default'} reaches ${formatRate(rate, 'FLOP/s')}, ${formatPercent(rate / roof)} of it.`;
+  return `${digits(intensity)} operations per byte: limited by ${limit}, at ${formatRate(roof, 'FLOP/s')}. ` +
+      `${dispatch.data.beaten ? 'The winner' : 'The default'} reaches ${formatRate(rate, 'FLOP/s')}, ${formatPercent(rate / roof)} of the roofline.`;
 }

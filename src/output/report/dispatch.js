@@ -1,7 +1,7 @@
 'use strict';
 // One dispatch: its figures, charts, and how to reproduce them.
 
-// The columns of src/output/report_dispatch.h as rows, made when the dispatch is first shown.
+// Rows from the columns of src/output/report_dispatch.h, created when the dispatch is first shown.
 function openDispatch(report, data) {
   const table = data.candidates;
   const ties = new Set(data.selection ? data.selection.ties : []);
@@ -13,7 +13,7 @@ function openDispatch(report, data) {
     return {
       id, at, state, isDefault, measured: state === 'measured',
       order: isDefault || state === 'untried' ? -1 : order++,
-      // Charts compare times of the search, which all have; finalists were measured again after it.
+      // Charts compare times of the search, which all candidates have; finalists have later times too.
       searched: table.searched[at] === null ? table.seconds[at] : table.searched[at],
       seconds: table.seconds[at], low: table.low[at], high: table.high[at], ratio: table.ratio[at],
       winner: id === data.best && !isDefault, tied: ties.has(id) && id !== data.best,
@@ -31,13 +31,13 @@ function openDispatch(report, data) {
 
 function dispatchVerdict(data) {
   if (data.beaten)
-    return `Tuned ${formatTimes(data.speedup)} as fast as the default` +
-        (data.speedup_low ? ` (95 % sure: ${formatInterval(data.speedup_low, data.speedup_high)})` : '') +
-        (data.selection.shipped ? '; the spec uses it.' : '.');
-  if (data.counts.tried === 0) return 'Nothing was tried yet.';
-  if (data.selection) return 'Nothing beats the default, which is kept.';
-  if (data.tuned_seconds === null) return 'Compiled only: nothing was measured on a device.';
-  return 'The search did not end: no winner is declared.';
+    return `${formatTimes(data.speedup)} faster than the default` +
+        (data.speedup_low ? ` (95 % CI ${formatInterval(data.speedup_low, data.speedup_high)})` : '') +
+        (data.selection.shipped ? '; the spec has it.' : '; the spec does not have it.');
+  if (data.counts.tried === 0) return 'No candidate was tried.';
+  if (data.selection) return 'Nothing is faster than the default, which is kept.';
+  if (data.tuned_seconds === null) return 'Compiled only, not measured.';
+  return 'No winner: the search did not finish.';
 }
 
 function tilesOf(data) {
@@ -46,16 +46,16 @@ function tilesOf(data) {
   if (data.tuned_seconds === null) {
     const codes = new Set(data.candidates.code.filter(code => code >= 0)).size;
     return h('dl', {class: 'tiles'}, tile('Tried', formatCount(data.counts.tried)),
-        tile('Compiled', formatCount(data.counts.compiled), plural(codes, 'different code')), tile('Failed', formatCount(failed)));
+        tile('Compiled', formatCount(data.counts.compiled), plural(codes, 'distinct kernel')), tile('Failed', formatCount(failed)));
   }
   return h('dl', {class: 'tiles'},
       tile('Default', formatSeconds(data.default_seconds)),
-      tile('Tuned', formatSeconds(data.tuned_seconds), data.beaten ? null : 'the default', data.beaten ? 'good' : ''),
-      data.beaten ? tile('Speed-up', formatTimes(data.speedup), data.speedup_low ? `95 %: ${formatInterval(data.speedup_low, data.speedup_high)}` : null, 'good') : null,
+      tile('Tuned', formatSeconds(data.tuned_seconds), data.beaten ? null : 'default kept', data.beaten ? 'good' : ''),
+      data.beaten ? tile('Speedup', formatTimes(data.speedup), data.speedup_low ? `95 % CI ${formatInterval(data.speedup_low, data.speedup_high)}` : null, 'good') : null,
       rate ? tile('Rate', formatRate(rate, 'FLOP/s'), peak ? `${formatPercent(rate / peak)} of the peak` : null) : null,
       data.libraries.map(library => tile(library.name, formatSeconds(library.seconds),
-          library.over_tuned ? `tuned is ${formatTimes(library.over_tuned)} as fast` : null)),
-      tile('Tried', formatCount(data.counts.tried), `${formatCount(data.counts.right)} right, ${formatCount(failed + data.counts.wrong)} failed or wrong`));
+          library.over_tuned ? `tuned is ${formatFaster(library.over_tuned)}` : null)),
+      tile('Tried', formatCount(data.counts.tried), `${formatCount(data.counts.right)} verified, ${formatCount(failed + data.counts.wrong)} failed or wrong`));
 }
 
 function showDispatch(main, dispatch) {
@@ -65,7 +65,7 @@ function showDispatch(main, dispatch) {
       h('h2', {tabindex: '-1', id: 'title'}, data.operation || data.name),
       h('p', {class: 'sub'}, h('code', {}, data.name), data.device === null ? null : ` on ${nameOf(dispatch.report.devices, data.device)}`),
       h('p', {class: 'lead'}, dispatchVerdict(data)),
-      data.selection && data.selection.reason ? h('p', {class: 'note'}, `How it was chosen: ${data.selection.reason}.`) : null,
+      data.selection && data.selection.reason ? h('p', {class: 'note'}, `Selection: ${data.selection.reason}.`) : null,
       tilesOf(data),
       h('div', {class: 'grid'}, chartSections(dispatch)),
       whySection(dispatch), tieSection(dispatch), failureSection(dispatch),
@@ -80,8 +80,8 @@ function chartSections(dispatch) {
   return [scatterSection(dispatch), heatSection(dispatch), progressSection(dispatch), rooflineSection(dispatch)].filter(Boolean);
 }
 
-// The share of the differences between (logarithms of) times that goes with a knob's value: adjusted
-// for the number of its values, as adjusted R² of a one-way analysis of variance.
+// Share of the variance of the times' logarithms that a knob's value explains: adjusted R² of a
+// one-way analysis of variance.
 function shareOfVariance(rows, knob) {
   const chosen = rows.filter(row => row.measured && knob.index[row.at] >= 0);
   const groups = knob.values.map(() => ({count: 0, sum: 0}));
@@ -100,7 +100,7 @@ function shareOfVariance(rows, knob) {
   return 1 - within / total * (chosen.length - 1) / (chosen.length - used.length);
 }
 
-// The knob whose value goes with most of the differences comes first.
+// Knobs by the variance that they explain, largest first.
 function knobsByEffect(dispatch) {
   const share = new Map(dispatch.knobs.map(knob => [knob, shareOfVariance(dispatch.rows, knob)]));
   return [...dispatch.knobs].sort((a, b) => share.get(b) - share.get(a));
@@ -114,8 +114,8 @@ function scatterSection(dispatch) {
     const knob = knobs.find(each => each.name === chosen) || null;
     dropChart(box);
     drawScatter(box, dispatch, knob);
-    table.replaceChildren(knob ? folded(`The same as a table: times by ${knob.name}`, () => valueTable(dispatch, knob)) :
-        h('p', {class: 'note'}, 'The table “All candidates” has the same numbers.'));
+    table.replaceChildren(knob ? folded(`Table: times by ${knob.name}`, () => valueTable(dispatch, knob)) :
+        h('p', {class: 'note'}, '“All candidates” below has the numbers.'));
   };
   dispatch.draw.push(draw);
   return section('Every candidate',
@@ -131,7 +131,7 @@ function heatSection(dispatch) {
   const pick = (label, i) => choice(label, knobs.map(knob => [knob.name, knob.name]), chosen[i],
       value => { chosen[i] = value; draw(); });
   draw();
-  return section('Two knobs together', h('div', {class: 'choices'}, pick('Down ', 0), pick('Across ', 1)), box);
+  return section('Two knobs', h('div', {class: 'choices'}, pick('Down ', 0), pick('Across ', 1)), box);
 }
 
 function progressSection(dispatch) {
@@ -139,9 +139,9 @@ function progressSection(dispatch) {
   if (!steps.length) return null;
   const box = h('div', {class: 'chart'});
   dispatch.draw.push(() => drawProgress(box, dispatch));
-  return section('How the search went', box,
-      h('p', {class: 'note'}, 'Times of the search, one short measurement each: the lucky ones of a noisy machine are here too. The finalists’ second measurement decides.'),
-      folded('The same as a table', () => dataTable('Best so far', [{title: 'after', number: true},
+  return section('Search progress', box,
+      h('p', {class: 'note'}, 'Each time is one short measurement of the search. The finalists’ rounds decide the winner.'),
+      folded('Table: best so far', () => dataTable('Best so far', [{title: 'after', number: true},
         {title: 'best so far', number: true}, {title: 'candidate', number: true}],
         steps.map(row => [String(row.order + 1), formatSeconds(row.searched), row.id]))));
 }
@@ -151,31 +151,30 @@ function rooflineSection(dispatch) {
   if (!dispatch.tunedSeconds || !bandwidth || !peak) return null;
   if (!intensity) {
     if (!least) return null;
-    return section('Against what the device can do', h('p', {}, `Moving its operands once takes at least ${formatSeconds(least)} at ` +
-        `${formatRate(bandwidth, 'B/s')}: it runs at ${formatPercent(least / dispatch.tunedSeconds)} of that.`));
+    return section('Roofline', h('p', {}, `Reading and writing its operands once takes ${formatSeconds(least)} at ` +
+        `${formatRate(bandwidth, 'B/s')}: ${formatPercent(least / dispatch.tunedSeconds)} of the roofline.`));
   }
   const box = h('div', {class: 'chart'});
   dispatch.draw.push(() => drawRoofline(box, dispatch));
-  return section('Against what the device can do', box, h('p', {class: 'words'}, rooflineWords(dispatch)),
-      h('p', {class: 'note'}, `Peak ${formatRate(peak, 'FLOP/s')}, memory ${formatRate(bandwidth, 'B/s')}, as hone knows them of this device; ` +
-          'operands that stay in a cache can be read faster than the slope.'));
+  return section('Roofline', box, h('p', {class: 'words'}, rooflineWords(dispatch)),
+      h('p', {class: 'note'}, `Peak ${formatRate(peak, 'FLOP/s')}, memory ${formatRate(bandwidth, 'B/s')}. ` +
+          'Operands in a cache can be read faster than the slope.'));
 }
 
-// Which knobs matter, by the measurements of this store.
+// Knobs that matter, by this store's measurements.
 function whyWords(dispatch) {
   const shares = knobsByEffect(dispatch).map(knob => [knob.name, shareOfVariance(dispatch.rows, knob)]).filter(([, share]) => share > 0.02);
   if (!shares.length) return null;
-  return h('p', {}, 'Of the differences between all measured times, the value of ' +
-      shares.slice(0, 4).map(([name, share]) => `${name} goes with ${formatPercent(share)}`).join(', ') +
-      '. (Shares overlap: knobs were changed together.)');
+  return h('p', {}, 'Variance of the measured times explained by each knob: ' +
+      shares.slice(0, 4).map(([name, share]) => `${name} ${formatPercent(share)}`).join(', ') +
+      '. Shares overlap, because knobs were changed together.');
 }
 
 function whySection(dispatch) {
   if (!dispatch.data.effects.length) return null;
-  return section(dispatch.data.beaten ? 'Why the winner wins' : 'What the knobs do',
-      h('p', {class: 'note'}, `Measured, not explained: what the fastest candidate with another value takes, over the time of #${dispatch.data.best}. ` +
-          '“Only this knob changed” is this knob’s doing alone; “none measured”: the search did not try it. Times of the search ' +
-          'are one short measurement each, so that small differences there are noise.'),
+  return section(dispatch.data.beaten ? 'Why the winner wins' : 'Effect of each knob',
+      h('p', {class: 'note'}, `Times over that of the winner, #${dispatch.data.best}, by measurement. “Only this knob changed” isolates the knob. ` +
+          '“None measured” means that the search did not try it. Small differences are noise: the search measures each candidate once.'),
       whyWords(dispatch),
       effectsTable(dispatch));
 }
@@ -185,10 +184,10 @@ function tieSection(dispatch) {
   if (!ties.length) return null;
   const row = id => dispatch.byId.get(id);
   return section('Tie set',
-      h('p', {class: 'note'}, ties.length === 1 ? 'The winner was told apart from every other finalist.' :
-          `${ties.length} candidates could not be told apart; any of them is as good a choice.`),
-      dataTable('Candidates not told apart from the winner', [{title: 'id', number: true}, {title: 'time', number: true},
-        {title: '95 %', number: true}, {title: 'default / it', number: true}, {title: 'configuration', code: true}],
+      h('p', {class: 'note'}, ties.length === 1 ? 'The winner is significantly faster than every other finalist.' :
+          `${ties.length} candidates do not differ significantly; each is as good a choice.`),
+      dataTable('Candidates tied with the winner', [{title: 'id', number: true}, {title: 'time', number: true},
+        {title: '95 % CI', number: true}, {title: 'speedup', number: true}, {title: 'configuration', code: true}],
         ties.filter(row).map(id => [String(id) + (id === dispatch.data.best ? ' (winner)' : ''), formatSeconds(row(id).seconds),
           `${formatSeconds(row(id).low)} to ${formatSeconds(row(id).high)}`, row(id).ratio ? formatTimes(1 / row(id).ratio) : '–',
           formatConfiguration(dispatch.configuration(row(id)))])));
@@ -196,7 +195,7 @@ function tieSection(dispatch) {
 
 function failureSection(dispatch) {
   if (!dispatch.data.failures.length) return null;
-  return section('Failures', h('p', {class: 'note'}, `${dispatch.data.counts.reason}. Below: by kind, in the words of the compiler or the system. None of them can win.`),
+  return section('Failures', h('p', {class: 'note'}, `${dispatch.data.counts.reason}. By kind, with the compiler’s or the system’s message. None of these can win.`),
       failureList(dispatch));
 }
 
@@ -206,10 +205,10 @@ function reproduceSection(dispatch) {
   const run = report.runs.find(each => data.selection && each.id === data.selection.run) || report.runs[report.runs.length - 1];
   const best = data.best === null ? data.default : data.best;
   return section('Reproduce',
-      run ? h('p', {}, 'The run that chose it:') : null, run ? command(run.command) : null,
-      best === null ? null : h('p', {}, 'Its configuration, code, samples, and the compiler’s own commands (reproduce.sh):'),
+      run ? h('p', {}, data.selection ? 'Run that chose it:' : 'Newest run:') : null, run ? command(run.command) : null,
+      best === null ? null : h('p', {}, 'Configuration, code, samples and compiler commands (reproduce.sh):'),
       best === null ? null : command(`hone show ${best} --store ${store} --out candidate_${best}`),
-      data.best_configured ? h('p', {}, 'As the compiler was told it:') : null,
+      data.best_configured ? h('p', {}, 'Configuration as passed to the compiler:') : null,
       data.best_configured ? command(data.best_configured) : null,
       build ? h('p', {class: 'note'}, `${build.compiler}; flags: ${[].concat(build.flags).join(' ') || 'none'}`) : null);
 }

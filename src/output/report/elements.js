@@ -1,7 +1,7 @@
 'use strict';
-// Pieces of the page. Text becomes text nodes only: what a compiler said is never markup.
+// Pieces of the page. Text becomes text nodes only: compiler messages are never markup.
 
-// h('p', {class: 'note'}, 'text', node, null): null and undefined are passed over.
+// h('p', {class: 'note'}, 'text', node, null) skips null and undefined.
 function h(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -28,7 +28,7 @@ function dataTable(caption, columns, rows, attributes) {
             h('tr', {}, row.map((content, i) => cell(content, columns[i], i)))))));
 }
 
-// A table that is made when it is first opened.
+// A table that is created on first opening.
 function folded(summary, make, open) {
   const element = h('details', {}, h('summary', {}, summary));
   let made = false;
@@ -51,7 +51,7 @@ function choice(label, options, chosen, onChoice) {
   return h('label', {class: 'choice'}, label, select);
 }
 
-// Commands to copy: selected as a whole by the keyboard too.
+// Command to copy; the keyboard selects it as a whole too.
 function command(text) {
   const block = h('pre', {tabindex: '0'}, h('code', {}, text));
   const button = h('button', {type: 'button', class: 'copy'}, 'Copy');

@@ -30,8 +30,13 @@ function formatTimes(ratio) {
   return ratio === null || ratio === undefined ? '–' : `${ratio.toFixed(2)}×`;
 }
 
+// “2.00× faster”, “1.25× slower”: a speedup in words.
+function formatFaster(speedup) {
+  return speedup >= 1 ? `${formatTimes(speedup)} faster` : `${formatTimes(1 / speedup)} slower`;
+}
+
 function formatInterval(low, high) {
-  return low === null || high === null ? '' : `${low.toFixed(2)} to ${high.toFixed(2)}`;
+  return low === null || high === null ? '' : `${low.toFixed(2)}-${high.toFixed(2)}`;
 }
 
 function formatPercent(share) {
@@ -50,5 +55,5 @@ function formatConfiguration(configuration) {
   if (configuration === null || typeof configuration !== 'object') return String(configuration);
   const parts = Object.entries(configuration)
       .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`);
-  return parts.length ? parts.join(' ') : 'the compiler’s own choice';
+  return parts.length ? parts.join(' ') : 'default';
 }

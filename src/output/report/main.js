@@ -1,8 +1,8 @@
 'use strict';
-// Reads the data and shows the page that the address names: #, or #dispatch-3.
+// Reads the data and shows the page of the address: #, or #dispatch-3.
 
 const report = JSON.parse(document.getElementById('data').textContent);
-const opened = new Map();  // dispatches that were shown, by place
+const opened = new Map();  // dispatches shown before, by index
 
 function show(moveFocus) {
   const main = document.getElementById('main');
@@ -28,9 +28,9 @@ function show(moveFocus) {
 }
 
 document.getElementById('where').textContent = report.store;
-document.getElementById('foot').textContent = `Made by hone from ${report.store}. Nothing leaves this page. Charts: Chart.js, MIT.`;
+document.getElementById('foot').textContent = `Made by hone from ${report.store}. This page makes no requests. Charts: Chart.js, MIT.`;
 addEventListener('hashchange', () => { if (location.hash !== '#main') show(true); });
-// Charts hold the colours they were drawn with.
+// Charts keep their colours, so a change of scheme redraws them.
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => show(false));
 Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 show(false);

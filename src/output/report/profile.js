@@ -1,5 +1,5 @@
 'use strict';
-// A profile of operations: under the roof of what the device can do, over two dimensions that were swept, as a table.
+// A profile of operations: roofline, heat map over two swept dimensions, and table.
 
 function showProfile(main, profile) {
   const measured = profile.rows.filter(row => row.seconds);
@@ -16,8 +16,8 @@ function showProfile(main, profile) {
 
 function profileRoofline(profile, measured) {
   const box = h('div', {class: 'chart tall'});
-  const place = section('Against what the device can do', box, h('p', {class: 'note'},
-      'Operations and bytes are the operation’s own, each tensor once: what stays in a cache may lie above the slope.'));
+  const place = section('Roofline', box, h('p', {class: 'note'},
+      'Operations and bytes are the operation’s own, each tensor once. Operands in a cache may lie above the slope.'));
   const intensity = row => row.flops / row.bytes, rate = row => row.flops / row.seconds / 1e9;
   const values = measured.map(intensity);
   const low = Math.min(...values) / 2, high = Math.max(...values) * 2;
@@ -32,7 +32,7 @@ function profileRoofline(profile, measured) {
   const scales = {x: axis('operations per byte', {type: 'logarithmic', min: low, max: high}),
     y: axis('GFLOP/s', {type: 'logarithmic'})};
   const best = measured.reduce((a, b) => rate(a) > rate(b) ? a : b);
-  // Once it stands in the page: a chart takes its size from its box.
+  // Drawn in the next frame: a chart takes its size from its box in the page.
   requestAnimationFrame(() => drawChart(box, `${plural(measured.length, 'dispatch', 'dispatches')} by operations per byte; the ` +
       `fastest, ${best.dispatch}, reaches ${digits(rate(best))} GFLOP/s. The table below has the numbers.`, {
     type: 'line', data: {datasets: points.concat(profile.roofs.map(roof))},
@@ -42,7 +42,7 @@ function profileRoofline(profile, measured) {
   return place;
 }
 
-// Dimensions of an operation that take several values among these rows.
+// Dimensions that take several values among these rows.
 function sweptDimensions(rows) {
   const names = [...new Set(rows.flatMap(row => Object.keys(row.dimensions)))];
   return names.filter(name => new Set(rows.map(row => row.dimensions[name])).size > 1);
@@ -63,10 +63,10 @@ function profileHeat(measured) {
     box.replaceChildren(profileHeatMap(rows, ...chosen));
   };
   draw();
-  return section('Two dimensions together', choices, box);
+  return section('Two dimensions', choices, box);
 }
 
-// The best configuration at each pair of values, in GFLOP/s.
+// Best GFLOP/s at each pair of values.
 function profileHeatMap(rows, down, across) {
   const valuesOf = name => [...new Set(rows.map(row => row.dimensions[name]))].sort((a, b) => a - b);
   const best = new Map();
@@ -83,7 +83,7 @@ function profileHeatMap(rows, down, across) {
     return element;
   };
   const name = `Best GFLOP/s by ${down} and ${across}`;
-  return h('div', {}, h('p', {class: 'note'}, `${name}, of all configurations and other dimensions; · not measured.`),
+  return h('div', {}, h('p', {class: 'note'}, `${name}, over all configurations and other dimensions; · not measured.`),
       h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': name},
         h('table', {class: 'heat'}, h('caption', {class: 'hidden'}, name),
           h('thead', {}, h('tr', {}, h('th', {scope: 'col', class: 'corner'}, `${down} ↓  ${across} →`),

@@ -1,7 +1,7 @@
 'use strict';
-// What charts show, as tables; and tables that are charts.
+// Tables of the charts' data, and heat maps.
 
-// Per value of a knob: how many were tried and what became of them.
+// Counts and times of the candidates by value of a knob.
 function valueTable(dispatch, knob) {
   const groups = knob.values.map(() => ({tried: 0, failed: 0, seconds: []}));
   for (const row of dispatch.rows) {
@@ -23,7 +23,7 @@ function valueTable(dispatch, knob) {
 
 const mostHeatMapValues = 10;
 
-// Neighbouring values put together until there are few enough: [{text, from, to}], ends included.
+// Groups of neighbouring values, at most mostHeatMapValues: [{text, from, to}], ends included.
 function valueBins(knob) {
   const bins = [], size = Math.ceil(knob.values.length / mostHeatMapValues);
   for (let from = 0; from < knob.values.length; from += size) {
@@ -34,7 +34,7 @@ function valueBins(knob) {
   return bins;
 }
 
-// The fastest candidate at each pair of values, over the fastest of all: a table, coloured.
+// Heat map: the fastest time at each pair of values, over the fastest of all.
 function heatMap(dispatch, down, across) {
   const rows = valueBins(down), columns = valueBins(across);
   const cells = rows.map(() => columns.map(() => ({tried: 0, best: null})));
@@ -50,7 +50,7 @@ function heatMap(dispatch, down, across) {
   const body = cells.map((line, i) => h('tr', {}, h('th', {scope: 'row', class: 'number'}, rows[i].text),
       line.map(cell => heatCell(cell, fastest, slowest))));
   const name = `Fastest by ${down.name} and ${across.name}`;
-  const words = `Each cell: the fastest at ${down.name} (down) and ${across.name} (across), ` +
+  const words = `Fastest time by ${down.name} (down) and ${across.name} (across), ` +
       `as a multiple of ${formatSeconds(all.length ? fastest : null)}; · not tried, ✕ all failed.`;
   return h('div', {}, h('p', {class: 'note'}, words), h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': name},
       h('table', {class: 'heat'}, h('caption', {class: 'hidden'}, name),
@@ -77,7 +77,7 @@ function candidatesTable(dispatch) {
   const measured = dispatch.rows.filter(row => row.measured).sort((a, b) => a.seconds - b.seconds);
   const sorted = measured.concat(dispatch.rows.filter(row => !row.measured));
   const table = dataTable('All candidates, fastest first', [{title: 'id', number: true}, {title: 'time', number: true},
-    {title: 'default / it', number: true}, {title: 'state'}, {title: 'configuration', code: true}], []);
+    {title: 'speedup', number: true}, {title: 'state'}, {title: 'configuration', code: true}], []);
   const body = table.querySelector('tbody');
   const more = h('button', {type: 'button'}, '');
   const shown = h('p', {class: 'note', role: 'status'});
@@ -104,27 +104,26 @@ function stateWords(row) {
   return row.failureKind || row.state;
 }
 
-// Failures by kind with the compiler's words, most frequent first.
+// Failures by kind and compiler message, most frequent first.
 function failureList(dispatch) {
   return h('ul', {class: 'failures'}, dispatch.data.failures.map(failure => {
-    const lines = failure.message.split('\n'), first = lines[0] || 'no words';
+    const lines = failure.message.split('\n'), first = lines[0] || 'no message';
     const long = failure.message.length > 220 || lines.length > 2;
     return h('li', {}, h('p', {}, h('strong', {}, `${formatCount(failure.count)} × ${failure.kind}`),
-        ` first: candidate ${failure.example}`),
-      long ? folded(first.slice(0, 200), () => h('pre', {tabindex: '0'}, failure.message)) : h('pre', {tabindex: '0'}, failure.message || 'no words'));
+        ` first by candidate ${failure.example}`),
+      long ? folded(first.slice(0, 200), () => h('pre', {tabindex: '0'}, failure.message)) : h('pre', {tabindex: '0'}, failure.message || 'no message'));
   }));
 }
 
-// What each knob is worth, as measured (src/output/report_knobs.h).
+// Measured cost of changing each knob (src/output/report_knobs.h).
 function effectsTable(dispatch) {
   const ties = new Set(dispatch.data.selection ? dispatch.data.selection.ties : []);
   const words = change => {
-    const told = ties.has(change.candidate) ? 'not told apart' :
-        change.slower >= 1 ? `${formatTimes(change.slower)} the time` : `${formatTimes(1 / change.slower)} faster`;
+    const told = ties.has(change.candidate) ? 'tied' : formatFaster(1 / change.slower);
     return `${change.value}: ${told} (#${change.candidate})`;
   };
-  return dataTable('What changing each knob costs', [{title: 'knob'}, {title: 'winner’s', number: true},
-    {title: 'best with another value'}, {title: 'only this knob changed'}],
+  return dataTable('Cost of changing each knob', [{title: 'knob'}, {title: 'winner', number: true},
+    {title: 'fastest with another value'}, {title: 'only this knob changed'}],
     dispatch.data.effects.map(effect => [effect.name, String(effect.value),
       effect.best_other ? words(effect.best_other) : 'none measured',
       effect.alone.length ? h('ul', {class: 'plain'}, effect.alone.slice(0, 6).map(change => h('li', {}, words(change)))) : 'none measured']));

@@ -1,0 +1,30 @@
+// Roofline time of a whole program: the machine's limit that a report compares a tuning with.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "output/measured_dispatch.h"
+#include "store/store.h"
+
+namespace hone::output {
+
+// Limit of one call of a program, as one build splits it into dispatches.
+struct ProgramLimit {
+  store::Id build = 0;              // 0 if no candidate of the program was compiled
+  std::optional<double> seconds{};  // none if `why_unknown` says why
+  std::string why_unknown{};
+};
+
+// Returns the limit on `device` for each build that `rows` have dispatches of. A limit is the sum
+// of launches x roofline_seconds() over the program's dispatches. A kernel that was measured below
+// its roofline, with operands in a cache, counts with its own time. Dispatches without candidates
+// belong to the only build; of several builds, to none. Missing dispatches make a limit too small,
+// never too large. `rows`: of all programs, builds and devices. A limit is unknown without the
+// device's peaks, without operations and bytes, and for products of a type whose peak is unknown.
+std::vector<ProgramLimit> program_limits(const std::vector<store::ProgramDispatch>& launches,
+                                         const std::vector<store::DispatchRow>& rows,
+                                         store::Id device, const Peaks& peaks);
+
+}  // namespace hone::output
