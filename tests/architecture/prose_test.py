@@ -17,13 +17,9 @@ OPENERS = ("What", "One", "Those", "Of", "That", "Who")
 # Pages that are not rewritten yet. A page that is rewritten leaves this list.
 SKIPPED = {
     "docs/benchmarks.md",
-    "docs/dependencies.md",
     "docs/dispatch-profiler-transcript.md",
     "docs/dispatch-profiler.md",
-    "docs/fuzzing.md",
-    "docs/migration.md",
     "docs/spaces.md",
-    "docs/tutorial-external-kernel.md",
     "docs/worker-protocol.md",
 }
 
