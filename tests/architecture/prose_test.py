@@ -18,9 +18,7 @@ OPENERS = ("What", "One", "Those", "Of", "That", "Who")
 SKIPPED = {
     "docs/benchmarks.md",
     "docs/dispatch-profiler-transcript.md",
-    "docs/dispatch-profiler.md",
     "docs/spaces.md",
-    "docs/worker-protocol.md",
 }
 
 MARKER = re.compile(r"\s*(?:[-*]|\d+\.)\s+")
