@@ -14,9 +14,6 @@ WORDS = 25
 COLUMNS = 120
 OPENERS = ("What", "One", "Those", "Of", "That", "Who")
 
-# Pages whose prose is written elsewhere: scripts/benchmarks-page generates this one.
-SKIPPED = {"docs/benchmarks.md"}
-
 MARKER = re.compile(r"\s*(?:[-*]|\d+\.)\s+")
 ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|vs|etc)\.")
 
@@ -24,7 +21,7 @@ ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|vs|etc)\.")
 def pages():
     """Path and text of each page under the rules."""
     found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    return [(p, p.read_text()) for p in found if str(p.relative_to(ROOT)) not in SKIPPED]
+    return [(p, p.read_text()) for p in found]
 
 
 def without_targets(line):
@@ -121,9 +118,6 @@ class Prose(unittest.TestCase):
             for path, text in pages() for number, paragraph in paragraphs(text)
             if plain(paragraph).split()[:1] and plain(paragraph).split()[0].rstrip(",:.") in OPENERS
         ])
-
-    def test_a_skipped_page_is_there(self):
-        self.expect_none([name for name in sorted(SKIPPED) if not (ROOT / name).is_file()])
 
     def test_sentences_are_told_apart(self):
         self.assertEqual([len(words(s)) for s in sentences("Two words. `a b c` is one, e.g. here (so).")], [2, 6])
