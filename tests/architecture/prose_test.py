@@ -20,7 +20,7 @@ ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|vs|etc)\.")
 
 def pages():
     """Path and text of each page under the rules."""
-    found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    found = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
     return [(p, p.read_text()) for p in found]
 
 
