@@ -1,4 +1,4 @@
-"""The rules of the pages' prose: short sentences, short lines, a noun or a verb first. Comments of src/ begin likewise.
+"""The rules of the pages: short sentences, short lines, a noun or a verb first. Comments of src/ begin likewise.
 
 Run by ctest, or by hand: python3 tests/architecture/prose_test.py [-v] [Prose.test_NAME]
 
@@ -117,6 +117,13 @@ class Prose(unittest.TestCase):
             f"{path.relative_to(ROOT)}:{number}: {plain(paragraph)[:60]}"
             for path, text in pages() for number, paragraph in paragraphs(text)
             if plain(paragraph).split()[:1] and plain(paragraph).split()[0].rstrip(",:.") in OPENERS
+        ])
+
+    def test_a_page_of_docs_begins_with_a_command(self):
+        # scripts/docs-commands runs it.
+        self.expect_none([
+            str(path.relative_to(ROOT)) for path, text in pages()
+            if path.parent != ROOT and "\n```sh" not in re.split(r"^## ", text, maxsplit=1, flags=re.MULTILINE)[0]
         ])
 
     def test_sentences_are_told_apart(self):
