@@ -38,6 +38,8 @@ constexpr Example kExamples[] = {
     {"dispatches", "hone dispatches examples/feed_forward.mlir --extract-root 0 -o root.mlir",
      "the first one's matrix product as a program"},
     {"dispatches", "hone dispatches model.onnx --profile", "where its time goes"},
+    {"dispatches", "hone dispatches model.onnx --graph dot | dot -Tsvg > model.svg",
+     "its launches as a picture, by Graphviz"},
     {"doctor", "hone doctor", "what is missing or mis-set, and what mends it"},
     {"doctor", "hone doctor --store /mnt/shared/hone.db", "the same for a store elsewhere"},
     {"flags", "hone flags model.onnx", "the flags that make it fastest"},

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
+#include "cli/dispatch_graph.h"
 #include "cli/profile_table.h"
 #include "output/cells.h"
 #include "output/json_text.h"
@@ -28,6 +29,7 @@ using output::Align;
 struct DispatchesOptions {
   SessionOptions profiling;  // what --profile takes beside the others
   bool profile = false, quick = false;
+  std::string graph;  // "dot"; empty: none
   ToolchainOptions toolchain;
   std::string input;
   std::vector<std::string> external;  // manifests
@@ -193,10 +195,19 @@ CommandResult profile(const DispatchesOptions& options) {
   profiling.tuning.input = options.input;
   profiling.json = options.json;
   profiling.command_line = "hone dispatches --profile " + shell_word(options.input);
-  return profile_dispatches(std::move(profiling), options.quick);
+  return profile_dispatches(std::move(profiling), options.quick, !options.graph.empty());
+}
+
+BoxLines lines_with_operations(const problem::Program& program) {
+  BoxLines lines;
+  for (const problem::Dispatch& dispatch : program.dispatches)
+    lines[dispatch.name] = {problem::describe(dispatch.root)};
+  return lines;
 }
 
 CommandResult list_dispatches(const DispatchesOptions& options) {
+  if (!options.graph.empty() && (options.json || !options.extract_root.empty()))
+    return input_error("--graph prints a picture: leave --json and --extract-root out");
   if (options.profile) return profile(options);
   if (options.quick) return input_error("--quick says how --profile measures; give both");
   if (!options.output.empty() && options.extract_root.empty())
@@ -211,6 +222,11 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) say("{}\n", note);
   if (!options.extract_root.empty()) return write_root(options, program, toolchain.compiler());
+  if (!options.graph.empty()) {
+    HONE_TRY(print_graph(toolchain.compiler(), input.path, input.bytes,
+                         compile_flags(options.toolchain), lines_with_operations(program)));
+    return 0;
+  }
   Reasons reasons;
   const output::Table table = table_of(program, replacing, !options.json, reasons);
   if (options.json) {
@@ -247,6 +263,10 @@ void add_dispatches_command(CLI::App& app, Run& run) {
   command->add_flag("--quick", options->quick,
                     "with --profile: by runs of the whole program only, without verifying and "
                     "measuring each dispatch alone, and without the roofline (CPUs)");
+  command
+      ->add_option("--graph", options->graph,
+                   "draw the launches and the tensors between them (dot: for Graphviz)")
+      ->check(CLI::IsMember({"dot"}));
   SessionOptions& profiling = options->profiling;
   command
       ->add_option("--store", profiling.store, "with --profile: SQLite file that keeps the times")

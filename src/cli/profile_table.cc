@@ -1,10 +1,12 @@
 #include "cli/profile_table.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "cli/dispatch_graph.h"
 #include "output/cells.h"
 #include "output/json_text.h"
 #include "output/screen.h"
@@ -32,6 +34,26 @@ Cell rate_cell(double amount, std::optional<double> seconds) {
   return {amount / *seconds, fmt::format("{:.1f}", amount / *seconds / 1e9)};
 }
 
+double sum_of_calls(const tune::ProgramProfile& profile) {
+  double sum = 0;
+  for (const tune::DispatchProfile& each : profile.dispatches) sum += each.call_seconds();
+  return sum;
+}
+
+// Adds up the shares of a kernel's launch sets, since all have its name.
+BoxLines lines_with_shares(const tune::ProgramProfile& profile) {
+  const double sum = sum_of_calls(profile);
+  std::map<std::string, double> seconds;
+  for (const tune::DispatchProfile& each : profile.dispatches)
+    seconds[each.dispatch->name] += each.call_seconds();
+  BoxLines lines;
+  for (const tune::DispatchProfile& each : profile.dispatches)
+    lines[each.dispatch->name] = {
+        problem::describe(each.dispatch->root),
+        share_cell(seconds[each.dispatch->name], sum).text + " of the time"};
+  return lines;
+}
+
 output::Table table_of(const tune::ProgramProfile& profile, bool alone) {
   const bool in_place = profile.sum_in_place().has_value();
   std::vector<output::Column> columns = {{"name", "dispatch"},
@@ -51,8 +73,7 @@ output::Table table_of(const tune::ProgramProfile& profile, bool alone) {
   std::vector<const tune::DispatchProfile*> rows;
   for (const tune::DispatchProfile& each : profile.dispatches) rows.push_back(&each);
   std::ranges::stable_sort(rows, std::greater(), &tune::DispatchProfile::call_seconds);
-  double sum = 0;
-  for (const tune::DispatchProfile* row : rows) sum += row->call_seconds();
+  const double sum = sum_of_calls(profile);
   for (const tune::DispatchProfile* row : rows) {
     const problem::Dispatch& dispatch = *row->dispatch;
     const std::optional<double> launch = row->launch_seconds();
@@ -138,7 +159,7 @@ std::string words_of_sum(const tune::ProgramProfile& profile) {
 
 }  // namespace
 
-CommandResult profile_dispatches(SessionOptions options, bool quick) {
+CommandResult profile_dispatches(SessionOptions options, bool quick, bool graph) {
   options.no_flags = true;
   HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,
               problem::given_size_sets(options.toolchain.sizes));
@@ -172,6 +193,12 @@ CommandResult profile_dispatches(SessionOptions options, bool quick) {
     if (quick && !profile->sum_in_place())
       return failure("there are no times in place, and --quick measures no others: {}",
                      profile->why_not);
+    if (graph) {
+      HONE_ASSIGN(const std::string text, read_file(session.options.tuning.input));
+      HONE_TRY(print_graph(context.compiler, session.options.tuning.input, text, context.flags(),
+                           lines_with_shares(*profile)));
+      return 0;
+    }
     const output::Table table = table_of(*profile, !quick);
     if (session.options.json) {
       const auto or_null = [](std::optional<double> seconds) {

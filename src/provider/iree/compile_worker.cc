@@ -87,6 +87,7 @@ class IreeWorker : public provider::CompileWorker {
           });
     serve(kReplaceableOperations, replaceable_operations);
     serve(kExternLaunches, extern_launches);
+    serve(kProgramGraph, program_graph);
     return outcome;
   }
 
