@@ -12,6 +12,7 @@
 #include "measure/verification.h"
 #include "output/json_text.h"
 #include "output/proof_text.h"
+#include "output/screen.h"
 #include "tune/compare/verify.h"
 #include "tune/program/program_tolerance.h"
 
@@ -59,21 +60,23 @@ Result<int> compare_arrays(const ArrayComparison& options) {
     fmt::print("{}\n", document.dump(2));
     return comparison.right ? 0 : 1;
   }
-  fmt::print("{} against {}, {}\n", options.got, options.expected,
-             problem::to_string(expected.type));
-  fmt::print("  different        {} of {} elements ({:.3g} %)\n",
-             elements_text(difference.different), elements_text(difference.elements), 100 * share);
-  fmt::print("  absolute error   largest {:.4g}, mean {:.4g}\n", difference.largest,
-             difference.mean);
-  fmt::print("  relative error   largest {:.4g}\n", difference.largest_relative);
-  fmt::print("  ulp              largest {:.6g}\n", difference.largest_ulp);
+  std::string text = fmt::format("{} against {}, {}\n", options.got, options.expected,
+                                 problem::to_string(expected.type));
+  text += fmt::format("  different        {} of {} elements ({:.3g} %)\n",
+                      elements_text(difference.different), elements_text(difference.elements),
+                      100 * share);
+  text += fmt::format("  absolute error   largest {:.4g}, mean {:.4g}\n", difference.largest,
+                      difference.mean);
+  text += fmt::format("  relative error   largest {:.4g}\n", difference.largest_relative);
+  text += fmt::format("  ulp              largest {:.6g}\n", difference.largest_ulp);
   if (difference.different > 0)
-    fmt::print("  off by so many   {}\n", measure::ulp_text(difference));
+    text += fmt::format("  by ulp           {}\n", measure::ulp_text(difference));
   if (comparison.nan_count > 0)
-    fmt::print("  NaN              in {} elements where none is expected\n",
-               elements_text(comparison.nan_count));
-  fmt::print("  tolerance        {}\n", tune::in_words(tolerance));
-  fmt::print("{}\n", measure::describe(comparison));
+    text += fmt::format("  NaN              in {} elements where none is expected\n",
+                        elements_text(comparison.nan_count));
+  text += fmt::format("  tolerance        {}\n{}\n", tune::in_words(tolerance),
+                      measure::describe(comparison));
+  fmt::print("{}", output::wrapped(text, output::screen_width(), "                   "));
   return comparison.right ? 0 : 1;
 }
 

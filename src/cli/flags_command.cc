@@ -77,7 +77,8 @@ nlohmann::json document_of(const SessionOptions& options, const tune::FoundFlags
 }
 
 // The verdict first, then the flags that were tried and at most kMostNotTried that were not.
-void print(const tune::FoundFlags& found, const std::filesystem::path& file) {
+void print(const tune::FoundFlags& found, const std::string& program,
+           const std::filesystem::path& file) {
   constexpr std::size_t kMostNotTried = 5;
   const std::size_t width = output::screen_width();
   if (!found.verdict) {
@@ -91,7 +92,10 @@ void print(const tune::FoundFlags& found, const std::filesystem::path& file) {
                                     1 / gain.interval.high, 1 / gain.interval.low),
                         width));
   }
-  fmt::print("flags: {} (iree-compile @{} takes them)\n\n{}", file.string(), file.string(),
+  fmt::print("use it: {}\n\n{}",
+             output::wrapped(
+                 fmt::format("iree-compile {} @{}", shell_word(program), shell_word(file.string())),
+                 width - std::min<std::size_t>(width, 8), "    ", " \\"),
              table_of(found).to_text(width));
   const std::size_t listed = std::min(found.not_tried.size(), kMostNotTried);
   if (listed > 0) fmt::print("\nnot tried:\n");
@@ -149,7 +153,7 @@ CommandResult search_flags(SessionOptions options) {
     if (session.options.json)
       fmt::print("{}\n", output::json_text(document_of(session.options, *found, flags)));
     else
-      print(*found, file);
+      print(*found, tuning.input, file);
     return 0;
   });
 }

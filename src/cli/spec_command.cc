@@ -114,11 +114,14 @@ void print(const SpecOptions& options, const tune::CheckedSpec& checked,
            const std::vector<std::string>& flags, std::size_t working) {
   constexpr std::size_t kMostClasses = 3;
   const std::size_t width = output::screen_width();
-  fmt::print("{} of {} entries work for {} on {}\n", working, checked.entries.size(),
-             options.program, options.toolchain.target);
+  fmt::print("{}\n", output::wrapped(fmt::format("{} of {} entries work for {} on {}", working,
+                                                 checked.entries.size(), options.program,
+                                                 options.toolchain.target),
+                                     width));
   std::string words = "use it: iree-compile";
   for (const std::string& flag : flags) words += " " + shell_word(flag);
-  fmt::print("{}\n\n{}", words, table_of(checked).first(kMostEntries).to_text(width));
+  fmt::print("{}\n\n{}", output::wrapped(words, width, "    ", " \\"),
+             table_of(checked).first(kMostEntries).to_text(width));
   if (checked.entries.size() > kMostEntries)
     fmt::print("{} more (--json)\n", checked.entries.size() - kMostEntries);
   std::size_t classes = 0;

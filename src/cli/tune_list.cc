@@ -26,8 +26,7 @@
 namespace hone::cli {
 namespace {
 
-// Rows of the screen; the file of results and --json have all.
-constexpr std::size_t kMostResults = 25;
+constexpr std::size_t kMostPlanned = 25;  // rows of the screen
 
 std::filesystem::path results_file(const SessionOptions& options,
                                    const provider::ListProvider& listed) {
@@ -35,65 +34,75 @@ std::filesystem::path results_file(const SessionOptions& options,
   return options.gemms.results.empty() ? options.tuning.out / file : file;
 }
 
-CommandResult print_result(ListSession& session, const tune::TunedList& tuned) {
-  const SessionOptions& options = session.options();
-  store::Store& store = session.store();
-  tune::Context& context = session.context();
-  const std::filesystem::path file = results_file(options, session.listed());
-  HONE_ASSIGN(const std::vector<ListResult> results,
-              list_results(store, context.provider.name(), tuned.tuned, context.baseline.build,
-                           context.device));
-  const output::Table table = results_table(session.listed(), results);
-  HONE_ASSIGN(const output::Table dispatches,
-              output::dispatch_table(store, tuned.list, context.baseline.build, context.device,
-                                     core_library_columns()));
+// Tables that --json and --verbose print of a tuned list.
+struct ListTables {
+  output::Table dispatches;
+  output::GpuReport gpu;
+};
+
+Result<ListTables> tables_of(ListSession& session, const tune::TunedList& tuned) {
+  const tune::Context& context = session.context();
+  HONE_ASSIGN(output::Table dispatches,
+              output::dispatch_table(session.store(), tuned.list, context.baseline.build,
+                                     context.device, core_library_columns()));
   std::map<store::Id, output::Spent> spent;
   for (const tune::TunedDispatch& each : tuned.tuned)
     spent[each.id] = {each.seconds, each.busy_seconds};
-  HONE_ASSIGN(const output::GpuReport gpu,
-              output::gpu_report(store, tuned.list, context.baseline.build, context.device, spent,
-                                 gpu_library_columns()));
-  const bool found = std::any_of(results.begin(), results.end(),
-                                 [](const auto& each) { return each.speedup.has_value(); });
-  if (options.json) {
-    nlohmann::json document{
-        {"schema_version", output::kSchemaVersion},
-        {"gemms", table.to_json()},
-        {"dispatches", dispatches.to_json()},
-        {"gpu", gpu.table.to_json()},
-        {"notes", gpu.notes},
-        {"results", file},
-        {"time_budget", output::time_table(context.state->time).to_json()},
-        {"machine", {{"noise", tuned.machine.noise}, {"state", tuned.machine.state}}},
-        {"search", nlohmann::json::array()},
-        {"not_tuned", nlohmann::json::array()}};
-    for (const tune::TunedDispatch& each : tuned.tuned)
-      if (!each.search.strategy.empty())  // not finished by an earlier run
-        document["search"].push_back({{"dispatch", each.dispatch->name}, {"search", each.search}});
-    for (const tune::NotTuned& not_tuned : tuned.not_tuned)
-      document["not_tuned"].push_back(
-          {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
-    fmt::print("{}\n", output::json_text(document));
-    return found ? 0 : 1;
-  }
-  const std::size_t width = std::min(output::screen_width(), output::kSummaryWidth);
+  HONE_ASSIGN(output::GpuReport gpu,
+              output::gpu_report(session.store(), tuned.list, context.baseline.build,
+                                 context.device, spent, gpu_library_columns()));
+  return ListTables{std::move(dispatches), std::move(gpu)};
+}
+
+nlohmann::json document_of(ListSession& session, const tune::TunedList& tuned,
+                           const output::Table& results, const ListTables& tables) {
+  nlohmann::json document{
+      {"schema_version", output::kSchemaVersion},
+      {"gemms", results.to_json()},
+      {"dispatches", tables.dispatches.to_json()},
+      {"gpu", tables.gpu.table.to_json()},
+      {"notes", tables.gpu.notes},
+      {"results", results_file(session.options(), session.listed())},
+      {"time_budget", output::time_table(session.context().state->time).to_json()},
+      {"machine", {{"noise", tuned.machine.noise}, {"state", tuned.machine.state}}},
+      {"search", nlohmann::json::array()},
+      {"not_tuned", nlohmann::json::array()}};
+  for (const tune::TunedDispatch& each : tuned.tuned)
+    if (!each.search.strategy.empty())  // not finished by an earlier run
+      document["search"].push_back({{"dispatch", each.dispatch->name}, {"search", each.search}});
+  for (const tune::NotTuned& not_tuned : tuned.not_tuned)
+    document["not_tuned"].push_back(
+        {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
+  return document;
+}
+
+CommandResult print_result(ListSession& session, const tune::TunedList& tuned) {
+  const SessionOptions& options = session.options();
+  tune::Context& context = session.context();
+  HONE_ASSIGN(const std::vector<ListResult> results,
+              list_results(session.store(), context.provider.name(), tuned.tuned,
+                           context.baseline.build, context.device));
+  const output::Table table = results_table(session.listed(), results);
   const auto faster = std::ranges::count_if(
       results, [](const ListResult& each) { return each.speedup.has_value(); });
-  fmt::print("{}",
-             output::wrapped(fmt::format("{} of {} beat their default; the fastest kernels: {}\n"
-                                         "report: {}\n\n",
-                                         faster, results.size(), file.string(),
-                                         (options.tuning.out / "report.html").string()),
-                             width));
-  fmt::print("{}", table.first(kMostResults).to_text(width));
-  if (table.size() > kMostResults)
-    fmt::print("{} more in {}\n", table.size() - kMostResults, file.string());
-  fmt::print("\n{}{}", output::skipped_text(tuned.not_tuned, width),
-             output::time_text(context.state->time.rows(), width));
-  if (!options.verbose) return found ? 0 : 1;
-  fmt::print("\n{}\n{}{}\n\n{}", dispatches.to_text(), gpu.table.to_text(),
-             fmt::join(gpu.notes, "\n"), output::time_table(context.state->time).to_text());
-  return found ? 0 : 1;
+  const int exit_code = faster > 0 ? 0 : 1;
+  if (options.json) {
+    HONE_ASSIGN(const ListTables tables, tables_of(session, tuned));
+    fmt::print("{}\n", output::json_text(document_of(session, tuned, table, tables)));
+    return exit_code;
+  }
+  fmt::print("{}", output::list_summary({.results = table,
+                                         .faster = static_cast<std::size_t>(faster),
+                                         .file = results_file(options, session.listed()),
+                                         .report = options.tuning.out / "report.html",
+                                         .skipped = tuned.not_tuned,
+                                         .time = context.state->time.rows()},
+                                        std::min(output::screen_width(), output::kSummaryWidth)));
+  if (!options.verbose) return exit_code;
+  HONE_ASSIGN(const ListTables tables, tables_of(session, tuned));
+  fmt::print("\n{}\n{}{}\n\n{}", tables.dispatches.to_text(), tables.gpu.table.to_text(),
+             fmt::join(tables.gpu.notes, "\n"), output::time_table(context.state->time).to_text());
+  return exit_code;
 }
 
 // Prints what a tuning of the list would do (--dry-run).
@@ -115,8 +124,8 @@ CommandResult print_list_plan(ListSession& session) {
   }
   const std::size_t width = std::min(output::screen_width(), output::kSummaryWidth);
   fmt::print("{} would be tuned with --budget {}\n\n{}", dispatches.size(), plan::as_budget(budget),
-             table.first(kMostResults).to_text(width));
-  if (table.size() > kMostResults) fmt::print("{} more\n", table.size() - kMostResults);
+             table.first(kMostPlanned).to_text(width));
+  if (table.size() > kMostPlanned) fmt::print("{} more\n", table.size() - kMostPlanned);
   return 0;
 }
 

@@ -217,6 +217,19 @@ std::string time_text(const std::vector<trial::TimeRow>& rows, std::size_t width
                  width, "          ");
 }
 
+std::string list_summary(const ListSummary& summary, std::size_t width) {
+  constexpr std::size_t kMostListed = 25;
+  std::string text = wrapped(
+      fmt::format("{} of {} beat their default\nresults:  {}\nreport:   {}\n\n", summary.faster,
+                  summary.results.size(), summary.file.string(), summary.report.string()),
+      width);
+  text += summary.results.first(kMostListed).to_text(width);
+  if (summary.results.size() > kMostListed)
+    text += fmt::format("{} more (--verbose)\n", summary.results.size() - kMostListed);
+  return readable(text + "\n" + skipped_text(summary.skipped, width) +
+                  time_text(summary.time, width));
+}
+
 std::string tuning_summary(const TuningSummary& summary, std::size_t width) {
   const tune::TuningResult& result = summary.result;
   const auto part = [](std::string text) { return text.empty() ? text : text + "\n"; };

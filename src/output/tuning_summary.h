@@ -28,6 +28,17 @@ struct TuningSummary {
 // longer. The text is UTF-8, whatever bytes the program's names have.
 std::string tuning_summary(const TuningSummary& summary, std::size_t width = kSummaryWidth);
 
+// Closing screen of a list of dispatches, each tuned for itself.
+struct ListSummary {
+  Table results;
+  std::size_t faster = 0;      // results that beat their default
+  std::filesystem::path file;  // that has all results
+  std::filesystem::path report;
+  const std::vector<tune::NotTuned>& skipped;
+  std::vector<trial::TimeRow> time = {};
+};
+std::string list_summary(const ListSummary& summary, std::size_t width = kSummaryWidth);
+
 // Returns a line per reason, those with the largest share of the time first and the rest together:
 // "skipped: 2 dispatches (47.6 % of the time): no budget left". Each takes one line of the screen.
 std::string skipped_text(const std::vector<tune::NotTuned>& skipped, std::size_t width);

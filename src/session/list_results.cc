@@ -8,8 +8,8 @@
 namespace hone::session {
 
 std::string checked_words(const std::string& tolerance) {
-  if (tolerance.starts_with("absolute 0, relative 0:")) return "right, exact";
-  return "right within " + tolerance.substr(0, tolerance.find(':'));
+  if (tolerance.starts_with("absolute 0, relative 0:")) return "exact";
+  return "within " + tolerance.substr(0, tolerance.find(':'));
 }
 
 Result<std::vector<ListResult>> list_results(store::Store& store, std::string_view provider,

@@ -20,7 +20,7 @@ struct ListResult {
   std::string tolerance;          // within which every element was right, and why it is that
 };
 
-// Returns "right, exact" or "right within absolute 0.01, relative 0.001", for tables. `tolerance`:
+// Returns "exact" or "within absolute 0.01, relative 0.001", for tables. `tolerance`:
 // the store's text, without the reason that follows it there.
 std::string checked_words(const std::string& tolerance);
 

@@ -55,9 +55,6 @@ TEST(ModelTunerOptions, WhatHoneDoesNotDoIsRefusedWithTheReason) {
   options = {};
   options.model_tuner.codegen_pipeline = "tile_and_fuse";
   EXPECT_THAT(error_of(options), StartsWith("--codegen-pipeline tile_and_fuse: hone searches"));
-  options = {};
-  options.model_tuner.dry_run = true;
-  EXPECT_THAT(error_of(options), StartsWith("--dry-run: "));
 }
 
 }  // namespace

@@ -144,6 +144,31 @@ TEST(TuningSummary, IsTextWhateverBytesANameHas) {
   EXPECT_THAT(tuning_summary(model.summary()), HasSubstr("no root \xEF\xBF\xBD operation"));
 }
 
+TEST(ListSummary, OfThreeHundredResultsTakesFortyLines) {
+  Table results({{"gemm", "gemm"},
+                 {"time", "time"},
+                 {"tflops", "TFLOP/s"},
+                 {"speedup", "over default"},
+                 {"checked", "checked"},
+                 {"configuration", "configuration"}});
+  for (int i = 0; i < 300; ++i)
+    results.add({{fmt::format("2048x1280x{}", 64 * i), ""},
+                 {1, "36.7 us"},
+                 {1, "731.0"},
+                 {1, "1.31x"},
+                 {1, "exact"},
+                 {1, "BLOCK_M=128,BLOCK_N=256,BLOCK_K=64,GROUP_M=8,num_warps=8,num_stages=4"}});
+  const std::vector<tune::NotTuned> skipped{{"8x8x8", "smaller than any tile"}};
+  for (const std::size_t width : {std::size_t{40}, std::size_t{80}, kSummaryWidth}) {
+    const std::string text =
+        list_summary({results, 299, "out/gemms.yaml", "out/report.html", skipped}, width);
+    EXPECT_LE(lines_of(text).size(), kMostLines) << text;
+    EXPECT_THAT(widths_of(text), Each(Le(width))) << text;
+    EXPECT_THAT(text, StartsWith("299 of 300 beat their default\nresults:  out/gemms.yaml\n"));
+    EXPECT_THAT(text, HasSubstr("275 more (--verbose)\n\nskipped:  1 dispatch"));
+  }
+}
+
 TEST(SkippedText, IsEmptyWhereNothingIs) {
   EXPECT_EQ(skipped_text({}, 80), "");
 }
