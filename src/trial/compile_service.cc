@@ -431,7 +431,7 @@ Result<std::optional<worker::Finished>> CompileService::next_of_any(double secon
 Result<std::optional<CompiledCandidate>> CompileService::next_finished(double seconds) {
   HONE_ASSIGN(std::optional<worker::Finished> finished, next_of_any(seconds));
   if (!finished) return std::optional<CompiledCandidate>();
-  CompiledCandidate candidate{finished->id, {}, finished->seconds, {}};
+  CompiledCandidate candidate{finished->id, {}, finished->seconds, {}, finished->ended};
   if (finished->outcome) candidate.stages = stages_from(finished->outcome->body);
   if (finished->outcome)
     candidate.artifact = or_crash(artifact_from(std::move(*finished->outcome)));

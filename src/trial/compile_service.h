@@ -18,23 +18,19 @@
 #include "provider/jobs.h"
 #include "provider/payload.h"
 #include "trial/compiled_programs.h"
+#include "trial/timeline.h"
 #include "worker/worker_pool.h"
 
 namespace hone::trial {
 
 namespace jobs = provider::jobs;
 
-// Seconds that the stages of one compile took, as far as the provider reports them; `assemble` is
-// the GPU assembler's.
-struct CompileStages {
-  double configure = 0, translate = 0, serialize = 0, assemble = 0;
-};
-
 struct CompiledCandidate {
   worker::JobId id = 0;  // that submit() gave
   tl::expected<provider::Artifact, provider::Failure> artifact;
   double seconds = 0;
   CompileStages stages = {};  // of what compiled
+  double ended = 0;           // as worker::Finished
 };
 
 // A whole module's bytes, or the reason why the compiler made none.

@@ -94,7 +94,8 @@ class CompilePool final : public WorkerPool {
   void send_suspects();
   // Counts a lost process of the job; returns true if the job is given up, with `failure`.
   bool lose(Sequence sequence, Job& job, const provider::Failure& failure);
-  void finish(Sequence sequence, Outcome outcome, double seconds);
+  // `ended`: as the report says it; 0: now.
+  void finish(Sequence sequence, Outcome outcome, double seconds, double ended = 0);
   // Makes all further jobs of `key` fail with `failure`.
   void break_server(const std::string& key, const provider::Failure& failure);
   bool zygote_hangs() const;

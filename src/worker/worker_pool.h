@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "worker/message.h"
 
 namespace hone::worker {
@@ -18,6 +19,7 @@ struct Finished {
   JobId id = 0;  // as submitted
   Outcome outcome;
   double seconds = 0;  // wall time of the job in its own process; 0 when it never ran
+  double ended = monotonic_seconds();  // when that process ended
 };
 
 // A pool of compile workers. Functions return a Result for errors that end a session: the tuner was
