@@ -37,9 +37,10 @@ void add_report_command(CLI::App& app, Run& run) {
   command->add_option("STORE", options->store, "SQLite file")->capture_default_str();
   const CLI::Option* const page =
       command->add_option("-o,--output", options->output, "file to write")->capture_default_str();
-  command->add_option("--trace", options->trace,
-                      "write the runs as a timeline for Perfetto to this file; the page then only "
-                      "with -o");
+  command
+      ->add_option("--trace", options->trace,
+                   "write the runs as a timeline for Perfetto; no page unless -o is given")
+      ->type_name("FILE");
   command->callback([&run, options, page] {
     options->writes_page = page->count() > 0;
     run = [options] { return report(*options); };
