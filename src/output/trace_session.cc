@@ -76,14 +76,29 @@ void add_stages(TraceEvents& trace, const Track& track, const Timeline::CompileJ
   }
 }
 
+// Job of a compile worker: a candidate, or one of another kind.
+struct WorkerJob {
+  double begin = 0, seconds = 0;
+  const Timeline::CompileJob* candidate = nullptr;
+  std::string kind = {};
+};
+
+std::vector<WorkerJob> jobs_by_begin(const Timeline& timeline) {
+  std::vector<WorkerJob> jobs;
+  for (const Timeline::CompileJob& job : timeline.compiles)
+    jobs.push_back({job.begin, job.seconds, &job});
+  for (const Timeline::Job& job : timeline.jobs)
+    jobs.push_back({job.begin, job.seconds, nullptr, job.kind});
+  std::ranges::stable_sort(jobs, {}, &WorkerJob::begin);
+  return jobs;
+}
+
 // The store does not say which process ran a job. Each job is drawn on the first track that is
 // free, so that there are as many tracks as jobs ran at once.
 void add_compiles(TraceEvents& trace, int process, const Timeline& timeline, double begin,
                   const CandidatesById& candidates) {
-  std::vector<Timeline::CompileJob> jobs = timeline.compiles;
-  std::ranges::stable_sort(jobs, {}, &Timeline::CompileJob::begin);
   std::vector<std::pair<Track, double>> workers;  // with the end of its last job
-  for (const Timeline::CompileJob& job : jobs) {
+  for (const WorkerJob& job : jobs_by_begin(timeline)) {
     auto worker = std::ranges::find_if(
         workers, [&job](const auto& each) { return each.second <= job.begin; });
     if (worker == workers.end())
@@ -91,9 +106,15 @@ void add_compiles(TraceEvents& trace, int process, const Timeline& timeline, dou
           worker,
           {trace.add_thread(process, fmt::format("compile worker {}", workers.size() + 1)), 0});
     worker->second = job.begin + job.seconds;
-    trace.add_slice(worker->first, "compiling", fmt::format("candidate {}", job.candidate),
-                    begin + job.begin, begin + worker->second, arguments_of(job, candidates));
-    if (!job.failed) add_stages(trace, worker->first, job, begin + job.begin);
+    const double from = begin + job.begin, to = begin + worker->second;
+    if (job.candidate == nullptr) {
+      trace.add_slice(worker->first, "job", job.kind, from, to);
+      continue;
+    }
+    trace.add_slice(worker->first, "compiling",
+                    fmt::format("candidate {}", job.candidate->candidate), from, to,
+                    arguments_of(*job.candidate, candidates));
+    if (!job.candidate->failed) add_stages(trace, worker->first, *job.candidate, from);
   }
 }
 

@@ -158,6 +158,8 @@ class CompileService {
       const DispatchToPrepare& dispatch,
       const std::vector<std::optional<provider::Payload>>& payloads);
   Status cancel_all();
+  // Returns the jobs of all pools, other than candidates, that have ended since the last call.
+  std::vector<worker::JobTime> take_job_times();
 
  private:
   // Compile workers of another provider. They prepare a dispatch when its first candidate comes.

@@ -37,6 +37,10 @@ void TimeBudget::add(const CompiledCandidate& compiled, std::int64_t candidate) 
   stages_.assemble += compiled.stages.assemble;
 }
 
+void TimeBudget::add(const worker::JobTime& job) {
+  timeline_.jobs.push_back({job.kind, job.ended - job.seconds - begin_, job.seconds});
+}
+
 const Timeline& TimeBudget::timeline() {
   enter(doing_);
   return timeline_;

@@ -51,6 +51,8 @@ class TimeBudget {
   std::string describe(std::string what);
   // `candidate`: its id in the store.
   void add(const CompiledCandidate& compiled, std::int64_t candidate);
+  // Adds a job of the compile workers to the timeline. The time table is of candidates only.
+  void add(const worker::JobTime& job);
   // Returns the session's seconds by activity until now, then the seconds of compiling by stage.
   std::vector<TimeRow> rows();
   // Returns the same in the order in which it passed, until now.

@@ -42,7 +42,8 @@ std::string_view name_of(Activity activity) {
 void to_json(nlohmann::json& json, const Timeline& timeline) {
   json = {{"phases", kActivityNames},
           {"session", nlohmann::json::array()},
-          {"compiles", nlohmann::json::array()}};
+          {"compiles", nlohmann::json::array()},
+          {"jobs", nlohmann::json::array()}};
   for (const Timeline::Stretch& stretch : timeline.stretches) {
     nlohmann::json row = {static_cast<std::size_t>(stretch.activity), to_microseconds(stretch.end)};
     if (!stretch.what.empty()) row.push_back(stretch.what);
@@ -54,6 +55,8 @@ void to_json(nlohmann::json& json, const Timeline& timeline) {
          job.failed ? 1 : 0, to_microseconds(job.stages.configure),
          to_microseconds(job.stages.translate), to_microseconds(job.stages.serialize),
          to_microseconds(job.stages.assemble)});
+  for (const Timeline::Job& job : timeline.jobs)
+    json["jobs"].push_back({job.kind, to_microseconds(job.begin), to_microseconds(job.seconds)});
 }
 
 void from_json(const nlohmann::json& json, Timeline& timeline) {
@@ -74,6 +77,9 @@ void from_json(const nlohmann::json& json, Timeline& timeline) {
                                  exact<int>(row.at(3)) != 0,
                                  {seconds_in(row.at(4)), seconds_in(row.at(5)),
                                   seconds_in(row.at(6)), seconds_in(row.at(7))}});
+  for (const nlohmann::json& row : json.at("jobs"))
+    timeline.jobs.push_back(
+        {row.at(0).get<std::string>(), seconds_in(row.at(1)), seconds_in(row.at(2))});
 }
 
 }  // namespace hone::trial

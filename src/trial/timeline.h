@@ -56,8 +56,17 @@ struct Timeline {
     bool operator==(const CompileJob&) const = default;
   };
 
-  std::vector<Stretch> stretches;
-  std::vector<CompileJob> compiles;  // as they were taken
+  // Another job of a compile worker, by its kind: "compile_program".
+  struct Job {
+    std::string kind;
+    double begin = 0, seconds = 0;
+
+    bool operator==(const Job&) const = default;
+  };
+
+  std::vector<Stretch> stretches = {};
+  std::vector<CompileJob> compiles = {};  // as they were taken
+  std::vector<Job> jobs = {};             // as they ended
 
   double seconds() const { return stretches.empty() ? 0 : stretches.back().end; }
   bool operator==(const Timeline&) const = default;

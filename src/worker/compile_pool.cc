@@ -328,6 +328,7 @@ void CompilePool::finish(Sequence sequence, Outcome outcome, double seconds, dou
     Finished& finished = finished_.emplace_back(Finished{job.id, std::move(outcome), seconds});
     if (ended > 0) finished.ended = std::min(finished.ended, ended);
   } else if (!job.is_internal) {
+    if (ended > 0) job_times_.push_back({job.message.kind, seconds, ended});
     answers_.emplace(sequence, std::move(outcome));
   } else if (!outcome && servers_.contains(job.key)) {
     // It was prepared before, so a crash now may be an accident (the system out of memory).

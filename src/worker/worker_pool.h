@@ -22,6 +22,12 @@ struct Finished {
   double ended = monotonic_seconds();  // when that process ended
 };
 
+// A job that was no candidate: a whole program, a dispatch that was prepared.
+struct JobTime {
+  std::string kind;               // Message::kind
+  double seconds = 0, ended = 0;  // as Finished
+};
+
 // A pool of compile workers. Functions return a Result for errors that end a session: the tuner was
 // told to stop (kInterrupted), or no worker can be started (kEnvironment). They return an Outcome
 // for failures that end a job. For one thread.
@@ -80,6 +86,10 @@ class WorkerPool {
 
   // Number of candidates submitted and not yet returned by next_finished().
   virtual std::size_t outstanding() const = 0;
+
+  // Returns the once() and prepare() jobs that have ended since the last call; none where the pool
+  // does not count them.
+  virtual std::vector<JobTime> take_job_times() { return {}; }
 
   // Drops every outstanding candidate; running ones are killed.
   virtual Status cancel_all() = 0;

@@ -118,7 +118,8 @@ TEST_F(Trace, DrawsPhasesRoundsAndCompiles) {
                      {Activity::kProgram, 7, "round 1 of 1"}},
        .compiles = {{second, 1.5, 0.25, true, {}},
                     {first, 1.25, 0.5, false, {0.125, 0.25, 0.0625, 0}},
-                    {third, 1.75, 0.25, false, {0, 0.25, 0, 0}}}});
+                    {third, 1.75, 0.25, false, {0, 0.25, 0, 0}}},
+       .jobs = {{"load_program", 0, 1}}});
   const Json document = trace();
   const auto found = slices(document);
   const std::string run = "run 1: hone tune net.mlir/";
@@ -133,10 +134,10 @@ TEST_F(Trace, DrawsPhasesRoundsAndCompiles) {
   // The third begins as the first ends. 0.5 - 0.125 - 0.25 - 0.0625 = 0.0625 s are left.
   EXPECT_THAT(
       found.at(run + "compile worker 1"),
-      ElementsAre(Row("candidate 1", 1'250'000, 500'000), Row("fork and answer", 1'250'000, 62'500),
-                  Row("configure", 1'312'500, 125'000), Row("translate", 1'437'500, 250'000),
-                  Row("serialize", 1'687'500, 62'500), Row("candidate 3", 1'750'000, 250'000),
-                  Row("translate", 1'750'000, 250'000)));
+      ElementsAre(Row("load_program", 0, 1'000'000), Row("candidate 1", 1'250'000, 500'000),
+                  Row("fork and answer", 1'250'000, 62'500), Row("configure", 1'312'500, 125'000),
+                  Row("translate", 1'437'500, 250'000), Row("serialize", 1'687'500, 62'500),
+                  Row("candidate 3", 1'750'000, 250'000), Row("translate", 1'750'000, 250'000)));
   EXPECT_THAT(found.at(run + "compile worker 2"),
               ElementsAre(Row("candidate 2", 1'500'000, 250'000)));
   EXPECT_EQ(found.size(), 6u);  // and "run"
@@ -166,7 +167,7 @@ TEST_F(Trace, DrawsTheLaunchesBeforeAndAfter) {
                                              .shipped = true}));
   timed("default", "", 10e-3, 1);
   timed("spec", "// a spec", 5e-3, 0.5);
-  log({.stretches = {{Activity::kProgram, 2}}, .compiles = {}});
+  log({.stretches = {{Activity::kProgram, 2}}});
   const auto found = slices(trace());
   const std::string before = "run 1: a call of net.mlir, default: 10 ms/",
                     after = "run 1: a call of net.mlir, spec: 5 ms/";
@@ -185,8 +186,8 @@ TEST_F(Trace, SaysThatAKilledRunHasNoTimeline) {
 }
 
 TEST_F(Trace, RefusesATimelineThatMeansNothing) {
-  EXPECT_TRUE(store_.log_event(store::kTimelineEvent,
-                               R"({"phases":["split"],"session":[[1,5]],"compiles":[]})"));
+  EXPECT_TRUE(store_.log_event(
+      store::kTimelineEvent, R"({"phases":["split"],"session":[[1,5]],"compiles":[],"jobs":[]})"));
   const Result<Json> trace = trace_of(store_);
   ASSERT_FALSE(trace);
   EXPECT_EQ(trace.error().kind, ErrorKind::kInput);

@@ -92,7 +92,8 @@ TEST(TimeBudget, KeepsWhatPassedInItsOrder) {
 TEST(Timeline, IsReadBackInMicroseconds) {
   const Timeline timeline{
       .stretches = {{Activity::kWait, 0.5}, {Activity::kMeasure, 2, "3 kernels"}},
-      .compiles = {{7, 0.25, 0.1234567, true, {}}, {8, 0.5, 1, false, {0.125, 0.25, 0.5, 0.0625}}}};
+      .compiles = {{7, 0.25, 0.1234567, true, {}}, {8, 0.5, 1, false, {0.125, 0.25, 0.5, 0.0625}}},
+      .jobs = {{"compile_program", 0.125, 2}}};
   const nlohmann::json json = timeline;
   EXPECT_EQ(json.at("session").dump(), R"([[4,500000],[7,2000000,"3 kernels"]])");
   EXPECT_EQ(json.at("compiles").at(0).dump(), "[7,250000,123457,1,0,0,0,0]");
@@ -105,10 +106,10 @@ TEST(Timeline, IsReadBackInMicroseconds) {
 
 // As numbers change their meaning with the list of phases, their names are beside them.
 TEST(Timeline, IsRefusedWhereItMeansNothing) {
-  nlohmann::json json = Timeline{.stretches = {{Activity::kWait, 1}}, .compiles = {}};
+  nlohmann::json json = Timeline{.stretches = {{Activity::kWait, 1}}};
   json["phases"][4] = "sleep";
   EXPECT_THROW(json.get<Timeline>(), nlohmann::json::exception);
-  json = Timeline{.stretches = {{Activity::kWait, 1}}, .compiles = {}};
+  json = Timeline{.stretches = {{Activity::kWait, 1}}};
   json["session"][0][0] = 11;
   EXPECT_THROW(json.get<Timeline>(), nlohmann::json::exception);
 }

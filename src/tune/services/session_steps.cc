@@ -15,6 +15,7 @@ Status record_time(Context& context) {
     rows.push_back(
         {{"of", row.of}, {"phase", row.phase}, {"count", row.count}, {"seconds", row.seconds}});
   HONE_TRY(context.store.log_event("time budget", rows.dump()));
+  for (const worker::JobTime& job : context.compiler.take_job_times()) context.state->time.add(job);
   return context.store.log_event(store::kTimelineEvent,
                                  nlohmann::json(context.state->time.timeline()).dump());
 }
