@@ -60,6 +60,7 @@ constexpr Example kExamples[] = {
      "generate, verify and measure"},
     {"report", "hone report hone.db -o report.html", "everything of a store as one page"},
     {"report", "hone report out/demo/hone.db -o demo.html", "of the demo's"},
+    {"report", "hone report hone.db --trace trace.json", "its runs as a timeline"},
     {"show", "hone show 53", "what candidate 53 is, and its times"},
     {"show", "hone show 53 --out candidate_53", "its IR, code, samples and commands as files"},
     {"space", "hone space examples/matmul_512.mlir --samples 5", "this CPU's knobs and rules"},

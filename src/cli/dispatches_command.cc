@@ -205,6 +205,24 @@ BoxLines lines_with_operations(const problem::Program& program) {
   return lines;
 }
 
+void print_table(const DispatchesOptions& options, const std::string& compiler,
+                 const problem::Program& program, const Providers& replacing) {
+  Reasons reasons;
+  const output::Table table = table_of(program, replacing, !options.json, reasons);
+  if (options.json) {
+    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
+                                                        {"program", options.input},
+                                                        {"compiler", compiler},
+                                                        {"target", target_json(options.toolchain)},
+                                                        {"dispatches", table.to_json()}}));
+  } else if (table.empty()) {
+    fmt::print("{} has no dispatches.\n", options.input);
+  } else {
+    const std::size_t width = output::screen_width();
+    fmt::print("{}{}", table.to_text(width), output::wrapped(reasons.text(), width));
+  }
+}
+
 CommandResult list_dispatches(const DispatchesOptions& options) {
   if (!options.graph.empty() && (options.json || !options.extract_root.empty()))
     return input_error("--graph prints a picture: leave --json and --extract-root out");
@@ -227,20 +245,7 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
                          compile_flags(options.toolchain), lines_with_operations(program)));
     return 0;
   }
-  Reasons reasons;
-  const output::Table table = table_of(program, replacing, !options.json, reasons);
-  if (options.json) {
-    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
-                                                        {"program", options.input},
-                                                        {"compiler", toolchain.revision()},
-                                                        {"target", target_json(options.toolchain)},
-                                                        {"dispatches", table.to_json()}}));
-  } else if (table.empty()) {
-    fmt::print("{} has no dispatches.\n", options.input);
-  } else {
-    const std::size_t width = output::screen_width();
-    fmt::print("{}{}", table.to_text(width), output::wrapped(reasons.text(), width));
-  }
+  print_table(options, toolchain.revision(), program, replacing);
   return 0;
 }
 

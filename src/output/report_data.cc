@@ -98,7 +98,8 @@ Result<Json> runs_json(store::Store& store) {
     Json events = Json::array();
     HONE_ASSIGN(const std::vector<store::Event> rows, store.events(run.id));
     for (const store::Event& event : rows)
-      events.push_back({{"kind", event.kind}, {"text", parsed(event.text)}});
+      if (event.kind != store::kTimelineEvent)
+        events.push_back({{"kind", event.kind}, {"text", parsed(event.text)}});
     list.push_back({{"id", run.id},
                     {"command", run.command},
                     {"version", run.version},

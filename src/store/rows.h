@@ -109,6 +109,10 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
+// Kind of the event that holds a run's time as it passed (trial::Timeline), up to the event's own
+// time. It is long; reports skip it.
+inline constexpr std::string_view kTimelineEvent = "timeline";
+
 // Configuration of the compiler's own choice: the default of a dispatch.
 inline constexpr std::string_view kDefaultConfiguration = "{}";
 

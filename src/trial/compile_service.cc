@@ -428,10 +428,17 @@ Result<std::optional<worker::Finished>> CompileService::next_of_any(double secon
   }
 }
 
+std::vector<worker::JobTime> CompileService::take_job_times() {
+  std::vector<worker::JobTime> times = pool_.take_job_times();
+  for (const Replacing& each : replacing_)
+    for (worker::JobTime& time : each.pool->take_job_times()) times.push_back(std::move(time));
+  return times;
+}
+
 Result<std::optional<CompiledCandidate>> CompileService::next_finished(double seconds) {
   HONE_ASSIGN(std::optional<worker::Finished> finished, next_of_any(seconds));
   if (!finished) return std::optional<CompiledCandidate>();
-  CompiledCandidate candidate{finished->id, {}, finished->seconds, {}};
+  CompiledCandidate candidate{finished->id, {}, finished->seconds, {}, finished->ended};
   if (finished->outcome) candidate.stages = stages_from(finished->outcome->body);
   if (finished->outcome)
     candidate.artifact = or_crash(artifact_from(std::move(*finished->outcome)));

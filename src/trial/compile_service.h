@@ -18,23 +18,19 @@
 #include "provider/jobs.h"
 #include "provider/payload.h"
 #include "trial/compiled_programs.h"
+#include "trial/timeline.h"
 #include "worker/worker_pool.h"
 
 namespace hone::trial {
 
 namespace jobs = provider::jobs;
 
-// Seconds that the stages of one compile took, as far as the provider reports them; `assemble` is
-// the GPU assembler's.
-struct CompileStages {
-  double configure = 0, translate = 0, serialize = 0, assemble = 0;
-};
-
 struct CompiledCandidate {
   worker::JobId id = 0;  // that submit() gave
   tl::expected<provider::Artifact, provider::Failure> artifact;
   double seconds = 0;
   CompileStages stages = {};  // of what compiled
+  double ended = 0;           // as worker::Finished
 };
 
 // A whole module's bytes, or the reason why the compiler made none.
@@ -162,6 +158,8 @@ class CompileService {
       const DispatchToPrepare& dispatch,
       const std::vector<std::optional<provider::Payload>>& payloads);
   Status cancel_all();
+  // Returns the jobs of all pools, other than candidates, that have ended since the last call.
+  std::vector<worker::JobTime> take_job_times();
 
  private:
   // Compile workers of another provider. They prepare a dispatch when its first candidate comes.

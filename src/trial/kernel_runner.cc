@@ -5,9 +5,10 @@
 namespace hone::trial {
 
 template <class Call>
-std::invoke_result_t<Call> KernelRunner::ask(Activity activity, const Call& call) {
+std::invoke_result_t<Call> KernelRunner::ask(Activity activity, std::size_t kernels,
+                                             const Call& call) {
   std::optional<std::invoke_result_t<Call>> answer;
-  around_(activity, [&] { answer.emplace(call()); });
+  around_(activity, kernels, [&] { answer.emplace(call()); });
   return std::move(*answer);
 }
 
@@ -21,7 +22,7 @@ std::invoke_result_t<Call> KernelRunner::with(const std::vector<RunnerKernel*>& 
     typename std::invoke_result_t<Call>::value_type answer =
         tl::unexpected(failed.value_or(provider::Failure{}));
     if (!failed) {
-      HONE_ASSIGN(answer, ask(activity, call));
+      HONE_ASSIGN(answer, ask(activity, kernels.size(), call));
     }
     if (answer || !provider::is_tried_again(provider::Attempt::kKernel, answer.error().kind, tries))
       return answer;
@@ -53,7 +54,7 @@ Result<std::optional<provider::Failure>> KernelRunner::load(RunnerKernel& kernel
     return Failed(provider::Failure{provider::FailureKind::kLoadError,
                                     "it was lost with the runner that its library was in"});
   HONE_ASSIGN(const KernelResult<int> handle,
-              ask(Activity::kLoad, [&] { return runner_->load(*kernel.code); }));
+              ask(Activity::kLoad, 1, [&] { return runner_->load(*kernel.code); }));
   if (!handle) return Failed(handle.error());
   kernel.handle = *handle;
   kernel.generation = runner_->generation();

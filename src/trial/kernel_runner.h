@@ -1,6 +1,7 @@
 // Kernels on a runner's device: loaded on demand, verified, and timed interleaved.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -25,8 +26,10 @@ struct RunnerKernel {
 // one thread.
 class KernelRunner {
  public:
-  // Wraps a call of the runner that belongs to `activity`, to count its time or to release a lock.
-  using Around = std::function<void(Activity activity, const std::function<void()>& call)>;
+  // Wraps a call of the runner about `kernels` kernels that belongs to `activity`, to count its
+  // time or to release a lock.
+  using Around = std::function<void(Activity activity, std::size_t kernels,
+                                    const std::function<void()>& call)>;
 
   explicit KernelRunner(RunnerService& runner) : KernelRunner(runner, run_plainly) {}
   KernelRunner(RunnerService& runner, Around around)
@@ -53,9 +56,9 @@ class KernelRunner {
   Status unload(RunnerKernel& kernel);
 
  private:
-  static void run_plainly(Activity, const std::function<void()>& call) { call(); }
+  static void run_plainly(Activity, std::size_t, const std::function<void()>& call) { call(); }
   template <class Call>
-  std::invoke_result_t<Call> ask(Activity activity, const Call& call);
+  std::invoke_result_t<Call> ask(Activity activity, std::size_t kernels, const Call& call);
   template <class Call>
   std::invoke_result_t<Call> with(const std::vector<RunnerKernel*>& kernels, Activity activity,
                                   const Call& call);

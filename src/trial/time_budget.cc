@@ -4,24 +4,26 @@
 
 namespace hone::trial {
 
-std::string_view name_of(Activity activity) {
-  // Names in the order of the activities.
-  static constexpr std::array<std::string_view, kActivities> kNames = {
-      "search and store",  "split",     "calibrate", "prepare",
-      "wait for compiles", "load",      "verify",    "measure",
-      "finalists",         "baselines", "program"};
-  return kNames[static_cast<std::size_t>(activity)];
-}
-
-Activity TimeBudget::enter(Activity activity) {
-  const auto now = std::chrono::steady_clock::now();
-  seconds_[static_cast<std::size_t>(activity_)] +=
-      std::chrono::duration<double>(now - since_).count();
+TimeBudget::Doing TimeBudget::enter(Doing next) {
+  const double now = monotonic_seconds();
+  seconds_[static_cast<std::size_t>(doing_.activity)] += now - since_;
   since_ = now;
-  return std::exchange(activity_, activity);
+  std::vector<Timeline::Stretch>& stretches = timeline_.stretches;
+  // Spans of one activity with nothing between them are one stretch.
+  const bool goes_on = !stretches.empty() && stretches.back().activity == doing_.activity &&
+                       stretches.back().what == doing_.what;
+  if (!goes_on) stretches.push_back({doing_.activity, 0, doing_.what});
+  stretches.back().end = now - begin_;
+  return std::exchange(doing_, std::move(next));
 }
 
-void TimeBudget::add(const CompiledCandidate& compiled) {
+std::string TimeBudget::describe(std::string what) {
+  return enter({doing_.activity, std::move(what)}).what;
+}
+
+void TimeBudget::add(const CompiledCandidate& compiled, std::int64_t candidate) {
+  timeline_.compiles.push_back({candidate, compiled.ended - compiled.seconds - begin_,
+                                compiled.seconds, !compiled.artifact, compiled.stages});
   if (!compiled.artifact) {
     ++failed_;
     failed_seconds_ += compiled.seconds;
@@ -35,8 +37,17 @@ void TimeBudget::add(const CompiledCandidate& compiled) {
   stages_.assemble += compiled.stages.assemble;
 }
 
+void TimeBudget::add(const worker::JobTime& job) {
+  timeline_.jobs.push_back({job.kind, job.ended - job.seconds - begin_, job.seconds});
+}
+
+const Timeline& TimeBudget::timeline() {
+  enter(doing_);
+  return timeline_;
+}
+
 std::vector<TimeRow> TimeBudget::rows() {
-  enter(activity_);
+  enter(doing_);
   std::vector<TimeRow> rows;
   for (std::size_t i = 0; i < kActivities; ++i)
     rows.push_back({kSessionTime, name_of(static_cast<Activity>(i)), counts_[i], seconds_[i]});

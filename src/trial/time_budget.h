@@ -2,32 +2,18 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "trial/compile_service.h"
+#include "trial/timeline.h"
 
 namespace hone::trial {
-
-// Current activity of the tuner. There is only one at a time: the activities of a session add up to
-// its wall time.
-enum class Activity {
-  kOther,      // the search, the store
-  kSplit,      // the front half of the compiler, on the whole program
-  kCalibrate,  // how quiet the device is
-  kPrepare,    // what a dispatch's candidates share: the compiler's part, inputs, the reference
-  kWait,       // the device is idle: nothing is compiled yet that could run
-  kLoad,
-  kVerify,
-  kMeasure,
-  kFinalists,
-  kBaselines,  // other libraries, the compiler's own runtime, the device's peak
-  kProgram,    // the proof in the whole program
-};
-inline constexpr std::size_t kActivities = static_cast<std::size_t>(Activity::kProgram) + 1;
-std::string_view name_of(Activity activity);
 
 inline constexpr std::string_view kSessionTime = "session", kCompilingTime = "compiling";
 
@@ -40,31 +26,46 @@ struct TimeRow {
 
 // Account of a session's time. For one thread.
 class TimeBudget {
+  struct Doing {
+    Activity activity = Activity::kOther;
+    std::string what = {};
+  };
+
  public:
-  // Counts time as `activity` while it lives, then again as the previous activity.
+  // Counts time as `activity` while it lives, then again as the previous activity. `what`: as
+  // Timeline::Stretch.
   class Span {
    public:
-    Span(TimeBudget& budget, Activity activity) : budget_(budget), before_(budget.enter(activity)) {
+    Span(TimeBudget& budget, Activity activity, std::string what = {})
+        : budget_(budget), before_(budget.enter({activity, std::move(what)})) {
       ++budget_.counts_[static_cast<std::size_t>(activity)];
     }
-    ~Span() { budget_.enter(before_); }
+    ~Span() { budget_.enter(std::move(before_)); }
     Span(const Span&) = delete;
     Span& operator=(const Span&) = delete;
 
    private:
     TimeBudget& budget_;
-    Activity before_;
+    Doing before_;
   };
 
-  void add(const CompiledCandidate& compiled);
+  // Says what the current activity does from now on, and returns what was said before.
+  std::string describe(std::string what);
+  // `candidate`: its id in the store.
+  void add(const CompiledCandidate& compiled, std::int64_t candidate);
+  // Adds a job of the compile workers to the timeline. The time table is of candidates only.
+  void add(const worker::JobTime& job);
   // Returns the session's seconds by activity until now, then the seconds of compiling by stage.
   std::vector<TimeRow> rows();
+  // Returns the same in the order in which it passed, until now.
+  const Timeline& timeline();
 
  private:
-  Activity enter(Activity activity);
+  Doing enter(Doing next);
 
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-  Activity activity_ = Activity::kOther;
+  double begin_ = monotonic_seconds(), since_ = begin_;
+  Doing doing_;
+  Timeline timeline_;
   std::array<double, kActivities> seconds_{};
   std::array<std::size_t, kActivities> counts_{};
   CompileStages stages_;

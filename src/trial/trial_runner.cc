@@ -173,7 +173,7 @@ Result<std::size_t> TrialRunner::wait_for_compiles(double seconds) {
 Result<bool> TrialRunner::take_compiled(const CompiledCandidate& finished) {
   const auto job = compiling_.find(finished.id);
   if (job == compiling_.end()) return false;
-  if (services_.time != nullptr) services_.time->add(finished);
+  if (services_.time != nullptr) services_.time->add(finished, job->second);
   Trial trial;
   trial.candidate = job->second;
   compiling_.erase(job);

@@ -191,7 +191,7 @@ Status CompilePool::take_messages() {
 
 void CompilePool::take_report(Message message) {
   const Sequence sequence = number_field(message, "id").value_or(0);
-  const double seconds = seconds_field(message);
+  const double seconds = seconds_field(message), ended = seconds_field(message, "ended");
   const auto job = jobs_.find(sequence);
   if (job == jobs_.end()) return;  // cancelled
   if (!job->second.is_internal) {
@@ -199,7 +199,7 @@ void CompilePool::take_report(Message message) {
     if (const auto server = servers_.find(job->second.key); server != servers_.end())
       server->second.idle_deaths = 0;
   }
-  finish(sequence, outcome_from_report(std::move(message)), seconds);
+  finish(sequence, outcome_from_report(std::move(message)), seconds, ended);
   send_suspects();
 }
 
@@ -320,13 +320,15 @@ void CompilePool::send(const Message& message) {
   if (zygote_) (void)zygote_->connection().send(message);
 }
 
-void CompilePool::finish(Sequence sequence, Outcome outcome, double seconds) {
+void CompilePool::finish(Sequence sequence, Outcome outcome, double seconds, double ended) {
   const auto found = jobs_.find(sequence);
   const Job job = std::move(found->second);
   jobs_.erase(found);
   if (job.kind == Kind::kRun) {
-    finished_.push_back({job.id, std::move(outcome), seconds});
+    Finished& finished = finished_.emplace_back(Finished{job.id, std::move(outcome), seconds});
+    if (ended > 0) finished.ended = std::min(finished.ended, ended);
   } else if (!job.is_internal) {
+    if (ended > 0) job_times_.push_back({job.message.kind, seconds, ended});
     answers_.emplace(sequence, std::move(outcome));
   } else if (!outcome && servers_.contains(job.key)) {
     // It was prepared before, so a crash now may be an accident (the system out of memory).

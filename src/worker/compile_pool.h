@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "worker/envelope.h"
@@ -48,6 +49,7 @@ class CompilePool final : public WorkerPool {
   Status submit(const std::string& key, JobId id, const Message& message) override;
   Result<std::optional<Finished>> next_finished(double seconds = -1) override;
   std::size_t outstanding() const override;
+  std::vector<JobTime> take_job_times() override { return std::exchange(job_times_, {}); }
   Status cancel_all() override;
 
   pid_t zygote_pid() { return zygote_ ? zygote_->process().pid() : pid_t{-1}; }
@@ -94,7 +96,8 @@ class CompilePool final : public WorkerPool {
   void send_suspects();
   // Counts a lost process of the job; returns true if the job is given up, with `failure`.
   bool lose(Sequence sequence, Job& job, const provider::Failure& failure);
-  void finish(Sequence sequence, Outcome outcome, double seconds);
+  // `ended`: as the report says it; 0: now.
+  void finish(Sequence sequence, Outcome outcome, double seconds, double ended = 0);
   // Makes all further jobs of `key` fail with `failure`.
   void break_server(const std::string& key, const provider::Failure& failure);
   bool zygote_hangs() const;
@@ -106,6 +109,7 @@ class CompilePool final : public WorkerPool {
   std::map<std::string, Server> servers_;
   std::map<Sequence, Outcome> answers_;  // of once and prepare
   std::deque<Finished> finished_;
+  std::vector<JobTime> job_times_;
   std::optional<double> most_seconds_;  // of the once-jobs that come
   Sequence last_ = 0;
   int restarts_ = 0;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/decode_json.h"
+#include "base/stopwatch.h"
 
 namespace hone::worker {
 namespace {
@@ -31,7 +32,7 @@ Message unwrap(Message message) {
 }
 
 Message to_report(std::uint64_t id, double seconds, Outcome outcome) {
-  const nlohmann::json fields = {{"id", id}, {"seconds", seconds}};
+  const nlohmann::json fields = {{"id", id}, {"seconds", seconds}, {"ended", monotonic_seconds()}};
   return outcome ? wrap("done", fields, std::move(*outcome))
                  : wrap("failed", fields, to_message(outcome.error()));
 }
@@ -55,8 +56,8 @@ std::optional<std::string> text_field(const Message& message, const char* name) 
   return value->get<std::string>();
 }
 
-double seconds_field(const Message& message) {
-  const nlohmann::json* value = field(message, "seconds");
+double seconds_field(const Message& message, const char* name) {
+  const nlohmann::json* value = field(message, name);
   return value != nullptr && value->is_number() ? value->get<double>() : 0;
 }
 

@@ -17,7 +17,8 @@ Message wrap(std::string kind, nlohmann::json fields, Message payload);
 // Returns the payload of a wrapped message. A malformed one has an empty kind and a null body.
 Message unwrap(Message message);
 
-// "done" or "failed" for job `id`, which took `seconds`.
+// "done" or "failed" for job `id`, which took `seconds` and has ended now ("ended", by
+// monotonic_seconds()).
 Message to_report(std::uint64_t id, double seconds, Outcome outcome);
 
 // The outcome in a "done" or "failed" message.
@@ -26,7 +27,7 @@ Outcome outcome_from_report(Message message);
 // Fields of a message's body; std::nullopt if missing or of another type.
 std::optional<std::uint64_t> number_field(const Message& message, const char* name);
 std::optional<std::string> text_field(const Message& message, const char* name);
-double seconds_field(const Message& message);
+double seconds_field(const Message& message, const char* name = "seconds");
 
 // Settings that the zygote needs before the first job.
 struct TreeSettings {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "worker/message.h"
 
 namespace hone::worker {
@@ -18,6 +19,13 @@ struct Finished {
   JobId id = 0;  // as submitted
   Outcome outcome;
   double seconds = 0;  // wall time of the job in its own process; 0 when it never ran
+  double ended = monotonic_seconds();  // when that process ended
+};
+
+// A job that was no candidate: a whole program, a dispatch that was prepared.
+struct JobTime {
+  std::string kind;               // Message::kind
+  double seconds = 0, ended = 0;  // as Finished
 };
 
 // A pool of compile workers. Functions return a Result for errors that end a session: the tuner was
@@ -78,6 +86,10 @@ class WorkerPool {
 
   // Number of candidates submitted and not yet returned by next_finished().
   virtual std::size_t outstanding() const = 0;
+
+  // Returns the once() and prepare() jobs that have ended since the last call; none where the pool
+  // does not count them.
+  virtual std::vector<JobTime> take_job_times() { return {}; }
 
   // Drops every outstanding candidate; running ones are killed.
   virtual Status cancel_all() = 0;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/stopwatch.h"
 #include "tests/worker/compile_pool_fixture.h"
 
 namespace hone::worker {
@@ -105,6 +106,20 @@ TEST_F(CompilePoolTest, TwoJobsAreInFlightAndNoMore) {
   const auto outcomes = finish_all(pool);
   ASSERT_EQ(outcomes.size(), 1u);
   EXPECT_EQ(outcomes.at(7)->body["body"], "after");
+}
+
+// With one place the second job begins after the first has ended, and both have when the tuner
+// looks.
+TEST_F(CompilePoolTest, KnowsWhenJobsEndedHoweverLateItLooks) {
+  CompilePoolOptions one = options();
+  one.jobs = 1;
+  CompilePool& pool = start_prepared(one);
+  for (const JobId id : {1, 2}) ASSERT_TRUE(pool.submit("d", id, {"echo", nullptr, {}}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const auto first = pool.next_finished(), second = pool.next_finished();
+  ASSERT_TRUE(first && *first && second && *second);
+  EXPECT_LE((*first)->ended, (*second)->ended - (*second)->seconds);
+  EXPECT_LE((*second)->ended, monotonic_seconds());
 }
 
 TEST_F(CompilePoolTest, ALargeAnswerComesThrough) {

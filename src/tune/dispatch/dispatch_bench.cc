@@ -169,10 +169,12 @@ Result<std::optional<trial::FailedColumn>> DispatchBench::time(Lane& lane,
 
 // Only the first of several devices counts towards the time budget.
 trial::KernelRunner DispatchBench::runner_on(Lane& lane, Lock& lock) {
-  return {*lane.runner,
-          [this, &lane, &lock](trial::Activity activity, const std::function<void()>& call) {
+  return {*lane.runner, [this, &lane, &lock](trial::Activity activity, std::size_t kernels,
+                                             const std::function<void()>& call) {
             std::optional<trial::TimeBudget::Span> span;
-            if (&lane == &lanes_.front()) span.emplace(context_->state->time, activity);
+            if (&lane == &lanes_.front())
+              span.emplace(context_->state->time, activity,
+                           kernels > 1 ? fmt::format("{} kernels", kernels) : std::string());
             lock.unlock();
             call();
             lock.lock();

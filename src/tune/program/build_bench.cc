@@ -469,6 +469,7 @@ Status BuildBench::time(int rounds, const std::vector<BuildId>& builds, std::uin
   }
   ProgramRounds request{static_cast<std::size_t>(rounds), sample_seconds(), seed};
   request.most_seconds = most_seconds;
+  request.time = &context_->state->time;
   HONE_ASSIGN(const std::vector<std::vector<double>> times,
               time_rounds(*context_->programs, calls, request, context_->observer));
   if (times.size() < request.rounds)

@@ -1,8 +1,11 @@
 #include "tune/program/program_rounds.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "base/stopwatch.h"
 
@@ -25,6 +28,7 @@ Result<std::vector<std::vector<double>>> time_rounds(
   provider::ProgramTimer time_of = provider.program_timer();
   const Stopwatch watch;
   std::size_t rounds = request.rounds;
+  std::string described;  // before the first round
   for (std::size_t round = 0; round < rounds; ++round) {
     Progress progress;
     progress.stage = Stage::kProgramRounds;
@@ -41,6 +45,10 @@ Result<std::vector<std::vector<double>>> time_rounds(
     }
     progress.planned = rounds;
     observer.progress(progress);
+    if (request.time != nullptr) {
+      std::string before = request.time->describe(fmt::format("round {} of {}", round + 1, rounds));
+      if (round == 0) described = std::move(before);
+    }
     std::shuffle(order.begin(), order.end(), generator);
     // Calls of one round share a process, so that they can be compared. Rounds of several processes
     // show both times, as the user's processes will.
@@ -51,6 +59,7 @@ Result<std::vector<std::vector<double>>> time_rounds(
       HONE_ASSIGN(row[c], time_of(calls[c], request.seconds));
     }
   }
+  if (request.time != nullptr) request.time->describe(std::move(described));
   return times;
 }
 

@@ -8,6 +8,7 @@
 
 #include "provider/program_provider.h"
 #include "trial/protocols.h"
+#include "trial/time_budget.h"
 #include "tune/services/observer.h"
 
 namespace hone::tune {
@@ -20,6 +21,7 @@ struct ProgramRounds {
   // them: a process that maps gigabytes of weights takes seconds to start.
   double most_seconds = std::numeric_limits<double>::infinity();
   std::size_t least = 1;
+  trial::TimeBudget* time = nullptr;  // to say in which round is running; none: nowhere
 };
 
 // Returns rounds[r][c]: seconds per call of calls[c] in round r. Every round runs each call once,

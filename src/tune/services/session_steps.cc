@@ -14,7 +14,10 @@ Status record_time(Context& context) {
   for (const trial::TimeRow& row : context.state->time.rows())
     rows.push_back(
         {{"of", row.of}, {"phase", row.phase}, {"count", row.count}, {"seconds", row.seconds}});
-  return context.store.log_event("time budget", rows.dump());
+  HONE_TRY(context.store.log_event("time budget", rows.dump()));
+  for (const worker::JobTime& job : context.compiler.take_job_times()) context.state->time.add(job);
+  return context.store.log_event(store::kTimelineEvent,
+                                 nlohmann::json(context.state->time.timeline()).dump());
 }
 
 }  // namespace

@@ -35,9 +35,9 @@ struct ProgramGraph {
 // Reads the graph of a program at the end of phase `flow`, where operands are still tensors.
 // Functions without launches and calls are skipped, and arguments that nothing reads. Tensors are
 // followed through reshapes, slices, updates, branches and loops, but not through globals.
-// Constants and initializers have no node. A function that another one calls is drawn once.
-// Input errors: the compiler's words if it does not accept program or flags; a file that is past
-// this phase.
+// Constants and initializers have no node, nor have the encodings of data tiling, which the
+// compiler adds after this phase. A function that another one calls is drawn once. Input errors:
+// the compiler's words if it does not accept program or flags; a file that is past this phase.
 Result<ProgramGraph> program_graph(const Library& library, const std::string& path,
                                    std::string_view bytes, const std::vector<std::string>& flags);
 
