@@ -252,8 +252,8 @@ std::string fish_completion(CLI::App& root) {
 
 void add_completion_command(CLI::App& app, Run& run) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("completion", "Write the completion script of a shell");
-  command->add_option("SHELL", *shell, "bash, zsh or fish")
+  CLI::App* command = app.add_subcommand("completion", "Write a shell's completion script");
+  command->add_option("SHELL", *shell, "shell")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->required();
   command->footer("For this shell only: source <(hone completion bash)");

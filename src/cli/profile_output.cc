@@ -68,18 +68,17 @@ Status append_rows(const std::string& path, const std::string& csv) {
 }  // namespace
 
 void add_profile_output_options(CLI::App& command, ProfileOutputOptions& options) {
-  command.add_option("--output", options.output, "the table as FILE.csv or FILE.json");
-  command.add_flag("--append", options.append, "to the CSV file, without its heading");
-  command.add_option("--tags", options.tags, "first columns: NAME:VALUE, with commas between");
-  command.add_option("--junit", options.junit, "a test case for each dispatch, as JUnit XML");
-  command.add_option("--report", options.report,
-                     "a page with a roofline and a heat map over two dimensions, as HTML");
+  command.add_option("--output", options.output, "write the table to FILE.csv or FILE.json");
+  command.add_flag("--append", options.append, "append to the CSV file, without a heading");
+  command.add_option("--tags", options.tags, "add first columns NAME:VALUE, comma-separated");
+  command.add_option("--junit", options.junit, "write JUnit XML, a test case per dispatch");
+  command.add_option("--report", options.report, "write an HTML page with roofline and heat map");
   command
       .add_option("--save-cmds", options.save_cmds,
-                  "shell script that compiles and benchmarks each dispatch with IREE's tools")
+                  "write a shell script that repeats it with IREE's tools")
       ->expected(0, 1)
       ->default_str("profile_cmds.sh");
-  command.add_flag("--json", options.json, "the table as one JSON document on stdout");
+  command.add_flag("--json", options.json, "print the table as one JSON document");
 }
 
 Status check_output(const ProfileOutputOptions& options) {

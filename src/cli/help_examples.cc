@@ -1,0 +1,118 @@
+// Examples at the end of each command's help.
+#include <algorithm>
+
+#include "cli/command_help.h"
+
+namespace hone::cli {
+namespace {
+
+// Sorted by command.
+constexpr Example kExamples[] = {
+    {"compare", "hone compare before.vmfb after.vmfb", "check whether the second module is slower"},
+    {"compare", "hone compare none out/tuning_spec.mlir --program examples/feed_forward.mlir",
+     "measure a spec's gain in the whole program"},
+    {"compare", "hone compare last_week.db today.db", "compare the winners of two stores"},
+    {"compare", "hone compare expected.npy got.npy", "compare two arrays"},
+    {"compile", "hone compile", "compile all generated operations for an sm_80"},
+    {"compile", "hone compile --device cpu --dispatches=matmul_768x512x1024 -j 4",
+     "compile one operation for this machine's CPU"},
+    {"completion", "hone completion bash > ~/.local/share/bash-completion/completions/hone",
+     "install completion for every new bash"},
+    {"completion", "hone completion fish > ~/.config/fish/completions/hone.fish",
+     "install completion for fish"},
+    {"config", "hone config tune", "show the options of hone tune and their sources"},
+    {"config", "hone config tune examples/matmul_512.mlir --budget 5m",
+     "show them for a command line, without running it"},
+    {"devices", "hone devices", "show the CPU, GPUs and compilers"},
+    {"devices", "hone devices --json", "print JSON"},
+    {"dispatches", "hone dispatches examples/feed_forward.mlir",
+     "show operation, work and bytes of each dispatch"},
+    {"dispatches", "hone dispatches model.onnx", "list the dispatches of a model"},
+    {"dispatches", "hone dispatches examples/feed_forward.mlir --extract-root 0 -o root.mlir",
+     "write the first dispatch's matrix product as a program"},
+    {"dispatches", "hone dispatches model.onnx --profile", "show where the time goes"},
+    {"doctor", "hone doctor", "show problems and their fixes"},
+    {"doctor", "hone doctor --store /mnt/shared/hone.db", "check another store's folder too"},
+    {"flags", "hone flags model.onnx", "find the fastest flags"},
+    {"flags", "hone flags model.mlir --budget 10m --threads 1", "search longer, on one core"},
+    {"generate", "hone generate --problem-m=768 --problem-n=512 --problem-k=1024",
+     "write one matrix product in all types and configurations"},
+    {"generate", "hone generate --problem-m=64:1024:128 --problem-n=64:1024:128 --problem-k=4096",
+     "write a sweep over shapes"},
+    {"generate", "hone generate --operation-kind conv2d --channels 64,128 --padding 1 --device cpu",
+     "write convolutions for this machine's CPU"},
+    {"generate", "hone generate --dispatches='matmul_2560*_f16t_*_mmasync' --dry-run",
+     "list the dispatches that match a pattern"},
+    {"help", "hone help tune", "show the options of hone tune"},
+    {"help", "hone help migration", "list the flags of other tools"},
+    {"man", "hone man | man -l -", "read the manual page"},
+    {"man", "hone man > hone.1", "write it to a file"},
+    {"profile", "hone profile --dispatches='matmul_2560*_f16t_*' --output data.csv",
+     "profile the dispatches that match a pattern, as a table"},
+    {"profile", "hone profile --device cpu --generate --configs space:8 -m 64:512:64",
+     "generate, verify and measure"},
+    {"report", "hone report hone.db -o report.html", "write a store as one page"},
+    {"report", "hone report out/demo/hone.db -o demo.html", "write the demo's store as one page"},
+    {"show", "hone show 53", "show candidate 53 and its times"},
+    {"show", "hone show 53 --out candidate_53", "write its IR, code, samples and commands"},
+    {"space", "hone space examples/matmul_512.mlir --samples 5", "show this CPU's knobs and rules"},
+    {"space", "hone space examples/matmul_f16.mlir --target gfx942",
+     "show the space of a GPU on another machine"},
+    {"space", "hone space examples/matmul_f16.mlir --target sm_80 --rules compiler",
+     "show only the compiler's own constraints"},
+    {"space", "hone space -m 2048 -n 1280 -k 5120 --space tune_gemm --target gfx942",
+     "show the configurations that tune_gemm.py would try"},
+    {"space", "hone space examples/matmul_512.mlir --check dist_m=64,dist_n=48",
+     "print the rules that a configuration breaks"},
+    {"spec check", "hone spec check out/tuning_spec.mlir --program examples/feed_forward.mlir",
+     "check the effect of each entry"},
+    {"spec check",
+     "hone spec check out/tuning_spec.mlir --program examples/feed_forward_f16.mlir "
+     "--target sm_80",
+     "check it for a GPU"},
+    {"spec emit", "hone spec emit --store hone.db --out found",
+     "write YAML, a Python module, kernels and C headers"},
+    {"spec emit", "hone spec emit --candidate 12 --out found", "write one candidate"},
+    {"spec external",
+     "hone spec external conv.mlir --external misa_conv.yaml --target gfx942 --out out",
+     "replace the program's convolutions by a code object"},
+    {"spec external",
+     "hone spec external model.mlir --external a.yaml --external b.yaml --target gfx942 --json",
+     "place two kernels, and print their launches as JSON"},
+    {"store check", "hone store check hone.db", "check a store"},
+    {"store check", "hone store check /mnt/shared/hone.db", "check a store on another disk"},
+    {"store export", "hone store export hone.db -o candidates.csv", "write every candidate as CSV"},
+    {"store export", "hone store export hone.db --format json", "print JSON"},
+    {"store gc", "hone store gc hone.db", "make a store smaller"},
+    {"store gc", "hone store gc out/demo/hone.db", "make the demo's store smaller"},
+    {"store list", "hone store list hone.db", "list tuned dispatches and their speedups"},
+    {"store list", "hone store list hone.db --json", "print JSON"},
+    {"store merge", "hone store merge all.db monday.db", "add monday.db to all.db"},
+    {"store merge", "hone store merge gpu.db compiled.db",
+     "add candidates that another machine compiled"},
+    {"store rescue", "hone store rescue damaged.db saved.db", "save the readable rows"},
+    {"store rescue", "hone store rescue hone.db new.db && mv new.db hone.db",
+     "save them, and continue with the new store"},
+    {"tune", "hone tune examples/feed_forward.mlir --out out --budget 90s",
+     "tune each dispatch, prove the spec"},
+    {"tune", "hone tune examples/matmul_f16.mlir --target gfx942 --compile-only --candidates 20",
+     "compile and rank for a GPU on another machine"},
+    {"tune", "hone tune -m 2048 -n 1280 -k 5120 --dtype-a bf16 --dtype-b bf16 --dtype-c bf16",
+     "tune one GEMM by Triton on an NVIDIA GPU"},
+    {"verify", "hone verify examples/feed_forward.mlir",
+     "verify against an independent compile, on generated inputs"},
+    {"verify", "hone verify examples/feed_forward.mlir --spec out/tuning_spec.mlir",
+     "verify the program with a spec"},
+    {"verify", "hone verify mm.mlir --input=@a.npy --input=@b.npy --expected=@c.npy",
+     "verify on your own arrays"},
+};
+
+}  // namespace
+
+std::span<const Example> examples_of(std::string_view command) {
+  const auto begin = std::ranges::lower_bound(kExamples, command, {}, &Example::command);
+  const auto end = std::ranges::upper_bound(kExamples, command, {}, &Example::command);
+  return {begin, end};
+}
+
+}  // namespace hone::cli
