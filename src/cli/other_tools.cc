@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "cli/command_help.h"
@@ -86,18 +87,14 @@ std::string line_of(const Flag& flag, std::size_t commands) {
 
 }  // namespace
 
-std::span<const std::string_view> other_tools() {
-  return kTools;
-}
-
 bool is_of_other_tool(const CLI::Option& option) {
   return std::ranges::find(kTools, option.get_group()) != std::end(kTools);
 }
 
 std::string migration_text(CLI::App& root) {
   std::string text =
-      "hone accepts these flags of other tools (docs/migration.md). Flags with underscores may\n"
-      "have dashes too.\n";
+      "Flags of other tools, and their effect in hone (docs/migration.md). Flags with\n"
+      "underscores may have dashes too.\n";
   for (const std::string_view tool : kTools) {
     const std::vector<Flag> flags = flags_of(root, tool);
     const std::vector<std::string> commands = commands_with(flags);

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <span>
 #include <string>
-#include <string_view>
 
 namespace hone::cli {
 
@@ -14,9 +12,6 @@ inline constexpr char kTuneGemm[] = "tune_gemm.py";
 inline constexpr char kModelTuners[] = "SDXL scripts and SHARK's tuner";
 inline constexpr char kDispatchProfiler[] = "IREE's dispatch profiler";
 }  // namespace tool
-
-// Returns the tools in the order of `hone help migration`.
-std::span<const std::string_view> other_tools();
 
 bool is_of_other_tool(const CLI::Option& option);
 

@@ -132,7 +132,7 @@ void print_profile_summary(std::span<const profiler::ProfileRow> rows,
   }
   const double all = std::max(seconds, 1e-9);
   const auto share = [all](double part) { return 100 * part / all; };
-  say("{} dispatches: {} right, {} failed, {} not verified; {} of them known before. {:.1f} "
+  say("{} dispatches: {} correct, {} failed, {} not verified; {} of them known before. {:.1f} "
       "s, {:.1f} dispatches a second: splitting {:.0f} %, compiling {:.0f} %, expected "
       "results {:.0f} %, verifying {:.0f} %, measuring {:.0f} %, libraries {:.0f} %\n",
       dispatches, right, wrong, dispatches - right - wrong, known, seconds,
