@@ -38,10 +38,9 @@ Status refuse_extras(const CLI::App& app, const std::string& path = "hone") {
                            did_you_mean(name, names_of_options(*command)), words);
       if (command->get_name() == "tune" && extra.ends_with(".mlir"))
         return input_error(
-            "{} takes one program, and '{}' stands behind another word: a mode of autotune.py "
-            "(winograd, ...) was a set of flags, which --compile-flags-file FILE says here, and "
-            "the "
-            "file of one dispatch is --benchmark FILE",
+            "{} takes one program; '{}' is a second word. Give the flags of an autotune.py mode "
+            "(winograd, ...) with --compile-flags-file FILE, and the file of one dispatch with "
+            "--benchmark FILE",
             words, extra);
       return input_error("{} does not expect '{}'; {} --help shows its use", words, extra, words);
     }
@@ -68,7 +67,7 @@ Status refuse_unknown_command(const CLI::App& app) {
 // hone's own workers, must work with a broken file.
 bool reads_config(const CommandNode& command) {
   return !command.path.empty() && command.path != "config" && command.path != "completion" &&
-         command.path != "man" && !command.path.starts_with("worker");
+         command.path != "man" && command.path != "help" && !command.path.starts_with("worker");
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -108,13 +107,11 @@ void add_commands(CLI::App& app, Run& run) {
   app.description(
       "hone finds, proves and installs the fastest configuration of every kernel in a tensor "
       "program.");
-  app.set_version_flag("--version", std::string("hone ") + std::string(version()));
+  app.set_help_flag("-h,--help", "print this help");
+  app.set_version_flag("--version", std::string("hone ") + std::string(version()),
+                       "print the version");
   app.require_subcommand(0, 1);
   app.allow_extras();
-  app.footer(
-      "hone COMMAND --help has options and examples; hone man is the manual.\n\n"
-      "Exit codes: 0 done; 1 finished with failures you should see; 2 wrong use or\n"
-      "input; 3 environment (no compiler, no device); 130 interrupted.");
   add_tune_command(app, run);
   add_compare_command(app, run);
   add_flags_command(app, run);
@@ -133,12 +130,19 @@ void add_commands(CLI::App& app, Run& run) {
   add_config_command(app, run);
   add_completion_command(app, run);
   add_man_command(app, run);
+  add_help_command(app, run);
   add_worker_command(app, run);
+  // Commands defined after it would have the same footer.
+  app.footer(
+      "hone COMMAND --help has options and examples; hone man is the manual.\n"
+      "Topics: hone help environment, hone help migration, hone help providers.\n\n"
+      "Exit codes: 0 done; 1 finished with failures you should see; 2 wrong use or\n"
+      "input; 3 environment (no compiler, no device); 130 interrupted.");
   for (CLI::App* command : app.get_subcommands({})) command->allow_extras();
   for (const CommandNode& command : command_tree(app))
     command.app->add_option("--config-file")
         ->configurable(false)
-        ->description("defaults of options (default: $HONE_CONFIG, hone.yaml; hone config)");
+        ->description("read option defaults from FILE [$HONE_CONFIG, hone.yaml]");
   describe_commands(app);
 }
 

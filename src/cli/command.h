@@ -36,6 +36,7 @@ void add_doctor_command(CLI::App& app, Run& run);
 void add_config_command(CLI::App& app, Run& run);
 void add_completion_command(CLI::App& app, Run& run);
 void add_man_command(CLI::App& app, Run& run);
+void add_help_command(CLI::App& app, Run& run);
 void add_worker_command(CLI::App& app, Run& run);  // hidden: what hone starts itself as
 
 // Adds all of them to an `app` without any.

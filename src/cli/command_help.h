@@ -35,11 +35,18 @@ void describe_commands(CLI::App& root);
 class HelpFormatter final : public CLI::Formatter {
  public:
   HelpFormatter();
+  std::string make_option_usage(const CLI::Option* positional) const override;
   std::string make_option(const CLI::Option* option, bool is_positional) const override;
+  std::string make_help(const CLI::App* command, std::string name,
+                        CLI::AppFormatMode mode) const override;
   std::string make_subcommand(const CLI::App* command) const override;
   std::string make_description(const CLI::App* command) const override;
   std::string make_footer(const CLI::App* command) const override;
 };
+
+// Returns "  LEFT      RIGHT": RIGHT wrapped to 80 columns in a column of its own, which begins on
+// the next line behind a long LEFT.
+std::string two_columns(const std::string& left, std::string_view right);
 
 // Wraps `text` to lines of at most `width` columns. Every line but the first begins with `indent`
 // blanks; `used` columns of the first are taken already. Words longer than a line stay whole.

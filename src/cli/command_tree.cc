@@ -1,5 +1,7 @@
 #include "cli/command_tree.h"
 
+#include "cli/other_tools.h"
+
 namespace hone::cli {
 namespace {
 
@@ -27,9 +29,15 @@ CommandNode chosen_command(CLI::App& root) {
   return chosen;
 }
 
-std::vector<CLI::Option*> visible_options(CLI::App& command) {
+std::vector<CLI::Option*> options_of(CLI::App& command) {
   return command.get_options(
       [](const CLI::Option* option) { return !option->get_group().empty(); });
+}
+
+std::vector<CLI::Option*> visible_options(CLI::App& command) {
+  return command.get_options([](const CLI::Option* option) {
+    return !option->get_group().empty() && !is_of_other_tool(*option);
+  });
 }
 
 std::string name_of(const CLI::Option& option) {

@@ -20,7 +20,10 @@ std::vector<CommandNode> command_tree(CLI::App& root);
 // Returns the command that the words parsed by `root` chose.
 CommandNode chosen_command(CLI::App& root);
 
-// Returns a command's options that users may give, positional ones included.
+// Returns a command's options that users may give, positional ones and those of other tools
+// included.
+std::vector<CLI::Option*> options_of(CLI::App& command);
+// Returns them without those of other tools, which help, the manual and completion do not show.
 std::vector<CLI::Option*> visible_options(CLI::App& command);
 
 // Returns "--budget", "-m" or "INPUT".

@@ -59,79 +59,74 @@ Status read_flags(ToolchainOptions& options) {
 
 void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
   command.add_option("--iree", options.iree,
-                     "IREE: libIREECompiler.so, a virtual environment or a site-packages folder "
-                     "(default: $HONE_IREE, where hone is installed, .venv, python3 on PATH)");
+                     fmt::format("{} [$HONE_IREE, hone's environment, .venv, PATH]", kIreeHelp));
   command
       .add_option("--target", options.target,
-                  "CPU to compile for, as LLVM names it, or a GPU: sm_80, gfx942, ...")
+                  "compile for this CPU (LLVM's name) or GPU (sm_80, gfx942, ...)")
       ->check(CLI::Validator(check_target, ""))
       ->capture_default_str();
-  command.add_option("--flag", options.flags, "a further flag for iree-compile; repeatable");
+  command.add_option("--flag", options.flags, "pass a flag to iree-compile; repeatable");
   command
       .add_option("--compile-flags-file", options.flags_file,
-                  "file of such flags, or of a whole iree-compile command: its target is hone's "
-                  "where --target does not say")
+                  "read flags, or a whole iree-compile command, from FILE")
       ->type_name("FILE");
   command
       .add_option(
           "--dim", options.sizes,
-          "size that the program leaves open (?): batch=8 as the model calls it, input0.0=8 by "
-          "argument, M=512 by product; hone tune: M=1,16,512 for one configuration that serves "
-          "all; repeatable")
+          "set an open size: batch=8, input0.0=8 or M=512; hone tune also M=1,16,512; repeatable")
       ->allow_extra_args(false);
   command
       .add_option("--env", options.environment,
-                  "variable for the compiler, the runners and the drivers, kept with what is found "
-                  "(HSA_OVERRIDE_GFX_VERSION=9.4.0); repeatable")
+                  "set a variable for compiler, runners and drivers; results are kept by it; "
+                  "repeatable")
       ->check(CLI::Validator(check_variable, ""))
       ->each(set_variable)
       ->allow_extra_args(false);
-  command.add_option("--jobs", options.jobs, "compile processes (default: one per core)")
+  command.add_option("--jobs", options.jobs, "run N compile processes [one per core]")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--compile-timeout", options.compile_seconds, "seconds for one candidate")
+  command
+      .add_option("--compile-timeout", options.compile_seconds,
+                  "limit the compile of one candidate")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command.add_option("--compile-memory", options.compile_gigabytes, "GB for one candidate")
+  command
+      .add_option("--compile-memory", options.compile_gigabytes,
+                  "limit the compiler's memory per candidate")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
 }
 
 void add_device_option(CLI::App& command, std::string& device) {
-  command.add_option("--device", device,
-                     "to measure on: cpu, cuda:0, cuda:0,2, ... (default: what the target is of)");
+  command.add_option("--device", device, "measure on cpu, cuda:0, cuda:0,2, ... [by --target]");
 }
 
 void add_core_options(CLI::App& command, CoreOptions& options) {
-  command.add_option("--threads", options.threads, "cores to run on (default: all)")
+  command.add_option("--threads", options.threads, "run on N cores [all]")
       ->check(CLI::PositiveNumber);
-  command
-      .add_option(
-          "--cores", options.cores,
-          "which ones: 0,1; compiling stays on them too, so that another hone may have the others")
+  command.add_option("--cores", options.cores, "run and compile on these cores only: 0,1")
       ->delimiter(',');
 }
 
 void add_runtime_options(CLI::App& command, RuntimeOptions& options, const std::string& which) {
   command.add_option("--function", options.function,
-                     "of the program that is called (default: " + which + ")");
-  command.add_option("--input", options.inputs,
-                     "of the function, one for each argument in order: @a.npy, 2x3xf32=0.5, =0.5, "
-                     "or 2x3xf32 of generated values; repeatable (default: generated)");
+                     fmt::format("call this function of the program [{}]", which));
+  command.add_option(
+      "--input", options.inputs,
+      "arguments in order: @a.npy, 2x3xf32=0.5, =0.5 or 2x3xf32; repeatable [generated]");
   command.add_option("--parameters", options.parameters,
-                     ".irpa, .safetensors or .gguf that the program's parameters of a scope are "
-                     "in; repeatable");
+                     "read a scope's parameters from .irpa, .safetensors or .gguf; repeatable");
   command.add_flag("--random-parameters", options.random_parameters,
-                   "where parameters are not given: random numbers of their types");
-  command.add_option("--runtime-flag", options.flags, "passed to IREE's runtime tools; repeatable");
+                   "generate parameters that no file provides");
+  command.add_option("--runtime-flag", options.flags,
+                     "pass a flag to IREE's runtime tools; repeatable");
   command.add_option("--runtime-flags-file", options.flags_file,
-                     "file of such flags, one in each line");
+                     "read runtime flags from FILE, one per line");
 }
 
 void add_external_option(CLI::App& command, std::vector<std::string>& manifests) {
   command
       .add_option("--external", manifests,
-                  "manifest of a kernel of your own (PTX, or a source and its compiler) that may "
-                  "take the place of IREE's (docs/external-kernels.md); repeatable")
+                  "try your own kernel, described by a manifest, in place of IREE's; repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false);
 }

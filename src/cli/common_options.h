@@ -13,6 +13,9 @@
 
 namespace hone::cli {
 
+// Help of --iree.
+inline constexpr char kIreeHelp[] = "IREE library, virtual environment or site-packages";
+
 void add_toolchain_options(CLI::App& command, ToolchainOptions& options);
 // Applies the file of flags once: its flags, and its target if the command line names none. Prints
 // renamed and dropped flags. Call it before any other use of the options. Input errors: those of

@@ -10,6 +10,7 @@
 #include "cli/common_options.h"
 #include "cli/compare_arrays.h"
 #include "cli/compare_profiles.h"
+#include "cli/option_layout.h"
 #include "device/cpu/machine_state.h"
 #include "output/comparison_report.h"
 #include "output/screen.h"
@@ -78,19 +79,19 @@ Result<Kind> kind_of(const CompareCommand& options) {
       return input_error("--config compares two configurations of a dispatch of --program: {}",
                          kUses);
     if (options.dispatches.size() > 1)
-      return input_error("two configurations are of one dispatch: give --dispatch once");
+      return input_error("--config compares configurations of one dispatch: give --dispatch once");
     return Kind::kConfigurations;
   }
   if (options.operands.size() != 2)
-    return input_error("compare takes two things, A and B, got {}: {}", options.operands.size(),
+    return input_error("compare takes two operands, A and B, got {}: {}", options.operands.size(),
                        kUses);
   HONE_ASSIGN(const Kind a, kind_of(options.operands[0]));
   HONE_ASSIGN(const Kind b, kind_of(options.operands[1]));
   if (a != b)
-    return input_error("'{}' and '{}' are not of one kind: {}", options.operands[0],
+    return input_error("'{}' and '{}' are of different kinds: {}", options.operands[0],
                        options.operands[1], kUses);
   if (a == Kind::kSpecs && options.program.empty())
-    return input_error("two specs are compared on a program: give it with --program");
+    return input_error("specs are compared on a program: give --program FILE");
   return a;
 }
 
@@ -127,12 +128,12 @@ Status complete(CompareCommand& options) {
   compare.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
   if (compare.find <= compare.statistics.threshold)
     return input_error(
-        "--find {:g} must be above --threshold {:g}, below which nothing is reported", compare.find,
-        compare.statistics.threshold);
+        "--find {:g} must be above --threshold {:g}: smaller differences are not reported",
+        compare.find, compare.statistics.threshold);
   const std::size_t fewest = measure::fewest_rounds(compare.statistics.alpha);
   if (compare.rounds < fewest)
-    return input_error("--rounds {}: with --alpha {:g} no difference can be told in fewer than {}",
-                       compare.rounds, compare.statistics.alpha, fewest);
+    return input_error("--rounds {}: --alpha {:g} needs at least {} rounds", compare.rounds,
+                       compare.statistics.alpha, fewest);
   return {};
 }
 
@@ -197,7 +198,8 @@ CommandResult run_compare(CompareCommand options) {
   HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options.toolchain, installation));
   trial::RunnerService runner(toolchain ? toolchain->make_runner()
                                         : make_runner(options.compare.stop_fd, folder->parent()));
-  output::StatusLine status(output::status_style(options.quiet, false, options.plain, options.json));
+  output::StatusLine status(
+      output::status_style(options.quiet, false, options.plain, options.json));
   measure::NoiseOptions noise;
   noise.rounds = options.compare.rounds;
   noise.comparison = options.compare.statistics;
@@ -226,68 +228,63 @@ CommandResult run_compare(CompareCommand options) {
 void add_compare_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<CompareCommand>();
   tune::CompareOptions& compare = options->compare;
-  CLI::App* command = app.add_subcommand(
-      "compare",
-      "Is B slower than A? Two modules, specs, configurations or stores; or how far "
-      "two arrays lie apart");
+  CLI::App* command = app.add_subcommand("compare", "Compare two modules, specs, stores or arrays");
   command
-      ->add_option("A", options->operands,
-                   "A and B: two modules (.vmfb), two specs (.mlir, or 'none'), two stores, two "
-                   "arrays (.npy: expected, got), two reports of hone profile (.csv)")
+      ->add_option(
+          "A", options->operands,
+          "A and B: modules (.vmfb), specs (.mlir, 'none'), stores, arrays (.npy), profiles (.csv)")
       ->expected(0, 2);
   add_toolchain_options(*command, options->toolchain);
   command->add_option("--program", options->program,
-                      "that specs or configurations are for (.mlir, .mlirbc, .onnx)");
+                      "program of the specs or configurations (.mlir, .mlirbc, .onnx)");
   command->add_option("--dispatch", options->dispatches,
-                      "of the program or the stores; those whose name matches");
+                      "compare only dispatches with NAME or pattern");
   command->add_option("--config", options->configurations,
-                      "given twice: A and B, each dist_m=64,... or 'default'");
+                      "compare dist_m=64,... or 'default'; give it twice");
   add_runtime_options(*command, options->runtime, "the only one");
-  command->add_option("--rounds", compare.rounds, "at least, in which A and B each run once")
+  command->add_option("--rounds", compare.rounds, "run A and B at least N times each")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--max-rounds", compare.most_rounds, "at most")
+  command->add_option("--max-rounds", compare.most_rounds, "run A and B at most N times each")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--find", compare.find,
-                   "slowdown that is to be found in 95 of 100: rounds are added until it would")
+                   "add rounds until a slowdown of SHARE is found with 95 % power")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--seconds", compare.seconds, "of one sample of a module")
+  command->add_option("--seconds", compare.seconds, "length of one sample of a module")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--alpha", compare.statistics.alpha,
-                   "share of comparisons of a thing with itself that may be called different")
+                   "significance level: allowed false-positive rate")
       ->capture_default_str()
       ->check(CLI::Range(1e-6, 0.5));
-  command
-      ->add_option("--threshold", compare.statistics.threshold,
-                   "differences up to this share are none")
+  command->add_option("--threshold", compare.statistics.threshold, "ignore differences up to SHARE")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--atol", options->atol, "of arrays: absolute tolerance (default: by type)")
+  command->add_option("--atol", options->atol, "absolute tolerance of arrays [by element type]")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--rtol", options->rtol, "of arrays: tolerance relative to the expected")
+  command->add_option("--rtol", options->rtol, "relative tolerance of arrays [by element type]")
       ->check(CLI::NonNegativeNumber);
   add_device_option(*command, options->device);
   add_core_options(*command, options->cores);
-  command->add_option("--cache", options->cache, "warm or cold operands, of kernels")
+  command->add_option("--cache", options->cache, "warm or cold operands of kernels")
       ->check(CLI::IsMember({"warm", "cold"}))
       ->capture_default_str();
-  command->add_option("--seed", compare.seed, "of the inputs and of the order")
+  command->add_option("--seed", compare.seed, "seed of generated inputs and of the order")
+      ->group(heading::kProgram)
       ->capture_default_str();
   command->add_flag("--trust", options->trust,
-                    "load machine code that a store holds even where somebody else compiled it; "
-                    "else it is compiled again");
-  command->add_flag("--json", options->json, "one JSON document on stdout");
-  command->add_flag("--quiet", options->quiet, "no progress");
-  command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
+                    "load stored machine code that others compiled; default: compile it again");
+  command->add_flag("--json", options->json, "print one JSON document");
+  command->add_flag("--quiet", options->quiet, "print no progress");
+  command->add_flag("--plain", options->plain,
+                    "print progress as plain lines, as without a terminal");
   command->footer(
-      "Exit code 1 when B is slower than A, fails or computes something else; of\n"
-      "arrays when an element is off by more than the tolerance. Two reports are only\n"
-      "set side by side.");
+      "Exit code 1: B is slower than A, fails or computes something else, or an element\n"
+      "of an array exceeds the tolerance. Reports are only printed side by side.");
   command->callback([&run, options] {
     run = [options]() -> CommandResult {
       HONE_TRY(read_flags(options->toolchain));

@@ -146,8 +146,8 @@ Result<int> compare_profiles(const ProfileComparison& options) {
   if (!table.empty()) fmt::print("{}\n", table.to_text());
   fmt::print(
       "{} rows are in both reports; {} changed by more than {:g} %, in their verification, or are "
-      "in one only.\nTimes of two runs: for a verdict compare their stores, which measures both "
-      "again side by side.\n",
+      "in one only.\nThese are times of two runs. For a verdict compare their stores: hone "
+      "measures both side by side.\n",
       shared, changed, 100 * options.threshold);
   return 0;
 }

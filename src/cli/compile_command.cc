@@ -5,6 +5,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/common_options.h"
 #include "cli/generate_options.h"
 #include "output/cells.h"
 #include "profiler/compiled_modules.h"
@@ -34,7 +35,7 @@ void print_row(const profiler::ModuleRow& row, const CompileOptions& options, bo
     fmt::print("[Compiling]: {}{}\n", files.source().string(),
                row.was_up_to_date ? " (up to date)" : "");
   for (const profiler::ModuleRow::LeftOut& each : row.left_out)
-    say("[Warning]: {} is left out: {}\n", each.dispatch,
+    say("[Warning]: {} is skipped: {}\n", each.dispatch,
         options.tree.verbose ? each.reason : output::in_one_line(each.reason));
   if (terminal) say("{} of {} operations\r", done, all);
 }
@@ -79,25 +80,26 @@ CommandResult compile(CompileOptions options) {
 
 void add_compile_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<CompileOptions>();
-  CLI::App* command = app.add_subcommand(
-      "compile", "Compile what hone generate has written into modules for IREE's tools");
+  CLI::App* command =
+      app.add_subcommand("compile", "Compile generated operations for IREE's tools");
   add_selection_options(*command, options->tree);
   add_target_options(*command, options->tree);
-  command->add_option("--iree", options->toolchain.iree, "IREE (as of hone tune)");
+  command->add_option("--iree", options->toolchain.iree, kIreeHelp);
   command
-      ->add_option("-j,--num-cpu,--jobs", options->toolchain.jobs,
-                   "compile processes (default: one per core)")
+      ->add_option("-j,--jobs", options->toolchain.jobs, "run N compile processes [one per core]")
       ->check(CLI::Range(1, 1024));
-  command->add_flag("--force-compile", options->force, "what is up to date too");
+  command->add_flag("--force-compile", options->force, "compile up-to-date operations too");
   command
-      ->add_option("--batch-size,--iree-hal-benchmark-dispatch-repeat-count", options->batch_size,
-                   "launches of a kernel in a call of OPERATION_profile.vmfb")
+      ->add_option("--batch-size", options->batch_size,
+                   "launches per call of OPERATION_profile.vmfb")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000));
   command->add_option("--flag", options->toolchain.flags,
-                      "a further flag for iree-compile; repeatable");
+                      "pass a flag to iree-compile; repeatable");
   add_refused_options(*command, options->tree);
-  command->footer("Exit code 1: a dispatch does not compile. It is left out of its modules.");
+  command->footer(
+      "Exit code 1: a dispatch does not compile; its modules skip it.\n"
+      "Flags of IREE's profiler: hone help migration.");
   command->callback([&run, options] { run = [options] { return compile(*options); }; });
 }
 

@@ -252,7 +252,7 @@ std::string fish_completion(CLI::App& root) {
 
 void add_completion_command(CLI::App& app, Run& run) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("completion", "Write the completion script of a shell");
+  CLI::App* command = app.add_subcommand("completion", "Write a shell's completion script");
   command->add_option("SHELL", *shell, "bash, zsh or fish")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->required();

@@ -7,11 +7,14 @@
 #include "cli/application.h"
 #include "cli/command.h"
 #include "cli/config_values.h"
+#include "cli/other_tools.h"
 #include "output/json_text.h"
 #include "output/table.h"
 
 namespace hone::cli {
 namespace {
+
+constexpr const char* kDefault = "default";
 
 struct Value {
   std::string text;
@@ -26,7 +29,7 @@ Value value_of(const std::string& command, const CLI::Option& option,
   if (environment != nullptr && *environment != '\0') return {environment, variable};
   if (const Setting* setting = setting_of(command, option, settings))
     return {fmt::format("{}", fmt::join(setting->values, " ")), setting->place};
-  return {is_flag(option) ? "false" : option.get_default_str(), "default"};
+  return {is_flag(option) ? "false" : option.get_default_str(), kDefault};
 }
 
 output::Table table_of(const std::vector<CommandNode>& commands,
@@ -34,9 +37,10 @@ output::Table table_of(const std::vector<CommandNode>& commands,
   output::Table table(
       {{"command", "command"}, {"option", "option"}, {"value", "value"}, {"from", "from"}});
   for (const CommandNode& command : commands)
-    for (const CLI::Option* option : visible_options(*command.app)) {
+    for (const CLI::Option* option : options_of(*command.app)) {
       if (option == command.app->get_help_ptr() || name_of(*option) == "--config-file") continue;
       const Value value = value_of(command.path, *option, settings);
+      if (is_of_other_tool(*option) && value.from == kDefault) continue;
       table.add({{command.path, ""},
                  {name_of(*option), ""},
                  {value.text.empty() ? nlohmann::json() : nlohmann::json(value.text),
@@ -85,14 +89,11 @@ CommandResult show_config(const std::string& file, const std::vector<std::string
 
 void add_config_command(CLI::App& app, Run& run) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand(
-      "config",
-      "Show what every option is set to, and whether a flag, the environment, a file or "
-      "hone says so");
-  command->add_flag("--json", *json, "one JSON document on stdout");
+  CLI::App* command = app.add_subcommand("config", "Show every option's value and source");
+  command->add_flag("--json", *json, "print one JSON document");
   command->prefix_command();
   command->footer(
-      "A command, or a whole command line, may follow; it is not run.\n"
+      "Give a command or a whole command line; hone does not run it.\n"
       "Files: docs/configuration.md.");
   command->callback([&run, command, json] {
     run = [command, json] {

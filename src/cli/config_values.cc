@@ -22,7 +22,7 @@ bool is_named(const CLI::Option& option, const std::string& key) {
 }
 
 CLI::Option* option_named(CLI::App& command, const std::string& key) {
-  const auto options = visible_options(command);
+  const auto options = options_of(command);
   const auto found = std::ranges::find_if(
       options, [&](const CLI::Option* option) { return is_named(*option, key); });
   return found == options.end() ? nullptr : *found;
@@ -46,7 +46,7 @@ Status check_value(CLI::Option& option, const Setting& setting) {
 Status refuse_key(const Setting& setting, const std::vector<CommandNode>& commands) {
   std::vector<std::string> keys;
   for (const CommandNode& each : commands)
-    for (const CLI::Option* option : visible_options(*each.app))
+    for (const CLI::Option* option : options_of(*each.app))
       for (const std::string& key : keys_of(*option))
         if (std::ranges::count(keys, key) == 0) keys.push_back(key);
   if (commands.size() == 1 && !commands.front().path.empty())
@@ -115,7 +115,7 @@ const Setting* setting_of(const std::string& command, const CLI::Option& option,
 }
 
 Status apply_settings(const CommandNode& command, const std::vector<Setting>& settings) {
-  for (CLI::Option* option : visible_options(*command.app)) {
+  for (CLI::Option* option : options_of(*command.app)) {
     if (option->count() > 0) continue;
     const Setting* setting = setting_of(command.path, *option, settings);
     if (setting != nullptr) HONE_TRY(check_value(*option, *setting));
@@ -124,7 +124,7 @@ Status apply_settings(const CommandNode& command, const std::vector<Setting>& se
 }
 
 Error with_places(Error error, const CommandNode& command, const std::vector<Setting>& settings) {
-  for (const CLI::Option* option : visible_options(*command.app)) {
+  for (const CLI::Option* option : options_of(*command.app)) {
     const Setting* setting = setting_of(command.path, *option, settings);
     if (setting != nullptr && option->results() == setting->values &&
         names(error.message, name_of(*option)))

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/common_options.h"
 #include "device/cuda/cublaslt_library.h"
 #include "device/cuda/ptxas.h"
 #include "output/json_text.h"
@@ -63,10 +64,9 @@ CommandResult show_devices(const std::string& iree, bool json) {
 void add_devices_command(CLI::App& app, Run& run) {
   auto iree = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  CLI::App* command =
-      app.add_subcommand("devices", "Show devices and compilers, and what is missing");
-  command->add_option("--iree", *iree, "where IREE is");
-  command->add_flag("--json", *json, "one JSON document on stdout");
+  CLI::App* command = app.add_subcommand("devices", "Show devices and compilers");
+  command->add_option("--iree", *iree, kIreeHelp);
+  command->add_flag("--json", *json, "print one JSON document");
   command->callback([&run, iree, json] { run = [=] { return show_devices(*iree, *json); }; });
 }
 

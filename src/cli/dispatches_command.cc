@@ -189,7 +189,7 @@ CommandResult write_root(const DispatchesOptions& options, const problem::Progra
 
 CommandResult profile(const DispatchesOptions& options) {
   if (!options.extract_root.empty())
-    return input_error("--profile measures, --extract-root writes a program: one at a time");
+    return input_error("--profile and --extract-root exclude each other");
   SessionOptions profiling = options.profiling;
   profiling.toolchain = options.toolchain;
   profiling.tuning.input = options.input;
@@ -227,9 +227,9 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
   if (!options.graph.empty() && (options.json || !options.extract_root.empty()))
     return input_error("--graph prints a picture: leave --json and --extract-root out");
   if (options.profile) return profile(options);
-  if (options.quick) return input_error("--quick says how --profile measures; give both");
+  if (options.quick) return input_error("--quick needs --profile");
   if (!options.output.empty() && options.extract_root.empty())
-    return input_error("-o names the program that --extract-root writes; which dispatch's root?");
+    return input_error("-o needs --extract-root DISPATCH");
   const auto gpu = gpu_of(options.toolchain);
   HONE_ASSIGN(const Providers replacing, replacing_providers(options.external, gpu));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
@@ -253,36 +253,31 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
 
 void add_dispatches_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<DispatchesOptions>();
-  CLI::App* command =
-      app.add_subcommand("dispatches", "List what the compiler splits a program into");
+  CLI::App* command = app.add_subcommand("dispatches", "List the dispatches of a program");
   command->add_option("INPUT", options->input, kProgramFiles)->required();
   add_toolchain_options(*command, options->toolchain);
   add_external_option(*command, options->external);
   command->add_option("--extract-root", options->extract_root,
-                      "write the root operation of this dispatch (number or name), without its "
-                      "fusions, as a program");
-  command->add_option("-o,--output", options->output, "file for it (default: the screen)");
+                      "write the root operation of a dispatch (number or name) as a program");
+  command->add_option("-o,--output", options->output, "file for --extract-root [stdout]");
   command->add_flag("--profile", options->profile,
-                    "measure each as the compiler makes it, and the whole program: where the time "
-                    "goes");
-  command->add_flag("--quick", options->quick,
-                    "with --profile: by runs of the whole program only, without verifying and "
-                    "measuring each dispatch alone, and without the roofline (CPUs)");
+                    "measure each default kernel and the whole program");
+  command->add_flag("--quick", options->quick, "profile runs of the whole program only (CPUs)");
   command
       ->add_option("--graph", options->graph,
                    "draw the launches and the tensors between them (dot: for Graphviz)")
       ->check(CLI::IsMember({"dot"}));
   SessionOptions& profiling = options->profiling;
-  command
-      ->add_option("--store", profiling.store, "with --profile: SQLite file that keeps the times")
+  command->add_option("--store", profiling.store, "keep the times of --profile in this SQLite file")
       ->capture_default_str();
-  command->add_option("--out", profiling.tuning.out, "with --profile: folder for imported models")
+  command->add_option("--out", profiling.tuning.out, "folder for imported models, with --profile")
       ->capture_default_str();
   add_device_option(*command, profiling.device);
   add_core_options(*command, profiling.cores);
   add_runtime_options(*command, profiling.runtime, "the first");
-  command->add_flag("--plain", profiling.plain, "progress as plain lines, as without a terminal");
-  command->add_flag("--json", options->json, "one JSON document on stdout");
+  command->add_flag("--plain", profiling.plain,
+                    "print progress as plain lines, as without a terminal");
+  command->add_flag("--json", options->json, "print one JSON document");
   command->callback([&run, options] {
     run = [options]() -> CommandResult {
       HONE_TRY(read_flags(options->toolchain));

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/command_help.h"
+#include "cli/common_options.h"
 #include "cli/doctor.h"
 #include "output/json_text.h"
 
@@ -56,7 +57,7 @@ CommandResult examine(const DoctorPlaces& places, bool json) {
   }
   print(findings);
   fmt::print("\n{} (missing: {}, warnings: {})\n",
-             ready ? "This machine can tune." : "Something that tuning needs is missing.",
+             ready ? "This machine can tune." : "This machine cannot tune yet.",
              count(Health::kMissing), count(Health::kWarning));
   return ready ? 0 : kEnvironmentExit;
 }
@@ -66,14 +67,14 @@ CommandResult examine(const DoctorPlaces& places, bool json) {
 void add_doctor_command(CLI::App& app, Run& run) {
   auto places = std::make_shared<DoctorPlaces>();
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand(
-      "doctor", "Look for what is missing, mis-set or disturbs measuring, and say what mends it");
-  command->add_option("--iree", places->iree, "where IREE is");
-  command->add_option("--triton", places->triton, "where Triton is");
-  command->add_option("--store", places->store, "SQLite file that is going to be used")
+  CLI::App* command =
+      app.add_subcommand("doctor", "Find problems of this machine, with their fixes");
+  command->add_option("--iree", places->iree, kIreeHelp);
+  command->add_option("--triton", places->triton, "Python or virtual environment with Triton");
+  command->add_option("--store", places->store, "check the folder of this store")
       ->capture_default_str();
-  command->add_flag("--json", *json, "one JSON document on stdout");
-  command->footer("Exit code 3 when tuning on this machine needs something that is missing.");
+  command->add_flag("--json", *json, "print one JSON document");
+  command->footer("Exit code 3: something that tuning needs is missing.");
   command->callback([&run, places, json] { run = [=] { return examine(*places, *json); }; });
 }
 

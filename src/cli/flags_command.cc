@@ -111,13 +111,12 @@ CommandResult search_flags(SessionOptions options) {
   if (options.budget.empty()) options.budget = "2m";
   HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,
               problem::given_size_sets(options.toolchain.sizes));
-  if (sizes.size() > 1) return input_error("--dim with several sizes: flags are searched at one");
+  if (sizes.size() > 1) return input_error("--dim: hone flags takes one size of each dimension");
   options.toolchain.sizes.clear();
   // The compile_flags.txt of a tuning names the spec beside it.
   if (std::filesystem::exists(options.tuning.out / "tuning_spec.mlir"))
     return input_error(
-        "'{}' holds the spec and the flags of a tuning, which flags alone would replace: name "
-        "another folder with --out",
+        "'{}' holds the spec and the flags of a tuning; name another folder with --out",
         options.tuning.out.string());
   return with_program_session(std::move(options), [&](ProgramSession& session) -> CommandResult {
     tune::Context& context = session.context;
@@ -163,29 +162,27 @@ CommandResult search_flags(SessionOptions options) {
 void add_flags_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<SessionOptions>();
   tune::Options& tuning = options->tuning;
-  CLI::App* command =
-      app.add_subcommand("flags", "Find the compiler flags that make a program fastest");
+  CLI::App* command = app.add_subcommand("flags", "Find the fastest compiler flags of a program");
   command->add_option("INPUT", tuning.input, "program (.mlir, .onnx)")->required();
   add_toolchain_options(*command, options->toolchain);
   command->add_option("--out", tuning.out, "folder for compile_flags.txt")->capture_default_str();
-  command->add_option("--store", options->store, "SQLite file that keeps every result")
+  command->add_option("--store", options->store, "keep every result in this SQLite file")
       ->capture_default_str();
-  command->add_option(
-      "--budget", options->budget,
-      "time to search: 90s, 10m [2m]; a compile that runs then is finished, and the "
-      "proof follows");
+  command->add_option("--budget", options->budget,
+                      "time to search, before the proof: 90s, 10m [2m]");
   add_runtime_options(*command, options->runtime, "the first");
-  command->add_option("--seed", tuning.seed, "of the inputs and of the order of runs")
+  command->add_option("--seed", tuning.seed, "seed of generated inputs and of the order")
       ->capture_default_str();
   add_device_option(*command, options->device);
   add_core_options(*command, options->cores);
-  command->add_flag("--json", options->json, "one JSON document on stdout");
-  command->add_flag("--quiet", options->quiet, "no progress");
-  command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
+  command->add_flag("--json", options->json, "print one JSON document");
+  command->add_flag("--quiet", options->quiet, "print no progress");
+  command->add_flag("--plain", options->plain,
+                    "print progress as plain lines, as without a terminal");
   command->footer(
-      "What the compiler can be told is tried alone, then on top of the best,\n"
-      "interleaved; outputs are compared with the default's. docs/flags.md lists it.\n"
-      "Exit code 0 also when nothing is faster than the default: it stays.");
+      "hone tries each flag set alone, then on top of the best, and compares outputs\n"
+      "with the default's. docs/flags.md lists the flag sets.\n"
+      "Exit code 0 also if nothing is faster than the default.");
   command->callback([&run, options] {
     run = [options]() -> CommandResult {
       HONE_TRY(read_flags(options->toolchain));

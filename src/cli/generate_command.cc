@@ -17,17 +17,14 @@ CommandResult generate(const GenerateOptions& options) {
 
 void add_generate_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<GenerateOptions>();
-  CLI::App* command = app.add_subcommand(
-      "generate", "Write operations in many shapes, types and configurations as MLIR files");
+  CLI::App* command = app.add_subcommand("generate", "Write operations as MLIR files");
   add_selection_options(*command, *options);
   add_target_options(*command, *options);
-  command->add_flag("--default-config", options->default_configuration,
-                    "the compiler's own choice too, tile_config_default");
   add_shape_options(*command, *options);
   add_refused_options(*command, *options);
   command->footer(
-      "Without a shape each kind has its own (docs/dispatch-profiler.md). Files that\n"
-      "would not change are left alone.");
+      "Each kind has default shapes (docs/dispatch-profiler.md). Unchanged files are\n"
+      "not rewritten. Flags of IREE's profiler: hone help migration.");
   command->callback([&run, options] { run = [options] { return generate(*options); }; });
 }
 

@@ -7,6 +7,9 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/common_options.h"
+#include "cli/option_layout.h"
+#include "cli/other_tools.h"
 #include "profiler/sweep.h"
 #include "profiler/tree.h"
 #include "profiler/workload_file.h"
@@ -23,22 +26,22 @@ struct ExtentFlag {
 
 // Flags of the extents; all take lists and ranges.
 constexpr ExtentFlag kExtentFlags[] = {
-    {"--problem-m,-m", "m", "rows of the result: 768, 64,128 or 64:1024:128 (the end excluded)"},
+    {"--problem-m,-m", "m", "rows of the result: 768, 64,128 or 64:1024:128"},
     {"--problem-n,-n", "n", "columns of the result"},
-    {"--problem-k,-k", "k", "length of the sums"},
-    {"--batch", "batch", "matrix products of a batch, heads of attention"},
-    {"--split-k-slices", "split_k_slices", "pieces that k is split into"},
-    {"--images", "images", "images of a convolution"},
-    {"--height", "height", "of an image, before padding"},
-    {"--width", "width", "of an image, before padding"},
-    {"--channels", "channels", "of an image"},
-    {"--filters", "filters", "channels of the output"},
-    {"--filter-height", "filter_height", "of a filter"},
-    {"--filter-width", "filter_width", "of a filter"},
-    {"--stride", "stride", "along both axes"},
-    {"--dilation", "dilation", "along both axes"},
-    {"--padding", "padding", "zeros around the image"},
-    {"--groups", "groups", "of channels and filters"},
+    {"--problem-k,-k", "k", "length of the reduction"},
+    {"--batch", "batch", "matrix products per batch; attention heads"},
+    {"--split-k-slices", "split_k_slices", "number of slices of k"},
+    {"--images", "images", "images per convolution"},
+    {"--height", "height", "image height, before padding"},
+    {"--width", "width", "image width, before padding"},
+    {"--channels", "channels", "input channels"},
+    {"--filters", "filters", "output channels"},
+    {"--filter-height", "filter_height", "filter height"},
+    {"--filter-width", "filter_width", "filter width"},
+    {"--stride", "stride", "stride along both axes"},
+    {"--dilation", "dilation", "dilation along both axes"},
+    {"--padding", "padding", "zero padding around the image"},
+    {"--groups", "groups", "groups of channels and filters"},
 };
 
 struct RefusedFlag {
@@ -49,12 +52,11 @@ struct RefusedFlag {
 // Refused flags. The old generator accepted the compile group too, without effect. Other old flags
 // concerned code that no longer exists.
 constexpr RefusedFlag kRefusedFlags[] = {
-    {"--build-dir", "it was where IREE is built; hone takes an installed one, which --iree names"},
-    {"--use-wmma", "today's compiler has no wmma instructions for CUDA, only mma.sync"},
-    {"--batch-size,--iree-hal-benchmark-dispatch-repeat-count",
-     "how often a dispatch is launched is measured, not compiled in; files do not depend on it"},
+    {"--build-dir", "hone builds no IREE; --iree names an installed one"},
+    {"--use-wmma", "IREE has only mma.sync for CUDA"},
+    {"--batch-size", "hone measures how often to launch; the files do not depend on it"},
     {"--mlir-print-ir-after-all",
-     "hone prints no IR; give it to iree-compile, with the command that hone compile writes down"},
+     "pass it to iree-compile, with the command that hone compile writes"},
 };
 
 // Returns the flag that sets the extent, for messages.
@@ -97,7 +99,7 @@ Result<std::vector<profiler::Operation>> operations_of(const GenerateOptions& op
     operations.insert(operations.end(), more.begin(), more.end());
   } else if (!sweep.types.empty() || !sweep.layouts.empty()) {
     return input_error(
-        "--types and --layouts say nothing of the entries of --workload {}, which say their own",
+        "--types and --layouts do not apply to --workload {}: its entries name their own",
         options.workload);
   }
   return operations;
@@ -127,8 +129,8 @@ Result<ConfigurationLists> lists_of(const GenerateOptions& options) {
       lists.from_space = static_cast<std::size_t>(count->front());
     } else {
       return input_error(
-          "--configs '{}' is none of tiles (the old tool's lists), default (the compiler's own "
-          "choice) and space:N (N of the operation's space)",
+          "--configs '{}' is not tiles (the old tool's lists), default (the compiler's own choice) "
+          "or space:N (N of the operation's space)",
           word);
     }
   }
@@ -141,8 +143,7 @@ void print_left_out(const profiler::GenerationPlan& plan, const GenerateOptions&
     for (const profiler::LeftOut& each : plan.left_out)
       say("[Warning]: {} is skipped: {}\n", each.dispatch, each.reason);
   else if (options.device.starts_with("cuda"))
-    say("{} configurations of the old lists are not for these operations; --verbose says "
-        "why.\n",
+    say("{} configurations of the old lists are skipped; --verbose prints the reasons.\n",
         plan.left_out.size());
 }
 
@@ -158,56 +159,66 @@ std::vector<std::string> words_between_commas(const std::vector<std::string>& va
 }
 
 void add_selection_options(CLI::App& command, GenerateOptions& options) {
-  command.add_option("--generated-dir", options.generated_dir, "folder that holds 'generated'")
+  command.add_option("--generated-dir", options.generated_dir, "folder of the tree 'generated'")
       ->capture_default_str();
   command
-      .add_option("--operation-kind,--op-kind", options.operation_kinds,
-                  "all, or kinds with commas between: matmul, conv2d, ...")
+      .add_option("--operation-kind", options.operation_kinds,
+                  "kinds: matmul, conv2d, ..., comma-separated, or all")
       ->capture_default_str();
   command.add_option("--dispatches,--dispatch", options.dispatches,
-                     "only those that one of these patterns means (pieces around *, or a regular "
-                     "expression), with commas between");
-  command.add_option("--mlir-dialect", options.dialect, "linalg")->capture_default_str();
+                     "use only dispatches that match a pattern or regex");
+  command.add_option("--mlir-dialect", options.dialect, "accepted: hone writes linalg only")
+      ->group(tool::kDispatchProfiler);
 }
 
 void add_target_options(CLI::App& command, GenerateOptions& options) {
-  command
-      .add_option("--device,--iree-hal-target-backends", options.device,
-                  "what it is for: cuda, cpu or rocm")
+  command.add_option("--device", options.device, "write for cuda, cpu or rocm")
       ->capture_default_str();
-  command
-      .add_option("--cuda-arch,--iree-hal-cuda-llvm-target-arch", options.cuda_arch,
-                  "architecture of --device cuda")
+  command.add_option("--cuda-arch", options.cuda_arch, "architecture of --device cuda")
+      ->group(heading::kCompiler)
       ->capture_default_str();
   command.add_option("--rocm-arch", options.rocm_arch, "architecture of --device rocm")
+      ->group(heading::kCompiler)
       ->capture_default_str();
-  command.add_flag("--verbose", options.verbose, "say which configurations are left out, and why");
-  command.add_flag("--dry-run", options.dry_run, "say what would be done");
+  command.add_flag("--verbose", options.verbose, "print skipped configurations with the reason");
+  command.add_flag("--dry-run", options.dry_run, "print the plan; change nothing");
 }
 
 void add_shape_options(CLI::App& command, GenerateOptions& options) {
   for (const ExtentFlag& flag : kExtentFlags)
-    command.add_option(flag.flags, options.extents[flag.name], flag.description);
-  command.add_option("--types", options.types,
-                     "of lhs, rhs and result: f16, or f16,f16,f32; repeatable; all");
-  command.add_option("--layouts", options.layouts,
-                     "of lhs and rhs: tt, tn, nt, nn (t row major); nhwc, nchw; repeatable; all");
-  command.add_option("--workload", options.workload, "YAML file of operations");
-  command
-      .add_option("--configs", options.configurations,
-                  "tiles (the old lists), default, space:N (N of the operation's own space, "
-                  "compiled first), with commas between")
+    command.add_option(flag.flags, options.extents[flag.name], flag.description)
+        ->group(heading::kShapes);
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    return command.add_option(name, value, text)->group(heading::kOperations);
+  };
+  add("--types", options.types,
+      "types of lhs, rhs and result: f16, f16,f16,f32 or all; repeatable");
+  add("--layouts", options.layouts,
+      "layouts of lhs and rhs: tt, tn, nt, nn (t: row major), nhwc, nchw or all; repeatable");
+  add("--workload", options.workload, "read operations from a YAML file");
+  add("--configs", options.configurations,
+      "configurations: tiles, default or space:N, comma-separated")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "of space:N")->capture_default_str();
-  command.add_option("--iree", options.iree, "IREE for space:N (as of hone tune)");
+  add("--seed", options.seed, "seed of space:N")->capture_default_str();
+  command
+      .add_flag("--default-config", options.default_configuration,
+                "add the compiler's own configuration (--configs default)")
+      ->group(heading::kOperations);
+  command.add_option("--iree", options.iree, kIreeHelp);
 }
 
 void add_refused_options(CLI::App& command, GenerateOptions& options) {
-  command.add_flag("--use-mma-sync", options.mma_sync)->group("");
+  command.add_flag("--use-mma-sync", options.mma_sync, "accepted: CUDA code always uses mma.sync")
+      ->group(tool::kDispatchProfiler);
   for (const RefusedFlag& flag : kRefusedFlags)
     if (const std::string_view flags = flag.flags;
         command.get_option_no_throw(std::string(flags.substr(0, flags.find(',')))) == nullptr)
-      command.add_option(flag.flags, options.refused[flag.flags])->expected(0, 1)->group("");
+      command
+          .add_option(flag.flags, options.refused[flag.flags],
+                      fmt::format("refused: {}", flag.reason))
+          ->expected(0, 1)
+          ->type_name("")
+          ->group(tool::kDispatchProfiler);
 }
 
 Status check_refused(const GenerateOptions& options, std::string_view command) {
@@ -250,7 +261,7 @@ Result<profiler::GenerationTarget> generation_target_of(const GenerateOptions& o
   if (device == "rocm" || device == "hip") return profiler::rocm_target(options.rocm_arch);
   if (device == "vulkan")
     return input_error("--device vulkan: hone compiles for CPUs, CUDA and ROCm, not for Vulkan");
-  return input_error("--device '{}' is none of cuda, cpu and rocm", device);
+  return input_error("--device '{}' is not cuda, cpu or rocm", device);
 }
 
 Result<profiler::Selection> selection_of(const GenerateOptions& options) {
@@ -259,8 +270,7 @@ Result<profiler::Selection> selection_of(const GenerateOptions& options) {
               profiler::DispatchFilter::parse(options.dispatches));
   HONE_ASSIGN(profiler::Selection selection,
               profiler::select_dispatches(options.generated_dir, kinds, filter));
-  for (const std::string& stranger : selection.strangers)
-    say("[Warning]: left out: {}\n", stranger);
+  for (const std::string& stranger : selection.strangers) say("[Warning]: skipped: {}\n", stranger);
   return selection;
 }
 

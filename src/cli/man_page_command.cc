@@ -88,7 +88,8 @@ std::string man_page(CLI::App& root) {
       ".SH NAME\nhone \\- find, prove and install the fastest configuration of kernels\n"
       ".SH SYNOPSIS\n.B hone\n.I COMMAND\n[\\fIOPTIONS\\fR]\n"
       ".SH DESCRIPTION\n{}\n.SH COMMANDS\n"
-      "Every command has\n.B \\-\\-help\nand\n.B \\-\\-config\\-file\n.IR FILE .\n",
+      "Every command has\n.B \\-\\-help\nand\n.B \\-\\-config\\-file\n.IR FILE .\n"
+      ".B hone help migration\nlists accepted flags of other tools.\n",
       literal(version()), literal(root.get_description()));
   for (const CommandNode& node : command_tree(root))
     if (!node.path.empty()) roff += command_entry(node);
@@ -97,17 +98,17 @@ std::string man_page(CLI::App& root) {
       ".TP\n.B 0\ndone\n"
       ".TP\n.B 1\nfinished, with failures to look at\n"
       ".TP\n.B 2\nwrong use or wrong input\n"
-      ".TP\n.B 3\nthe environment: no compiler, no device, no right to read or write\n"
+      ".TP\n.B 3\nthe environment: no compiler, no device, no permission to read or write\n"
       ".TP\n.B 130\ninterrupted; the same command continues\n"
       ".SH ENVIRONMENT\n";
   for (const EnvironmentVariable& variable : environment_variables())
     roff += fmt::format(".TP\n.B {}\n{}\n", literal(variable.name), literal(variable.meaning));
   roff +=
       ".SH FILES\n"
-      ".TP\n.I hone.yaml\ndefaults of options, in the working folder or one above it in its "
+      ".TP\n.I hone.yaml\ndefaults of options, in the working folder or a parent in its "
       "repository\n"
       ".TP\n.I \\(ti/.config/hone/config.yaml\nthe same for a user\n"
-      ".TP\n.I hone.db\nthe store, where\n.B \\-\\-store\nnames no other\n";
+      ".TP\n.I hone.db\nthe default store; see\n.B \\-\\-store\n";
   return roff;
 }
 

@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "base/file.h"
+#include "cli/other_tools.h"
 #include "cli/tune_options.h"
 
 namespace hone::cli {
@@ -14,9 +15,8 @@ Status refuse(const ModelTunerOptions& options) {
         std::pair("--tile-dims", options.tile_dims)})
     if (!value.empty())
       return input_error(
-          "{} {}: hone reads from the dispatch which of its loops are rows, columns and sums; "
-          "leave "
-          "it out",
+          "{} {}: hone reads from the dispatch which loops are rows, columns and reductions; "
+          "remove the flag",
           name, value);
   if (!options.codegen_pipeline.empty() || !options.conv_strategy.empty())
     return input_error(
@@ -41,17 +41,16 @@ Status stop_after(const std::string& phase, TuneOptions& options) {
   }
   if (phase == "generate-candidates")
     return input_error(
-        "--stop-after {}: configurations are proposed one after the other, by what was measured; "
-        "hone space PROGRAM --samples 20 prints some",
+        "--stop-after {}: hone proposes configurations one by one from measurements; hone space "
+        "PROGRAM --samples 20 prints some",
         phase);
   if (phase == "compile-models")
     return input_error(
-        "--stop-after {}: a program is compiled and timed in one step; --no-program leaves both "
-        "out",
+        "--stop-after {}: hone compiles and times a program in one step; --no-program skips both",
         phase);
   return input_error(
-      "--stop-after {}: it is none of generate-candidates, compile-dispatches, "
-      "benchmark-dispatches, compile-models and benchmark-models",
+      "--stop-after {}: the phase is not generate-candidates, compile-dispatches, "
+      "benchmark-dispatches, compile-models or benchmark-models",
       phase);
 }
 
@@ -74,23 +73,21 @@ Result<std::string> executable_in(const std::string& path) {
 }  // namespace
 
 void add_model_tuner_options(CLI::App& command, ModelTunerOptions& options) {
-  constexpr const char* kGroup =
-      "Models, as the SDXL scripts and SHARK's tuner have them (docs/migration.md)";
   const auto add = [&](const char* names, auto& value, const char* text) {
-    return command.add_option(names, value, text)->group(kGroup);
+    return command.add_option(names, value, text)->group(tool::kModelTuners);
   };
-  add("--output-td-spec", options.output_spec, "write the spec there too")->type_name("FILE");
+  add("--output-td-spec", options.output_spec, "write the spec to FILE too")->type_name("FILE");
   add("--model-candidates", options.model_candidates,
-      "done anyway: what is tried in the model is chosen by what it may gain")
+      "accepted: hone tries candidates in the model by expected gain")
       ->check(CLI::PositiveNumber);
   add("--stop-after", options.stop_after,
-      "compile-dispatches: --compile-only; benchmark-dispatches: --no-program; others are refused")
+      "compile-dispatches: --compile-only; benchmark-dispatches: --no-program")
       ->type_name("PHASE");
-  add("--codegen-pipeline", options.codegen_pipeline, "refused: all are searched");
-  add("--conv-strategy", options.conv_strategy, "refused: all are searched");
-  add("--lhs-dims", options.lhs_dims, "refused: hone reads them from the dispatch");
-  add("--rhs-dims", options.rhs_dims, "refused");
-  add("--tile-dims", options.tile_dims, "refused");
+  add("--codegen-pipeline", options.codegen_pipeline, "refused: hone searches all pipelines");
+  add("--conv-strategy", options.conv_strategy, "refused: hone searches all pipelines");
+  add("--lhs-dims", options.lhs_dims, "refused: hone reads loops from the dispatch");
+  add("--rhs-dims", options.rhs_dims, "refused: hone reads loops from the dispatch");
+  add("--tile-dims", options.tile_dims, "refused: hone reads loops from the dispatch");
 }
 
 Result<std::vector<std::string>> apply_model_tuner_options(TuneOptions& options) {

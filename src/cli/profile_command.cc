@@ -9,6 +9,8 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/generate_options.h"
+#include "cli/option_layout.h"
+#include "cli/other_tools.h"
 #include "cli/profile_output.h"
 #include "profiler/profile_report.h"
 #include "session/places.h"
@@ -37,8 +39,8 @@ Status check_options(const ProfileCommandOptions& options) {
   if (options.verification_providers != "hone" && options.verification_providers != "numpy" &&
       options.verification_providers != "all")
     return input_error(
-        "--verification-providers '{}': there is hone's own exact reference, 'hone', in the place "
-        "of the old tool's 'numpy'",
+        "--verification-providers '{}': hone has its own exact reference, 'hone', which replaces "
+        "'numpy'",
         options.verification_providers);
   return {};
 }
@@ -71,7 +73,7 @@ Result<profiler::ProfileOptions> profile_options(const ProfileCommandOptions& op
     if (word == "iree") own = true;
     if (word == "library") profile.libraries = true;
     if (word != "iree" && word != "library")
-      return input_error("--providers '{}' is none of iree and library", word);
+      return input_error("--providers '{}' is not iree or library", word);
   }
   if (!own) return input_error("--providers: libraries are measured beside iree's dispatches");
   profile.ahead = std::max<std::size_t>(64, context.options.compile_ahead);
@@ -148,56 +150,50 @@ CommandResult profile(ProfileCommandOptions options) {
 
 void add_profile_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ProfileCommandOptions>();
-  CLI::App* command = app.add_subcommand(
-      "profile", "Verify and measure the dispatches that hone generate has written");
+  CLI::App* command = app.add_subcommand("profile", "Verify and measure generated operations");
   add_selection_options(*command, options->tree);
-  command->add_flag("--verbose", options->tree.verbose, "say what is left out, and why");
-  command->add_flag("--dry-run", options->tree.dry_run, "say what would be done");
-  command->add_option("--device,--iree-hal-target-backends", options->session.device,
-                      "where: cpu, cuda or cuda:N (default: the first GPU, without one the CPU)");
-  command->add_option("--verification-enabled", options->verification, "true or false")
+  command->add_flag("--verbose", options->tree.verbose, "print skipped dispatches with the reason");
+  command->add_flag("--dry-run", options->tree.dry_run, "print the plan; change nothing");
+  command->add_option("--device", options->session.device,
+                      "measure on cpu, cuda or cuda:N [first GPU, else CPU]");
+  command->add_option("--verification-enabled", options->verification, "verify outputs")
       ->expected(0, 1)
       ->default_str("true");
-  command->add_option("--profiling-enabled,--benchmark", options->profiling, "true or false")
+  command->add_option("--profiling-enabled", options->profiling, "measure times")
       ->expected(0, 1)
       ->default_str("true");
   command
       ->add_option("--verification-providers", options->verification_providers,
-                   "hone: exact results by the operation's name")
-      ->capture_default_str();
+                   "accepted: hone, numpy or all; each means hone's exact reference")
+      ->group(tool::kDispatchProfiler);
   command
       ->add_option("--providers", options->providers,
-                   "iree, and library for OpenBLAS, oneDNN or cuBLASLt beside it")
+                   "measure iree, and library: OpenBLAS, oneDNN, cuBLASLt")
       ->capture_default_str();
   command
       ->add_option("--benchmark-repetitions", options->repetitions,
-                   "samples of each kernel, at least")
+                   "take at least N samples of each kernel")
       ->capture_default_str()
       ->check(CLI::Range(1, 10'000));
   add_profile_output_options(*command, options->output);
-  command->add_flag("--generate", options->generate,
-                    "first what hone generate does, with its options for shapes, types and "
-                    "configurations");
+  command->add_flag("--generate", options->generate, "run hone generate first, with its options");
   add_shape_options(*command, options->tree);
-  command->add_flag("--default-config", options->tree.default_configuration,
-                    "with --generate: the compiler's own choice too");
   SessionOptions& session = options->session;
-  command->add_option("--store", session.store, "SQLite file that keeps all results")
+  command->add_option("--store", session.store, "keep every result in this SQLite file")
       ->capture_default_str();
-  command
-      ->add_option("-j,--num-cpu,--jobs", session.toolchain.jobs,
-                   "compile processes (default: one per core)")
+  command->add_option("-j,--jobs", session.toolchain.jobs, "run N compile processes [one per core]")
       ->check(CLI::Range(1, 1024));
-  command
-      ->add_option("--cuda-arch,--iree-hal-cuda-llvm-target-arch", options->tree.cuda_arch,
-                   "with --generate: which tiles fit")
+  command->add_option("--cuda-arch", options->tree.cuda_arch, "architecture for --generate")
+      ->group(heading::kCompiler)
       ->capture_default_str();
   add_core_options(*command, session.cores);
-  command->add_flag("--plain", session.plain, "progress as plain lines, as without a terminal");
+  command->add_flag("--plain", session.plain,
+                    "print progress as plain lines, as without a terminal");
   add_refused_options(*command, options->tree);
   command->footer(
-      "Exit code 1: a dispatch is wrong, or does not compile or run. What is known of\n"
-      "the same file, compiler and device is not done again.");
+      "Exit code 1: a dispatch is wrong, does not compile or does not run. Results of\n"
+      "the same file, compiler and device are reused. Flags of IREE's profiler:\n"
+      "hone help migration.");
   command->callback([&run, options] {
     run = [options]() -> CommandResult {
       options->session.toolchain.iree = options->tree.iree;

@@ -68,18 +68,17 @@ Status append_rows(const std::string& path, const std::string& csv) {
 }  // namespace
 
 void add_profile_output_options(CLI::App& command, ProfileOutputOptions& options) {
-  command.add_option("--output", options.output, "the table as FILE.csv or FILE.json");
-  command.add_flag("--append", options.append, "to the CSV file, without its heading");
-  command.add_option("--tags", options.tags, "first columns: NAME:VALUE, with commas between");
-  command.add_option("--junit", options.junit, "a test case for each dispatch, as JUnit XML");
-  command.add_option("--report", options.report,
-                     "a page with a roofline and a heat map over two dimensions, as HTML");
+  command.add_option("--output", options.output, "write the table to FILE.csv or FILE.json");
+  command.add_flag("--append", options.append, "append to the CSV file, without a heading");
+  command.add_option("--tags", options.tags, "add first columns NAME:VALUE, comma-separated");
+  command.add_option("--junit", options.junit, "write JUnit XML, a test case per dispatch");
+  command.add_option("--report", options.report, "write an HTML page with roofline and heat map");
   command
       .add_option("--save-cmds", options.save_cmds,
-                  "shell script that compiles and benchmarks each dispatch with IREE's tools")
+                  "write a shell script that repeats it with IREE's tools")
       ->expected(0, 1)
       ->default_str("profile_cmds.sh");
-  command.add_flag("--json", options.json, "the table as one JSON document on stdout");
+  command.add_flag("--json", options.json, "print the table as one JSON document");
 }
 
 Status check_output(const ProfileOutputOptions& options) {
@@ -133,7 +132,7 @@ void print_profile_summary(std::span<const profiler::ProfileRow> rows,
   }
   const double all = std::max(seconds, 1e-9);
   const auto share = [all](double part) { return 100 * part / all; };
-  say("{} dispatches: {} right, {} failed, {} not verified; {} of them known before. {:.1f} "
+  say("{} dispatches: {} correct, {} failed, {} not verified; {} of them known before. {:.1f} "
       "s, {:.1f} dispatches a second: splitting {:.0f} %, compiling {:.0f} %, expected "
       "results {:.0f} %, verifying {:.0f} %, measuring {:.0f} %, libraries {:.0f} %\n",
       dispatches, right, wrong, dispatches - right - wrong, known, seconds,

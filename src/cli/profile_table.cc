@@ -163,12 +163,12 @@ CommandResult profile_dispatches(SessionOptions options, bool quick, bool graph)
   options.no_flags = true;
   HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,
               problem::given_size_sets(options.toolchain.sizes));
-  if (sizes.size() > 1) return input_error("--dim with several sizes: a profile is of one");
+  if (sizes.size() > 1) return input_error("--dim: a profile takes one size of each dimension");
   options.toolchain.sizes.clear();
   if (quick && gpu_of(options.toolchain))
     return input_error(
-        "--quick is for CPUs: what each kernel takes in place is not read on a GPU; leave --quick "
-        "out");
+        "--quick works on CPUs only: hone reads no times inside a program on a GPU; remove "
+        "--quick");
   return with_program_session(std::move(options), [&](ProgramSession& session) -> CommandResult {
     tune::Context& context = session.context;
     tune::ProgramTuning program(context, sizes.front(), "");
@@ -191,7 +191,7 @@ CommandResult profile_dispatches(SessionOptions options, bool quick, bool graph)
     HONE_TRY(tune::end_run(context, profile ? Status() : tl::unexpected(profile.error())));
     if (!profile) return tl::unexpected(session.stopped(profile.error()));
     if (quick && !profile->sum_in_place())
-      return failure("there are no times in place, and --quick measures no others: {}",
+      return failure("no times inside the program, and --quick measures no others: {}",
                      profile->why_not);
     if (graph) {
       HONE_ASSIGN(const std::string text, read_file(session.options.tuning.input));

@@ -32,9 +32,8 @@ CommandResult report(const ReportOptions& options) {
 
 void add_report_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = app.add_subcommand(
-      "report", "Write one HTML file that shows what a store holds, and opens without a network");
-  command->add_option("STORE", options->store, "SQLite file")->capture_default_str();
+  CLI::App* command = app.add_subcommand("report", "Write a store as one HTML page");
+  command->add_option("STORE", options->store, "store (SQLite file)")->capture_default_str();
   const CLI::Option* const page =
       command->add_option("-o,--output", options->output, "file to write")->capture_default_str();
   command

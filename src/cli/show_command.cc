@@ -254,18 +254,15 @@ CommandResult show(const ShowOptions& options) {
 
 void add_show_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* command =
-      app.add_subcommand("show", "Show one candidate, and write what reproduces it");
-  command->add_option("ID", options->candidate, "candidate, as in the tables")->required();
+  CLI::App* command = app.add_subcommand("show", "Show one candidate and reproduce it");
+  command->add_option("ID", options->candidate, "candidate's ID in the tables")->required();
   command->add_option("--store", options->store, "SQLite file")->capture_default_str();
   command->add_option("--iree", options->toolchain.iree,
-                      "IREE, which spells out a GPU's configuration for its spec (default: "
-                      "$HONE_IREE, where hone is installed, .venv, python3 on PATH)");
-  command->add_option("--out", options->out,
-                      "folder for its IR, spec, code, samples and the commands to reproduce it");
-  command->add_flag("--trust", options->trust,
-                    "write and use what the store holds even where somebody else made it");
-  command->add_flag("--json", options->json, "one JSON document on stdout");
+                      "IREE for the spec of a GPU's candidate [$HONE_IREE, hone's environment, "
+                      ".venv, PATH]");
+  command->add_option("--out", options->out, "folder for IR, spec, code, samples and commands");
+  command->add_flag("--trust", options->trust, "write and use stored code that others compiled");
+  command->add_flag("--json", options->json, "print one JSON document");
   command->callback([&run, options] { run = [options] { return show(*options); }; });
 }
 

@@ -224,31 +224,29 @@ CommandResult show_spaces(const SpaceOptions& options, std::vector<ShownSpace> s
 
 void add_space_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<SpaceOptions>();
-  CLI::App* command = app.add_subcommand(
-      "space", "Show the knobs, constraints and number of configurations of each dispatch or GEMM");
+  CLI::App* command =
+      app.add_subcommand("space", "Show knobs, constraints and configuration counts");
   command->add_option("INPUT", options->input,
                       std::string(kProgramFiles) + ", or a list of GEMMs (.yaml)");
   add_toolchain_options(*command, options->toolchain);
   add_gemm_list_options(*command, options->gemms);
   command->add_option("--dispatch", options->dispatches,
-                      "only those whose name matches; repeatable, or a number");
+                      "show only dispatches with NAME, pattern or number; repeatable");
   command->add_option("--check", options->check,
-                      "say which constraints a configuration breaks: dist_m=64,dist_n=64,...");
-  command->add_option("--relax", options->relax, "soft constraint to drop, or 'all'; repeatable");
+                      "print the constraints that dist_m=64,dist_n=64,... breaks");
+  command->add_option("--relax", options->relax, "drop a soft constraint, or 'all'; repeatable");
   command
-      ->add_option(
-          "--rules", options->rules,
-          "all, or of a program on a GPU only what the compiler states itself, without what "
-          "hone adds: compiler")
+      ->add_option("--rules", options->rules,
+                   "all rules, or only the compiler's own (GPU programs)")
       ->check(CLI::IsMember({"all", "compiler"}))
       ->capture_default_str();
   command->add_option("--audit-rule", options->toolchain.audited_rule,
-                      "the configurations that break this hard rule of hone's and no other");
-  command->add_option("--samples", options->samples, "configurations to show")
+                      "show configurations that break only this hard rule");
+  command->add_option("--samples", options->samples, "show N configurations")
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "of the samples")->capture_default_str();
-  command->add_flag("--json", options->json, "one JSON document on stdout");
-  command->footer("Exit code 1 when --check finds a broken constraint.");
+  command->add_option("--seed", options->seed, "seed of the samples")->capture_default_str();
+  command->add_flag("--json", options->json, "print one JSON document");
+  command->footer("Exit code 1: --check finds a broken constraint.");
   command->callback([&run, options, command] {
     // Refuse flags only: a configuration file may hold options for all GEMMs.
     run = [options, flags = refuse_gemm_options(*command)]() -> CommandResult {
@@ -263,7 +261,8 @@ void add_space_command(CLI::App& app, Run& run) {
             "-n and -k");
       HONE_TRY(flags);
       if (options->rules != "all" && !options->toolchain.audited_rule.empty())
-        return input_error("--audit-rule is of hone's rules, which --rules compiler leaves out");
+        return input_error(
+            "--audit-rule names a rule of hone's, and --rules compiler drops all of them");
       HONE_ASSIGN(auto spaces, spaces_of_program(*options));
       return show_spaces(*options, std::move(spaces));
     };

@@ -256,21 +256,21 @@ void add_spec_emit_command(CLI::App& spec, Run& run) {
   auto options = std::make_shared<EmitOptions>();
   CLI::App* command = spec.add_subcommand(
       "emit",
-      "Write what was found for GEMMs: gemms.yaml, a Python module of triton.Config, and "
-      "compiled kernels with C headers that launch them");
-  command->add_option("--format", options->format, "triton")
+      "Write tuned GEMMs as gemms.yaml, a Python module of triton.Config, and compiled kernels "
+      "with C headers");
+  command->add_option("--format", options->format, "output format")
       ->check(CLI::IsMember({"triton"}))
       ->capture_default_str();
   command->add_option("--store", options->store, "SQLite file")->capture_default_str();
-  command->add_option("--out", options->out, "folder to write to")->capture_default_str();
+  command->add_option("--out", options->out, "folder for the files")->capture_default_str();
   command->add_option("--target", options->wanted.target,
-                      "GPU that it is compiled for, where the store has several: sm_90");
+                      "use results compiled for this GPU: sm_90");
   command->add_option("--device-name", options->wanted.device,
-                      "GPU that it was measured on, where the store has several: 'NVIDIA H200'");
+                      "use results measured on this GPU: 'NVIDIA H200'");
   command->add_option("--candidate", options->wanted.candidates,
-                      "this candidate (hone show ID) instead of what was selected; repeatable");
+                      "write this candidate (hone show ID) instead of the winners; repeatable");
   command->add_flag("--trust", options->wanted.trust,
-                    "write machine code that the store holds even where somebody else compiled it");
+                    "write stored machine code that others compiled");
   command->allow_extras();
   command->callback([&run, options] { run = [options] { return emit(*options); }; });
 }
@@ -278,15 +278,14 @@ void add_spec_emit_command(CLI::App& spec, Run& run) {
 }  // namespace
 
 void add_spec_command(CLI::App& app, Run& run) {
-  CLI::App* spec = app.add_subcommand(
-      "spec", "Check a tuning spec, or write what was found in forms that need no hone");
+  CLI::App* spec =
+      app.add_subcommand("spec", "Check tuning specs, write results for use elsewhere");
   spec->require_subcommand(0, 1);
   spec->callback([&run, spec] {
     if (spec->get_subcommands().empty())
       run = []() -> CommandResult {
         return input_error(
-            "hone spec needs what to do: check, emit, external; hone spec check --help shows its "
-            "use");
+            "hone spec needs a command: check, emit or external; hone help spec shows them");
       };
   });
   add_spec_emit_command(*spec, run);
@@ -294,21 +293,18 @@ void add_spec_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<SpecOptions>();
   CLI::App* command = spec->add_subcommand(
       "check",
-      "Say what each entry of a spec does to a program: what it matches, whether it is applied or "
-      "ignored without a word, whether the result compiles");
+      "Check each entry of a spec on a program: whether it matches, takes effect and compiles");
   command
       ->add_option("SPEC", options->spec,
-                   "tuning spec (.mlir or .mlirbc), or a folder of kernels in the place of the "
-                   "compiler's (out/kernels)")
+                   "tuning spec (.mlir, .mlirbc) or folder of kernels (out/kernels)")
       ->required();
   command
-      ->add_option("--program", options->program, "program (.mlir, .mlirbc, .onnx) that it is for")
+      ->add_option("--program", options->program,
+                   "program to compile with it (.mlir, .mlirbc, .onnx)")
       ->required();
   add_toolchain_options(*command, options->toolchain);
-  command->add_flag("--json", options->json, "one JSON document on stdout");
-  command->footer(
-      "Exit codes: 0 every entry is applied; 1 one does nothing, is ignored, or does\n"
-      "not compile.");
+  command->add_flag("--json", options->json, "print one JSON document");
+  command->footer("Exit code 1: an entry does nothing, is ignored, or does not compile.");
   command->allow_extras();
   command->callback([&run, options] {
     run = [options]() -> CommandResult {

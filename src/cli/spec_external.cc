@@ -8,6 +8,7 @@
 #include "base/response_file.h"
 #include "base/say.h"
 #include "cli/common_options.h"
+#include "cli/option_layout.h"
 #include "output/json_text.h"
 #include "output/screen.h"
 #include "output/status_line.h"
@@ -49,7 +50,7 @@ Result<std::vector<T>> listed(const Toolchain& toolchain,
               toolchain.compiler().ask(job.kind, program.path, program.bytes, flags));
   auto list = job.answered_in({{}, std::move(answer), {}});
   if (!list)
-    return failure("what the compile worker says of '{}' {}", program.path, list.error().message);
+    return failure("the compile worker's answer for '{}' {}", program.path, list.error().message);
   return *list;
 }
 
@@ -126,11 +127,11 @@ nlohmann::json json_of(const PlacedKernel& each) {
 
 void print(const PlacedKernel& each) {
   const external::ObjectLaunch& launch = each.launch;
-  fmt::print(
-      "{}\n  in the place of {}, {} in the program\n  grid {}, block {}, {} bytes of arguments{}\n",
-      launch.function, each.operation.name, each.operation.count,
-      fmt::join(launch.launch.grid, " x "), fmt::join(launch.launch.block, " x "),
-      launch.argument_bytes(), launch.zeroed ? "; its result is zeroed before each launch" : "");
+  fmt::print("{}\n  replaces {}, {} in the program\n  grid {}, block {}, {} bytes of arguments{}\n",
+             launch.function, each.operation.name, each.operation.count,
+             fmt::join(launch.launch.grid, " x "), fmt::join(launch.launch.block, " x "),
+             launch.argument_bytes(),
+             launch.zeroed ? "; its result is zeroed before each launch" : "");
   for (const external::Border& border : each.borders)
     fmt::print("  {}\n", external::in_words(border));
   const nlohmann::json arguments = json_of(each).at("arguments");
@@ -164,7 +165,7 @@ void print_text(const ExternalOptions& options, const external::ObjectDevice& de
                 const std::optional<Prices>& prices) {
   for (const PlacedKernel& each : placed) print(each);
   if (device.runs_as != device.target)
-    say("it runs where HSA_OVERRIDE_GFX_VERSION={} is set, as here\n",
+    say("run it with HSA_OVERRIDE_GFX_VERSION={}, as set here\n",
         problem::override_for(device.runs_as));
   fmt::print(
       "\nread back from the compiled program: {} launches, with these arguments and these objects"
@@ -173,7 +174,7 @@ void print_text(const ExternalOptions& options, const external::ObjectDevice& de
   if (prices) {
     fmt::print("\n{}", text_of(*prices, options.compare.statistics, output::screen_width()));
     if (!holds(*prices))
-      fmt::print("the program is slower with the kernels, or what they compute is wrong\n");
+      fmt::print("the program is slower with the kernels, or its outputs are wrong\n");
   }
   fmt::print("flags: {}\n", (options.out / kFlagsFile).string());
 }
@@ -246,38 +247,37 @@ CommandResult place(ExternalOptions options) {
 
 void add_spec_external_command(CLI::App& spec, Run& run) {
   auto options = std::make_shared<ExternalOptions>();
-  CLI::App* command = spec.add_subcommand(
-      "external",
-      "Write a spec that calls kernels of your own (PTX, cubin, hsaco) for a program's operations, "
-      "read back what the compiled program launches, and with --device prove and price it there "
-      "(docs/external-kernels.md)");
+  CLI::App* command = spec.add_subcommand("external",
+                                          "Write a spec that calls your own kernels (PTX, cubin, "
+                                          "hsaco) for a program's operations, and "
+                                          "prove it with --device (docs/external-kernels.md)");
   command->add_option("PROGRAM", options->program, "program (.mlir, .mlirbc, .onnx)")->required();
   add_toolchain_options(*command, options->toolchain);
   add_external_option(*command, options->manifests);
-  command->add_option("--out", options->out, "folder to write to")->capture_default_str();
-  command->add_option("--config", options->configuration,
-                      "values of knobs: BM=128,BN=64 (default: the manifests' own)");
-  command->add_option(
-      "--device", options->device,
-      "a GPU of this machine, to prove and measure it on (default: nothing is run)");
-  add_runtime_options(*command, options->runtime, "the only one");
-  command->add_option("--rounds", options->compare.rounds, "at least, of each comparison")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seconds", options->compare.seconds, "of one sample")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seed", options->compare.seed, "of the inputs and of the order")
+  command->add_option("--out", options->out, "folder for spec, objects and flags")
       ->capture_default_str();
-  command->add_flag("--json", options->json, "one JSON document on stdout");
-  command->add_flag("--quiet", options->quiet, "no progress");
-  command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
+  command->add_option("--config", options->configuration,
+                      "values of knobs: BM=128,BN=64 [the manifests']");
+  command->add_option("--device", options->device, "prove and measure on this GPU [run nothing]");
+  add_runtime_options(*command, options->runtime, "the only one");
+  command->add_option("--rounds", options->compare.rounds, "run at least N rounds per comparison")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seconds", options->compare.seconds, "length of one sample")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", options->compare.seed, "seed of generated inputs and of the order")
+      ->group(heading::kProgram)
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "print one JSON document");
+  command->add_flag("--quiet", options->quiet, "print no progress");
+  command->add_flag("--plain", options->plain,
+                    "print progress as plain lines, as without a terminal");
   command->footer(
-      "Writes external_spec.mlir, the objects and compile_flags.txt, with which\n"
-      "iree-compile PROGRAM @out/compile_flags.txt needs no hone. With --device the\n"
-      "program is run with the kernels and without: outputs are compared and times\n"
-      "taken, of each operation alone too; exit code 1 where it is slower with them or\n"
-      "an output is wrong. Without it nothing is measured, and no output compared.");
+      "Writes external_spec.mlir, the objects and compile_flags.txt:\n"
+      "iree-compile PROGRAM @out/compile_flags.txt needs no hone. With --device, hone\n"
+      "runs the program with and without the kernels, compares outputs and measures\n"
+      "both, each operation alone too. Exit code 1: slower with them, or wrong outputs.");
   command->allow_extras();
   command->callback([&run, options] {
     run = [options]() -> CommandResult {

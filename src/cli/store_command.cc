@@ -101,7 +101,7 @@ CommandResult check(const StoreOptions& options) {
   fmt::print("{}: {}\n", options.store, report.ok() ? "sound" : "damaged");
   if (report.ok()) return 0;
   const Result<store::RescueReport> rows = store.rescuable();
-  fmt::print("\nWhat 'hone store rescue {} NEW' would save:\n", options.store);
+  fmt::print("\nRows that 'hone store rescue {} NEW' would save:\n", options.store);
   if (rows)
     print(*rows);
   else
@@ -141,25 +141,25 @@ void add_store_command(CLI::App& app, Run& run) {
                        CommandResult (*function)(const StoreOptions&)) {
     CLI::App* each = command->add_subcommand(name, description);
     each->allow_extras();
-    each->add_option("STORE", options->store, "SQLite file")->capture_default_str();
+    each->add_option("STORE", options->store, "store (SQLite file)")->capture_default_str();
     each->callback([&run, options, function] { run = [=] { return function(*options); }; });
     return each;
   };
-  add("list", "A line per dispatch: default, best, tried, failed", list)
-      ->add_flag("--json", options->json, "one JSON document on stdout");
-  CLI::App* exporting = add("export", "Every candidate as CSV or JSON", export_candidates);
-  exporting->add_option("--format", options->format, "csv or json")
+  add("list", "List the dispatches: default, best, tried, failed", list)
+      ->add_flag("--json", options->json, "print one JSON document");
+  CLI::App* exporting = add("export", "Write every candidate as CSV or JSON", export_candidates);
+  exporting->add_option("--format", options->format, "output format")
       ->check(CLI::IsMember({"csv", "json"}))
       ->capture_default_str();
-  exporting->add_option("-o,--output", options->output, "file (default: stdout)");
-  add("check", "Look for damage, and for what can be saved", check);
-  add("rescue", "Write what can be read of a damaged store into a new one", rescue)
-      ->add_option("NEW", options->other, "file to be made")
+  exporting->add_option("-o,--output", options->output, "file to write [stdout]");
+  add("check", "Look for damage, and count the rows that can be saved", check);
+  add("rescue", "Copy the readable rows of a damaged store into a new one", rescue)
+      ->add_option("NEW", options->other, "store to create")
       ->required();
-  add("merge", "Add what another store holds", merge)
+  add("merge", "Add the results of another store", merge)
       ->add_option("OTHER", options->other, "store to read")
       ->required();
-  add("gc", "Remove code that no result needs", collect_garbage);
+  add("gc", "Remove machine code that no result needs", collect_garbage);
 }
 
 }  // namespace hone::cli

@@ -40,8 +40,8 @@ Status refuse_strategies_that_learn(const TuneOptions& options) {
       strategy == "exhaustive")
     return {};
   return input_error(
-      "--strategy {} is for what is measured, and --compile-only measures nothing: random (which "
-      "auto is here) or exhaustive",
+      "--strategy {} learns from measurements, and --compile-only measures nothing; use random "
+      "(the auto here) or exhaustive",
       strategy);
 }
 
@@ -54,14 +54,6 @@ std::vector<std::string> provider_names() {
   for (const Provider& each : providers()) names.emplace_back(each.name);
   names.emplace_back(kLibrary);
   return names;
-}
-
-std::string provider_help() {
-  std::string text = "whose kernels, by commas: ";
-  for (const Provider& each : providers()) text += fmt::format("{} ({}), ", each.name, each.help);
-  return text +
-         "library (a vendor's, measured beside the winner: no program calls it). Default: by "
-         "INPUT, and all that there are";
 }
 
 std::vector<std::string> effort_names() {
@@ -87,14 +79,12 @@ Status check_providers(const TuneOptions& options) {
   if (!options.providers.empty() && !options.names_provider("iree") &&
       listing_provider(options) == nullptr)
     return input_error(
-        "{}: GEMMs have triton alone; in a program others stand beside IREE: --provider iree,{}",
-        named, fmt::join(options.providers, ","));
+        "{}: only triton tunes GEMMs; for a program name IREE too: --provider iree,{}", named,
+        fmt::join(options.providers, ","));
   if (options.names_provider("external") && options.external.empty())
-    return input_error("{}: which kernels of your own? Give their manifests: --external FILE",
-                       named);
+    return input_error("{} needs manifests of your own kernels: --external FILE", named);
   if (options.names_provider(kLibrary) && options.no_baselines)
-    return input_error("{} asks for libraries beside the winners, and --no-baselines for none",
-                       named);
+    return input_error("{} and --no-baselines exclude each other", named);
   return {};
 }
 
@@ -103,11 +93,10 @@ Status check_providers(const TuneOptions& options) {
 void add_tune_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<TuneOptions>();
   tune::Options& tuning = options->tuning;
-  CLI::App* command = app.add_subcommand(
-      "tune", "Find, verify and prove the fastest configuration of each dispatch");
+  CLI::App* command = app.add_subcommand("tune", "Find, verify and prove the fastest kernels");
   command->add_option("INPUT", tuning.input,
                       std::string(kProgramFiles) + ", or a list of GEMMs (.yaml)");
-  command->add_option("--provider", options->providers, provider_help())
+  command->add_option("--provider", options->providers, "use these kernels (hone help providers)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(provider_names()));
@@ -116,54 +105,46 @@ void add_tune_command(CLI::App& app, Run& run) {
   add_gemm_options(*command, options->gemms);
   add_tune_gemm_options(*command, options->tune_gemm);
   add_model_tuner_options(*command, options->model_tuner);
-  command
-      ->add_option("--out", tuning.out,
-                   "folder for tuning_spec.mlir, compile_flags.txt and report.html")
+  command->add_option("--out", tuning.out, "folder for spec, flags, run.sh and report")
       ->capture_default_str();
-  command->add_option("--store", options->store, "SQLite file that keeps every result")
+  command->add_option("--store", options->store, "keep every result in this SQLite file")
       ->capture_default_str();
   command->add_option("--dispatch", tuning.dispatches,
-                      "only those whose name matches, or has these words in it; repeatable");
+                      "tune only dispatches with NAME or pattern; repeatable");
   command
       ->add_option("--coverage", options->coverage,
-                   "tune the heaviest dispatches that together take so much of their time "
-                   "(default: 95%; all with --dispatch)")
+                   "tune the hottest dispatches that cover PERCENT of the run time [95; with "
+                   "--dispatch: 100]")
       ->type_name("PERCENT");
-  command->add_option("--top", options->top, "tune at most so many, the heaviest")
+  command->add_option("--top", options->top, "tune at most N dispatches, hottest first")
       ->check(CLI::PositiveNumber);
-  command
-      ->add_option("--strategy", tuning.strategy,
-                   "auto (chosen by the space and the time, and ends when more is not worth it), "
-                   "model, local, random, exhaustive, or prior: what an estimate expects to be "
-                   "best, first")
+  command->add_option("--strategy", tuning.strategy, "search strategy (docs/search.md)")
       ->capture_default_str()
       ->type_name(fmt::format("{{{}}}", fmt::join(search::kStrategyNames, ",")));
-  command->add_option("--candidates", tuning.candidates, "most to try per dispatch")
+  command
+      ->add_option("--candidates", tuning.candidates, "try at most N configurations per dispatch")
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--effort", options->effort,
-                   "quick (1m, 80 % of the time), default (10m, 95 %) or full (1h, 100 %); "
-                   "--budget, --coverage and --candidates override it")
+                   "budget and coverage: 1m and 80 %, 10m and 95 %, or 1h and 100 %")
       ->check(CLI::IsMember(effort_names()))
       ->capture_default_str();
   command->add_option("--budget", options->budget,
-                      "time for all dispatches or GEMMs together, proof included: 90s, 10m, 2h "
-                      "(default: by --effort)");
+                      "time to tune, proof included: 90s, 10m, 2h [by --effort]");
   command->add_flag("--dry-run", options->dry_run,
-                    "print what would be tuned, its share of time and the cost; tune nothing");
-  command->add_option("--seed", tuning.seed, "of the search and of the inputs")
+                    "print what would be tuned, its share of time and the cost");
+  command->add_option("--seed", tuning.seed, "seed of the search and of generated inputs")
       ->capture_default_str();
   command->add_option("--config", tuning.configurations,
-                      "measure this configuration instead of searching: "
-                      "dist_m=64,dist_n=64,...; repeatable");
-  command->add_option("--relax", tuning.relax, "soft constraint to drop, or 'all'; repeatable");
+                      "measure dist_m=64,dist_n=64,... instead of searching; repeatable");
+  command->add_option("--relax", tuning.relax, "drop a soft constraint, or 'all'; repeatable");
   command->add_option("--audit-rule", options->toolchain.audited_rule,
-                      "try what breaks this hard rule of hone's and no other");
+                      "try configurations that break only this hard rule");
   add_device_option(*command, options->device);
   add_core_options(*command, options->cores);
   command
       ->add_option("--kernel-timeout", options->kernel_seconds,
-                   "seconds for loading or verifying one candidate")
+                   "limit loading and verifying one candidate")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command->add_option("--cache", options->cache, "warm or cold operands")
@@ -171,47 +152,39 @@ void add_tune_command(CLI::App& app, Run& run) {
       ->capture_default_str();
   command
       ->add_option("--reuse", options->reuse,
-                   "results of 'equal' builds and devices only, or of 'any'")
+                   "reuse results of equal builds and devices, or of any")
       ->check(CLI::IsMember({"equal", "any"}))
       ->capture_default_str();
   command->add_flag("--retry-failed", tuning.retry_failed,
-                    "try again what an earlier run gave up for its time, its memory or because it "
-                    "was killed; crashes, errors and wrong results stay");
+                    "retry candidates that an earlier run killed or stopped for time or memory");
   command->add_flag("--trust", options->trust,
-                    "load machine code that the store holds even where somebody else compiled it; "
-                    "else it is compiled again");
+                    "load stored machine code that others compiled; default: compile it again");
   add_runtime_options(*command, options->runtime, "the first");
-  command->add_flag(
-      "--no-baselines", options->no_baselines,
-      "do not measure OpenBLAS, oneDNN or cuBLASLt beside the winner, nor the winner under "
-      "IREE's runtime");
-  command->add_flag(
-      "--no-flags", options->no_flags,
-      "do not search the compiler's flags first (hone flags does only that); nor are they "
-      "where --dispatch or --config say what is tuned");
-  command->add_flag("--no-program", options->no_program, "do not time the whole program");
+  command->add_flag("--no-baselines", options->no_baselines,
+                    "skip the baselines: OpenBLAS, oneDNN, cuBLASLt and IREE's runtime");
+  command->add_flag("--no-flags", options->no_flags,
+                    "skip the flag search (implied by --dispatch and --config)");
+  command->add_flag("--no-program", options->no_program, "skip the proof in the whole program");
   command->add_flag_callback(
       "--no-near-ties", [&tuning] { tuning.near_ties = false; },
-      "ship what is fastest by itself; do not try in the program what is about as fast");
+      "ship the fastest kernel; do not compare near ties in the program");
   command
-      ->add_option("--starter-spec,--starter-td-spec", tuning.starter_spec,
-                   "a tuning spec that there is: what is found is put before its entries")
+      ->add_option("--starter-spec", tuning.starter_spec,
+                   "extend this tuning spec: new entries go first")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
   command->add_flag("--bit-equal", tuning.bit_equal,
-                    "ship only what changes no bit of the program's outputs (default: what "
-                    "rounding explains is right)");
+                    "ship only builds that change no output bit [rounding differences pass]");
   command->add_flag("--compile-only", options->compile_only,
-                    "for a GPU --target: compile, store and rank candidates by what their code "
-                    "takes of the device; measure nothing");
-  command->add_flag("--json", options->json, "one JSON document on stdout");
-  command->add_flag("--quiet", options->quiet, "no progress");
-  command->add_flag("--verbose", options->verbose,
-                    "print notes while it works, and whole tables at the end");
-  command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
+                    "compile and rank candidates for a GPU --target; measure nothing");
+  command->add_flag("--json", options->json, "print one JSON document");
+  command->add_flag("--quiet", options->quiet, "print no progress");
+  command->add_flag("--verbose", options->verbose, "print notes, and whole tables at the end");
+  command->add_flag("--plain", options->plain,
+                    "print progress as plain lines, as without a terminal");
   command->footer(
-      "What is found: tuning_spec.mlir and compile_flags.txt in --out;\n"
-      "iree-compile @out/compile_flags.txt takes them without hone.");
+      "iree-compile PROGRAM @out/compile_flags.txt repeats the best compile without\n"
+      "hone. Flags of other tools: hone help migration.");
   command->callback([&run, options, command] {
     // Refuse flags only: a configuration file may hold options for all GEMMs.
     run = [options, command, flags = refuse_gemm_options(*command)]() -> CommandResult {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/other_tools.h"
 #include "cli/tune_options.h"
 #include "device/cpu/target.h"
 
@@ -15,8 +16,7 @@ Status refuse(const TuneGemmOptions& options) {
   if (!options.iterations.empty())
     return input_error(
         "--iters {}: hone launches a kernel until its time is known well enough "
-        "(docs/measuring.md), "
-        "the winners in rounds that alternate; leave it out",
+        "(docs/measuring.md); remove the flag",
         options.iterations);
   if (options.icache_flush)
     return input_error(
@@ -29,21 +29,21 @@ Status refuse(const TuneGemmOptions& options) {
   if (options.init_type == "zeros")
     return input_error(
         "--init-type zeros: a GPU draws less power on zeros and clocks higher, and a kernel that "
-        "computes nothing would be right; leave it out");
+        "computes nothing would pass; remove the flag");
   if (options.init_type == "trig_float")
     return input_error(
-        "--init-type trig_float: hone's inputs are random numbers whose sums are exact, so that "
-        "every element can be checked; leave it out");
+        "--init-type trig_float: hone's inputs are random numbers with exact sums, so that every "
+        "element can be checked; remove the flag");
   return {};
 }
 
 Status choose_device(TuneOptions& options) {
   const TuneGemmOptions& old = options.tune_gemm;
   if (old.gpus > 0 && !old.gpu_ids.empty())
-    return input_error("--ngpus and --gpu-ids exclude each other: how many, or which");
+    return input_error("--ngpus and --gpu-ids exclude each other");
   if (old.gpus == 0 && old.gpu_ids.empty()) return {};
   if (!options.device.empty())
-    return input_error("--device and {} both say which GPUs; give one of them",
+    return input_error("--device and {} exclude each other",
                        old.gpus > 0 ? "--ngpus" : "--gpu-ids");
   options.device = "cuda:" + old.gpu_ids;
   if (old.gpus > 0) {
@@ -80,39 +80,38 @@ void rotate(TuneOptions& options) {
 }  // namespace
 
 void add_tune_gemm_options(CLI::App& command, TuneGemmOptions& options) {
-  constexpr const char* kGroup = "GEMMs, as tune_gemm.py has them (docs/migration.md)";
   const auto add = [&](const char* names, auto& value, const char* text) {
-    return command.add_option(names, value, text)->group(kGroup);
+    return command.add_option(names, value, text)->group(tool::kTuneGemm);
   };
   const auto flag = [&](const char* names, bool& value, const char* text) {
-    command.add_flag(names, value, text)->group(kGroup);
+    command.add_flag(names, value, text)->group(tool::kTuneGemm);
   };
-  add("--gemm-size-file", options.gemm_size_file, "the same as INPUT");
-  add("--ngpus", options.gpus, "measure on the first so many GPUs")->check(CLI::Range(1, 64));
-  add("--gpu-ids", options.gpu_ids, "measure on these: 0,2");
-  add("--num-threads", options.threads, "compile processes, at most one per core")
+  add("--gemm-size-file", options.gemm_size_file, "tune the GEMMs of FILE (same as INPUT)");
+  add("--ngpus", options.gpus, "measure on the first N GPUs")->check(CLI::Range(1, 64));
+  add("--gpu-ids", options.gpu_ids, "measure on these GPUs: 0,2");
+  add("--num-threads", options.threads, "run N compile processes, at most one per core")
       ->check(CLI::Range(1, 1024));
-  flag("--compare", options.compare, "say how the winners were checked; every candidate is");
+  flag("--compare", options.compare, "accepted: hone verifies every candidate");
   command
       .add_option("--compare-wo-tuning", options.checked,
-                  "check and measure what a result file says, without tuning")
-      ->group(kGroup)
+                  "verify and measure a result file without tuning")
+      ->group(tool::kTuneGemm)
       ->expected(0, 1);
   command
       .add_option("--benchmark", options.benchmark_file,
-                  "the same for INPUT; of a program: tune the dispatch of this *_benchmark.mlir")
-      ->group(kGroup)
+                  "verify and measure INPUT; a program's *_benchmark.mlir: tune that dispatch")
+      ->group(tool::kTuneGemm)
       ->expected(0, 1);
   add("--rotating-tensor", options.rotating_megabytes,
-      "cold operands: from buffers of so many MB together; 0: warm")
+      "rotate operands through N MB of buffers (cold); 0: warm")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
-  add("--init-type", options.init_type, "randn or hpl: random, hone's own; others are refused")
+  add("--init-type", options.init_type, "randn or hpl: hone's random inputs; others are refused")
       ->check(CLI::IsMember({"randn", "hpl", "trig_float", "zeros"}));
-  flag("--keep", options.keep, "done anyway: code is in the store");
+  flag("--keep", options.keep, "accepted: the store keeps all code");
   flag("--time-breakdown", options.time_breakdown, "--verbose, with the time of each phase");
-  add("--iters", options.iterations, "refused: hone measures until a time is certain");
-  flag("--icache-flush", options.icache_flush, "refused");
-  flag("--no-warmup", options.no_warmup, "refused");
+  add("--iters", options.iterations, "refused: hone launches until the time is certain");
+  flag("--icache-flush", options.icache_flush, "refused: hone does not flush that cache");
+  flag("--no-warmup", options.no_warmup, "refused: hone always warms up");
 }
 
 Result<std::vector<std::string>> apply_tune_gemm_options(TuneOptions& options) {

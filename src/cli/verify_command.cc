@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
+#include "cli/option_layout.h"
 #include "device/cpu/target.h"
 #include "measure/runner_requests.h"
 #include "output/json_text.h"
@@ -56,7 +57,7 @@ Result<std::vector<tune::GivenArray>> read_arrays(const std::vector<std::string>
 
 Status check_use(const VerifyOptions& options) {
   if (!options.expected.empty() && options.runtime.inputs.empty())
-    return input_error("--expected without --input: whose outputs are they?");
+    return input_error("--expected needs the inputs of these outputs: --input");
   for (const auto& [value, name] : {std::pair(options.atol, "--atol"), {options.rtol, "--rtol"}})
     if (value && !(*value >= 0)) return input_error("{} {} is negative", name, *value);
   if (!options.spec.empty()) HONE_TRY(read_file(options.spec));
@@ -95,7 +96,7 @@ Result<Subject> choose(const tune::VerifyRequest& request, const VerifyOptions& 
   if (program.dispatches.size() == 1) return Subject{.dispatch = &program.dispatches.front()};
   std::vector<std::string> names;
   for (const problem::Dispatch& dispatch : program.dispatches) names.push_back(dispatch.name);
-  return input_error("'{}' has {} dispatches; --dispatch says which: {}", program.path,
+  return input_error("'{}' has {} dispatches; name one with --dispatch: {}", program.path,
                      names.size(), fmt::join(names, ", "));
 }
 
@@ -233,7 +234,8 @@ CommandResult verify(VerifyOptions options) {
                        options.outputs.size(), subject.name(), count);
 
   if (!subject.function && !options.save_inputs.empty())
-    return input_error("--save-inputs keeps those of a whole program, not of '{}'", subject.name());
+    return input_error("--save-inputs writes inputs of a whole program, not of '{}'",
+                       subject.name());
 
   std::string spec;
   if (!options.spec.empty()) {
@@ -266,31 +268,30 @@ CommandResult verify(VerifyOptions options) {
 
 void add_verify_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<VerifyOptions>();
-  CLI::App* command =
-      app.add_subcommand("verify", "Check what a program, or one of its dispatches, computes");
+  CLI::App* command = app.add_subcommand("verify", "Check the outputs of a program or dispatch");
   command->add_option("INPUT", options->input, kProgramFiles)->required();
   add_toolchain_options(*command, options->toolchain);
   add_device_option(*command, options->device);
   command->add_option("--dispatch", options->dispatch,
-                      "verify this dispatch (number, name or pattern) by itself");
+                      "verify one dispatch (number, name or pattern) alone");
   command->add_option("--config", options->configuration,
-                      "of the dispatch: dist_m=64,dist_n=64,... (default: the compiler's own)");
-  command->add_option("--spec", options->spec, "tuning spec to compile with");
+                      "configuration of the dispatch: dist_m=64,... [the compiler's default]");
+  command->add_option("--spec", options->spec, "compile with this tuning spec");
   add_runtime_options(*command, options->runtime, "the first");
   command->add_option("--save-inputs", options->save_inputs,
-                      "folder to write the inputs to, as argument0.npy, ...");
+                      "write the inputs to DIR as argument0.npy, ...");
   command->add_option("--expected", options->expected,
-                      "@c.npy, one for each output in order; repeatable (default: what an "
-                      "independent compile for baseline x86-64 computes)");
-  command->add_option("--output", options->outputs,
-                      "@c.npy, where to write each output; repeatable");
-  command->add_option("--atol", options->atol, "absolute tolerance (default: by element type)");
-  command->add_option("--rtol", options->rtol, "tolerance relative to the expected element");
+                      "expected outputs in order: @c.npy; repeatable [an independent compile]");
+  command->add_option("--output", options->outputs, "write outputs in order: @c.npy; repeatable");
+  command->add_option("--atol", options->atol, "absolute tolerance [by element type]");
+  command->add_option("--rtol", options->rtol, "relative tolerance [by element type]");
   command->add_option("--reference-flag", options->reference_flags,
-                      "for iree-compile of the reference, which --flag is not for; repeatable");
-  command->add_option("--seed", options->seed, "of generated inputs")->capture_default_str();
-  command->add_flag("--json", options->json, "one JSON document on stdout");
-  command->footer("Exit code 1 when an output is wrong, or when outputs prove nothing.");
+                      "pass a flag to the reference's iree-compile; repeatable");
+  command->add_option("--seed", options->seed, "seed of generated inputs")
+      ->group(heading::kProgram)
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "print one JSON document");
+  command->footer("Exit code 1: an output is wrong, or the outputs prove nothing.");
   command->callback([&run, options] {
     run = [options]() -> CommandResult {
       HONE_TRY(read_flags(options->toolchain));

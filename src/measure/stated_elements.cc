@@ -176,7 +176,7 @@ class Evaluation {
       (reach < 0 ? first : last) += reach;
     }
     if (located.byte_of(first) < 0 || located.byte_of(last + 1) > static_cast<std::int64_t>(size))
-      return input_error("what is stated reaches beyond the end of binding {}", located.binding);
+      return input_error("the statement reaches beyond the end of binding {}", located.binding);
     return {};
   }
 

@@ -164,7 +164,7 @@ Result<Statement> read_statement(std::string_view text) {
     if (said.contains("why_not")) return input_error("{}", said.at("why_not").get<std::string>());
     return StatementReader(said).statement();
   } catch (const nlohmann::json::exception& error) {
-    return input_error("what is stated of it cannot be read: {}", error.what());
+    return input_error("the statement cannot be read: {}", error.what());
   }
 }
 

@@ -126,7 +126,7 @@ Status add_kind(const Sweep& sweep, OperationKind kind, std::vector<Operation>& 
     if (given != nullptr && !given->empty()) row.values = *given;
     shapes *= row.values.size();
     if (shapes > static_cast<std::size_t>(kMostExtents))
-      return input_error("that would be more than {} operations of {}", kMostExtents,
+      return input_error("more than {} operations of {}; give fewer shapes", kMostExtents,
                          name_of(kind));
   }
   HONE_ASSIGN(const std::vector<std::string> layouts, layouts_of(sweep, kind));

@@ -276,10 +276,8 @@ Status check_module(const std::vector<PlacedKernel>& placed, std::string_view mo
     const Status fits = problem::check_code_target(kernel.code, device.runs_as);
     if (fits) continue;
     return input_error(
-        "'{}', which the compiler has made, is for {}, and HSA_OVERRIDE_GFX_VERSION has AMD's "
-        "runtime "
-        "take the GPU for a {}: it loads code for one of them only. An object for {} needs no such "
-        "variable",
+        "'{}' is compiled for {}, but HSA_OVERRIDE_GFX_VERSION makes AMD's runtime see a {}: unset "
+        "it, and give an object for {}",
         kernel.entry, device.target, device.runs_as, device.target);
   }
   return {};

@@ -56,7 +56,7 @@ Result<std::vector<Chosen>> selected(store::Store& store, const WantedGemms& wan
                        store.path().string(),
                        wanted.target.empty() && wanted.device.empty() ? "" : " there");
   if (where.size() > 1)
-    return input_error("'{}' has results of {}: --target or --device-name says which",
+    return input_error("'{}' has results of {}: name one with --target or --device-name",
                        store.path().string(), fmt::join(where, ", "));
   std::vector<Chosen> chosen;
   for (const auto& [dispatch, each] : newest) chosen.push_back(each);
@@ -66,7 +66,7 @@ Result<std::vector<Chosen>> selected(store::Store& store, const WantedGemms& wan
 Status add(store::Store& store, const Chosen& chosen, store::Trust trust, FoundGemms& found) {
   HONE_ASSIGN(const store::CandidateDetails details, store.details(chosen.candidate));
   if (details.candidate.provider != kProvider)
-    return input_error("candidate {} is none of Triton's but of {}", chosen.candidate,
+    return input_error("candidate {} is not Triton's but of {}", chosen.candidate,
                        details.candidate.provider);
   HONE_ASSIGN(const problem::Dispatch dispatch, trial::dispatch_from(details.dispatch));
   HONE_ASSIGN(const store::Artifact row, store.load_artifact(chosen.candidate, trust));

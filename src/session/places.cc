@@ -33,7 +33,7 @@ Result<std::vector<device::Place>> answer_in(const std::string& text) {
           Error{named(error->at("kind"), kErrorKinds), error->at("message").get<std::string>()});
     return answer.at("places").get<std::vector<device::Place>>();
   } catch (const nlohmann::json::exception& error) {
-    return environment_error("what it says cannot be read: {}", error.what());
+    return environment_error("its answer cannot be read: {}", error.what());
   }
 }
 

@@ -66,9 +66,9 @@ Result<std::unique_ptr<provider::ListProvider>> listed_gemms(const SessionOption
 
 // Providers in the order in which they are shown.
 constexpr Provider kProviders[] = {
-    {"iree", "the compiler's own, for a program", iree::open_compile_worker},
-    {"triton", "Triton's, for GEMMs or beside IREE's", nullptr, listed_gemms},
-    {"external", "those of --external, beside IREE's", external::open_compile_worker},
+    {"iree", "the compiler's own kernels, for programs", iree::open_compile_worker},
+    {"triton", "Triton's kernels, for GEMMs or beside IREE's", nullptr, listed_gemms},
+    {"external", "your own kernels (--external), beside IREE's", external::open_compile_worker},
 };
 
 // Kinds of devices in the order in which they are shown.

@@ -20,7 +20,7 @@ namespace hone::session {
 // A provider as users name it with --provider.
 struct Provider {
   std::string_view name;
-  std::string_view help;  // whose kernels: "Triton's"
+  std::string_view help;  // for hone help providers: "Triton's kernels"
   // The provider's half that runs in a worker process (`hone worker compile`); null for a compiler
   // that is a program in another language.
   Result<std::unique_ptr<provider::CompileWorker>> (*open_compile_worker)(

@@ -17,9 +17,8 @@ namespace {
 Status check_asked(const SessionOptions& options, const std::string& option, bool fits) {
   if (!fits)
     return input_error(
-        "{}: such kernels take the place of IREE's on NVIDIA GPUs only: give --device cuda:0, or "
-        "--compile-only and --target sm_90; code objects for AMD GPUs are placed by hone spec "
-        "external",
+        "{}: such kernels replace IREE's on NVIDIA GPUs only; give --device cuda:0, or "
+        "--compile-only and --target sm_90. hone spec external places code objects for AMD GPUs",
         option);
   if (!options.tuning.configurations.empty())
     return input_error("{}: configurations that are given by hand (--config) are IREE's own",
@@ -42,8 +41,8 @@ Status check_fits_dispatches(const std::vector<external::ExternalKernel>& kernel
           kernel.manifest, kernel.object_line, *target);
     if (!kernel.zeroed.empty())
       return input_error(
-          "{}:{}: zeroed: a kernel in the place of a dispatch finds its result as it is; hone spec "
-          "external zeroes it",
+          "{}:{}: zeroed: hone does not zero the result of a replacing kernel; hone spec external "
+          "does",
           kernel.manifest, kernel.zeroed.front().line);
   }
   return {};
@@ -59,8 +58,8 @@ Result<std::vector<external::ExternalKernel>> read_external_kernels(
     HONE_ASSIGN(external::ExternalKernel kernel, external::read_external_kernel(path));
     if (!names.insert(kernel.name()).second)
       return input_error(
-          "--external {}: there is another manifest called '{}', by which results "
-          "are kept; rename one of them",
+          "--external {}: two manifests are called '{}', and results are kept by that name; rename "
+          "one",
           path, kernel.name());
     kernels.push_back(std::move(kernel));
   }
@@ -90,7 +89,7 @@ Result<ReplacingTools> find_replacing(const SessionOptions& options,
   else if (asked || !options.gemms.triton.empty())
     return tl::unexpected(installation.error());
   else
-    notes.push_back("only IREE's own kernels are tuned, none of Triton's beside them: " +
+    notes.push_back("tuning IREE's kernels only, without Triton's: " +
                     installation.error().message);
   return tools;
 }

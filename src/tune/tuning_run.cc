@@ -302,8 +302,8 @@ class TuningRun {
     if (found->best.flags.empty())
       context_.note("flags: none of {} seems faster", found->trials.size() - 1);
     ChosenFlags chosen{found->best, found->bases, {}};
-    if (!is_base(chosen, found->best)) say("what competes with tuning:", found->best);
-    for (const FlagSet& base : found->bases) say("the dispatches are tuned with", base);
+    if (!is_base(chosen, found->best)) say("competing with tuning:", found->best);
+    for (const FlagSet& base : found->bases) say("dispatches are tuned with", base);
     for (const FlagTrial& trial : found->trials) chosen.tried.push_back(trial.flags);
     HONE_TRY(keep_flags(context_, chosen));
     take(chosen);
@@ -392,12 +392,12 @@ class TuningRun {
     for (std::size_t i = 0; i < result_.rounds.size(); ++i) {
       ProgramTuning& timed = bases_.back().tunings()[i];
       const ProgramTuning& tuned = bases_[chosen_].tunings()[i];
-      auto gain =
-          gain_of(bases_[chosen_].context(), *timed.result().proven.bench,
-                  *FlagBaseline::find(timed, *result_.candidate), result_.rounds[i], tuned.result().tuned);
+      auto gain = gain_of(bases_[chosen_].context(), *timed.result().proven.bench,
+                          *FlagBaseline::find(timed, *result_.candidate), result_.rounds[i],
+                          tuned.result().tuned);
       HONE_TRY(all_but_failure(gain));
       if (!gain) {
-        context_.observer.note("what each kernel gains in the program is not known: " +
+        context_.observer.note("the gain of each kernel in the program is not known: " +
                                gain.error().message);
         result_.gains.clear();
         return {};

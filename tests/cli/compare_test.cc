@@ -78,7 +78,7 @@ TEST_F(Compare, WinnersOfTwoStoresAreTakenFromTheirCode) {
 }
 
 TEST_F(Compare, WrongUseIsOneMessage) {
-  EXPECT_NE(wrong_use({}).find("takes two things, A and B, got 0"), std::string::npos);
+  EXPECT_NE(wrong_use({}).find("takes two operands, A and B, got 0"), std::string::npos);
   EXPECT_NE(wrong_use({"a.vmfb", "b.vmfb"}).find("cannot read 'a.vmfb'"), std::string::npos);
   const std::string text = write("notes.txt", "hello");
   EXPECT_NE(wrong_use({text, text}).find("neither a module (.vmfb), a store of hone, a spec"),

@@ -63,6 +63,16 @@ TEST_F(Completion, OptionsOfTheCommandThatWasChosen) {
   EXPECT_THAT(complete({"hone", "devices", "--budg"}), IsEmpty());
 }
 
+TEST_F(Completion, NoFlagsOfOtherTools) {
+  EXPECT_THAT(complete({"hone", "tune", "--gemm"}), IsEmpty());
+  EXPECT_THAT(complete({"hone", "generate", "--use"}), IsEmpty());
+}
+
+TEST_F(Completion, TopicsOfHelp) {
+  EXPECT_THAT(complete({"hone", "help", "mig"}), ElementsAre("migration"));
+  EXPECT_THAT(complete({"hone", "help", "t"}), ElementsAre("tune"));
+}
+
 TEST_F(Completion, TheValuesThatAnOptionTakes) {
   EXPECT_THAT(complete({"hone", "tune", "--cache", ""}), ElementsAre("warm", "cold"));
   EXPECT_THAT(complete({"hone", "tune", "--cache", "=", "c"}), ElementsAre("cold"));

@@ -1,7 +1,8 @@
 // hone doctor on this machine, and on this machine with something mis-set.
+#include "cli/doctor.h"
+
 #include <gmock/gmock.h>
 
-#include "cli/doctor.h"
 #include "tests/cli/hone_command.h"
 
 namespace hone::cli {
@@ -66,7 +67,7 @@ TEST_F(Doctor, AStoreInAFolderThatIsNotThere) {
   const Ran ran = hone({"doctor", "--store", "missing/hone.db"});
   EXPECT_EQ(ran.exit_code, 3);
   EXPECT_THAT(ran.out, testing::HasSubstr("-> mkdir -p '"));
-  EXPECT_THAT(ran.out, testing::HasSubstr("Something that tuning needs is missing. (missing: 1,"));
+  EXPECT_THAT(ran.out, testing::HasSubstr("This machine cannot tune yet. (missing: 1,"));
 }
 
 TEST(DoctorMachine, CoresThatAControlGroupAllows) {

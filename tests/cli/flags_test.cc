@@ -124,7 +124,7 @@ TEST_F(Profile, IsQuickByRunsOfTheWholeOnly) {
   EXPECT_THAT(alone.err, HasSubstr("--profile"));
   const Ran gpu = hone({"dispatches", program, "--profile", "--quick", "--target", "sm_80"});
   EXPECT_EQ(gpu.exit_code, 2);
-  EXPECT_THAT(gpu.err, HasSubstr("--quick is for CPUs"));
+  EXPECT_THAT(gpu.err, HasSubstr("--quick works on CPUs only"));
 }
 
 TEST_F(Flags, DoNotTakeThePlaceOfATuning) {

@@ -112,7 +112,7 @@ TEST_F(GemmInput, FlagsOfTuneGemmThatHoneDoesNotDoAreRefusedWithTheReason) {
   EXPECT_THAT(error({"--no_warmup"}), HasSubstr("warms up until times are steady"));
   EXPECT_THAT(error({"--init_type", "zeros"}), HasSubstr("draws less power on zeros"));
   EXPECT_THAT(error({"--ngpus", "2", "--gpu_ids", "0,1"}), HasSubstr("exclude each other"));
-  EXPECT_THAT(error({"--gpu_ids", "0", "--device", "cuda:1"}), HasSubstr("give one of them"));
+  EXPECT_THAT(error({"--gpu_ids", "0", "--device", "cuda:1"}), HasSubstr("exclude each other"));
   EXPECT_THAT(refusal({"a.yaml", "--gemm_size_file", "b.yaml"}), HasSubstr("not both"));
 }
 
@@ -125,7 +125,7 @@ TEST_F(GemmInput, FlagsOfGemmsAreNotForPrograms) {
 TEST_F(GemmInput, KernelsReplaceOthersOnNvidiaGpusOnly) {
   EXPECT_THAT(
       refusal({example("matmul_512.mlir"), "--provider", "iree,triton", "--triton", "/nowhere"}),
-      HasSubstr("on NVIDIA GPUs only: give --device cuda:0"));
+      HasSubstr("on NVIDIA GPUs only; give --device cuda:0"));
   EXPECT_THAT(refusal({example("matmul_512.mlir"), "--provider", "iree,triton", "--compile-only",
                        "--target", "sm_90"}),
               HasSubstr("--compile-only compiles IREE's own kernels"));
@@ -133,15 +133,15 @@ TEST_F(GemmInput, KernelsReplaceOthersOnNvidiaGpusOnly) {
 
 TEST_F(GemmInput, WhoseKernelsIsSaidByNames) {
   const std::string program = example("matmul_512.mlir");
-  EXPECT_EQ(refusal({program, "--provider", "triton,library"}),
-            "hone: --provider triton,library: GEMMs have triton alone; in a program others stand "
-            "beside IREE: --provider iree,triton,library\n");
-  EXPECT_EQ(refusal({program, "--provider", "iree,external"}),
-            "hone: --provider iree,external: which kernels of your own? Give their manifests: "
-            "--external FILE\n");
+  EXPECT_EQ(
+      refusal({program, "--provider", "triton,library"}),
+      "hone: --provider triton,library: only triton tunes GEMMs; for a program name IREE too: "
+      "--provider iree,triton,library\n");
+  EXPECT_EQ(
+      refusal({program, "--provider", "iree,external"}),
+      "hone: --provider iree,external needs manifests of your own kernels: --external FILE\n");
   EXPECT_EQ(refusal({program, "--provider", "iree,library", "--no-baselines"}),
-            "hone: --provider iree,library asks for libraries beside the winners, and "
-            "--no-baselines for none\n");
+            "hone: --provider iree,library and --no-baselines exclude each other\n");
   EXPECT_THAT(refusal({program, "--provider", "iree,tritton"}),
               HasSubstr("tritton not in {iree,triton,external,library}"));
 }

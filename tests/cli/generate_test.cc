@@ -102,7 +102,7 @@ TEST_F(Generate, SaysWhatIsWrong) {
               HasSubstr("no architecture of ROCm"));
   EXPECT_THAT(refused({"--use-wmma=true"}), HasSubstr("only mma.sync"));
   EXPECT_THAT(refused({"--build-dir=build"}), HasSubstr("hone generate does not take --build-dir"));
-  EXPECT_THAT(refused({"--configs=tile"}), HasSubstr("'tile' is none of tiles"));
+  EXPECT_THAT(refused({"--configs=tile"}), HasSubstr("'tile' is not tiles"));
   EXPECT_THAT(refused({"--types=f64"}), HasSubstr("'f64' is no element type"));
 }
 

@@ -189,7 +189,7 @@ TEST_F(GpuTarget, CompilesStoresAndRanksCandidatesWithoutTheDevice) {
   const Ran learning = hone({"tune", example("matmul_512.mlir"), "--target", "sm_90",
                              "--compile-only", "--strategy", "model"});
   EXPECT_EQ(learning.exit_code, 2);
-  EXPECT_NE(learning.err.find("--strategy model is for what is measured"), std::string::npos)
+  EXPECT_NE(learning.err.find("--strategy model learns from measurements"), std::string::npos)
       << learning.err;
 }
 

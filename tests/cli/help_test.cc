@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/command_help.h"
 #include "cli/command_tree.h"
+#include "cli/option_layout.h"
 #include "tests/cli/hone_command.h"
 
 namespace hone::cli {
@@ -63,6 +64,45 @@ TEST_F(Help, LinesAreOf80ColumnsAtMost) {
     for (std::string line; std::getline(lines, line);)
       EXPECT_LE(line.size(), 80u) << node.path << ": " << line;
   }
+}
+
+TEST_F(Help, AnOptionTakesTwoLinesAtMost) {
+  const HelpFormatter formatter;
+  const auto lines_of = [&](const CLI::Option& option) {
+    return std::ranges::count(formatter.make_option(&option, option.get_positional()), '\n');
+  };
+  for (const CommandNode& node : command_tree(app_))
+    for (const CLI::Option* option : visible_options(*node.app)) {
+      EXPECT_FALSE(option->get_description().empty()) << node.path << ": " << name_of(*option);
+      EXPECT_LE(lines_of(*option), 2) << node.path << ": " << name_of(*option);
+    }
+}
+
+TEST_F(Help, ALongCommandBeginsWithItsTenMostUsedOptions) {
+  const auto names_of = [](const OptionSection& section) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : section.options) names.push_back(name_of(*option));
+    return names;
+  };
+  EXPECT_THAT(names_of(option_sections(*app_.get_subcommand("tune"), "tune").front()),
+              testing::ElementsAre("--budget", "--out", "--store", "--device", "--target", "--dim",
+                                   "--input", "--dispatch", "--coverage", "--json", "--help"));
+  for (const CommandNode& node : command_tree(app_)) {
+    const std::vector<OptionSection> sections = option_sections(*node.app, node.path);
+    std::size_t shown = 0, positional = 0;
+    for (const OptionSection& section : sections) shown += section.options.size();
+    for (const CLI::Option* option : visible_options(*node.app))
+      positional += option->get_positional() ? 1 : 0;
+    EXPECT_EQ(shown + positional, visible_options(*node.app).size()) << node.path;
+    EXPECT_LE(sections.front().options.size(), sections.size() == 1 ? 12u : 11u) << node.path;
+    EXPECT_EQ(names_of(sections.front()).back(), "--help") << node.path;
+  }
+}
+
+TEST_F(Help, HidesTheFlagsOfOtherTools) {
+  EXPECT_THAT(hone({"tune", "--help"}).out, testing::Not(testing::HasSubstr("--gemm-size-file")));
+  EXPECT_THAT(hone({"generate", "--help"}).out, testing::Not(testing::HasSubstr("--use-wmma")));
+  EXPECT_THAT(hone({"man"}).out, testing::Not(testing::HasSubstr("gemm\\-size\\-file")));
 }
 
 TEST_F(Help, ShowsTheValuesTheDefaultAndAnExample) {

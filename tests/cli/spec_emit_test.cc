@@ -61,7 +61,7 @@ TEST_F(SpecEmit, SaysWhatIsMissing) {
                                   "triton makes them"));
   const Ran other = hone({"spec", "emit", "--candidate", "1"});
   EXPECT_EQ(other.exit_code, 2);
-  EXPECT_EQ(other.err, "hone: candidate 1 is none of Triton's but of iree\n");
+  EXPECT_EQ(other.err, "hone: candidate 1 is not Triton's but of iree\n");
   EXPECT_FALSE(std::filesystem::exists(folder() / "out" / "gemms.yaml"));
 }
 

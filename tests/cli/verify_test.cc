@@ -190,7 +190,7 @@ TEST_F(Verify, MistakesAreNamed) {
            Mistake{{"--input=@text.npy", "--input=@b.npy"},
                    "--input 'text.npy': not a .npy file: it does not begin with NumPy's magic "
                    "bytes"},
-           Mistake{{"--expected=@c.npy"}, "--expected without --input: whose outputs are they?"},
+           Mistake{{"--expected=@c.npy"}, "--expected needs the inputs of these outputs: --input"},
            Mistake{{"--output=@x.npy", "--output=@y.npy"},
                    "--output is given 2 times, but 'mm' has 1 outputs"},
            Mistake{{"--function", "nn"},

@@ -120,8 +120,9 @@ TEST_F(FoundGemmsOfAStore, AreOfOneTargetAndDevice) {
     const store::Id b = build(target), gpu = device(name);
     select(d, b, gpu, candidate(d, b, gpu, block, "{\"BLOCK_M\":" + std::to_string(block) + "}"));
   }
-  EXPECT_THAT(refusal({}), HasSubstr("has results of NVIDIA A100 (sm_80), NVIDIA H100 (sm_90), "
-                                     "NVIDIA H200 (sm_90): --target or --device-name says which"));
+  EXPECT_THAT(refusal({}),
+              HasSubstr("has results of NVIDIA A100 (sm_80), NVIDIA H100 (sm_90), "
+                        "NVIDIA H200 (sm_90): name one with --target or --device-name"));
   EXPECT_THAT(refusal({.target = "sm_90", .device = {}, .candidates = {}, .trust = false}),
               HasSubstr("has results of NVIDIA H100 (sm_90), NVIDIA H200 (sm_90)"));
   EXPECT_THAT(refusal({.target = "sm_86", .device = {}, .candidates = {}}),

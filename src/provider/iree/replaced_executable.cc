@@ -74,7 +74,7 @@ Result<provider::ReplacedExecutable> replaced_executable(const problem::Dispatch
     return failure("how '{}' is launched is not stated: no kernel can take its place",
                    dispatch.name);
   if (!provider::ptx_kernel(ptx, dispatch.name))
-    return failure("what is to take the place of '{}' has no kernel of that name", dispatch.name);
+    return failure("the replacement of '{}' has no kernel of that name", dispatch.name);
   // The driver reads PTX up to its terminating zero.
   const std::string code = ptx + '\0';
   // The attributes that say how it is launched have no place in the short form of the export.

@@ -147,7 +147,7 @@ Result<AttentionShape> attention_of(const problem::Dispatch& dispatch) {
   try {
     return read_shape(nlohmann::json::parse(dispatch.statement));
   } catch (const std::exception& error) {
-    return input_error("what is stated of '{}' cannot be read: {}", dispatch.name, error.what());
+    return input_error("the statement of '{}' cannot be read: {}", dispatch.name, error.what());
   }
 }
 

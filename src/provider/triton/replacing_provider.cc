@@ -25,8 +25,7 @@ Result<std::string> kind_of(const problem::Dispatch& dispatch) {
     return input_error("{}", why_not);
   const std::string kind = text("kind");
   if (kind != "contraction" && kind != "attention")
-    return input_error("what is stated of '{}' is of no kind that Triton has a kernel for",
-                       dispatch.name);
+    return input_error("Triton has no kernel for the statement of '{}'", dispatch.name);
   return kind;
 }
 

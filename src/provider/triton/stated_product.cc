@@ -193,7 +193,7 @@ Result<StatedProduct> stated_product(const problem::Dispatch& dispatch) {
   try {
     return read_product(nlohmann::json::parse(dispatch.statement));
   } catch (const std::exception& error) {
-    return input_error("what is stated of '{}' cannot be read: {}", dispatch.name, error.what());
+    return input_error("the statement of '{}' cannot be read: {}", dispatch.name, error.what());
   }
 }
 

@@ -61,7 +61,7 @@ Result<MadeTexts> made_texts_from(const provider::Payload& more) {
     return MadeTexts{more.json.at("translation").get<std::string>(),
                      more.json.at("decomposition").get<std::string>()};
   } catch (const nlohmann::json::exception& error) {
-    return failure("what IREE made of a configuration cannot be read: {}", error.what());
+    return failure("IREE's attributes of a configuration cannot be read: {}", error.what());
   }
 }
 

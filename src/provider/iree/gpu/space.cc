@@ -14,7 +14,7 @@ Result<StatedSpace> read_statement(const problem::Dispatch& dispatch) {
   try {
     return nlohmann::json::parse(dispatch.stated_constraints).get<StatedSpace>();
   } catch (const nlohmann::json::exception& error) {
-    return failure("what the compiler states about '{}' cannot be read: {}", dispatch.name,
+    return failure("the compiler's constraints of '{}' cannot be read: {}", dispatch.name,
                    error.what());
   }
 }
