@@ -49,7 +49,7 @@ std::string effects_of(const tune::CheckedEntry& entry) {
 
 // Why an entry does not work, or what is different for an applied one.
 std::string why_of(const tune::CheckedEntry& entry) {
-  if (entry.uses.empty()) return "no dispatch of the program matches";
+  if (entry.uses.empty()) return "no dispatch matches";
   const auto worst = std::ranges::max_element(entry.uses, {}, &tune::SpecUse::effect);
   return worst->note.empty() ? "-" : output::in_one_line(worst->note);
 }
@@ -112,7 +112,7 @@ nlohmann::json classes_of(const tune::CheckedSpec& checked) {
 // The verdict first, then the entries, and which dispatches share one.
 void print(const SpecOptions& options, const tune::CheckedSpec& checked,
            const std::vector<std::string>& flags, std::size_t working) {
-  constexpr std::size_t kMostClasses = 3;
+  constexpr std::size_t kMostClasses = 3, kMostIllegal = 3;
   const std::size_t width = output::screen_width();
   fmt::print("{}\n", output::wrapped(fmt::format("{} of {} entries work for {} on {}", working,
                                                  checked.entries.size(), options.program,
@@ -124,6 +124,14 @@ void print(const SpecOptions& options, const tune::CheckedSpec& checked,
              table_of(checked).first(kMostEntries).to_text(width));
   if (checked.entries.size() > kMostEntries)
     fmt::print("{} more (--json)\n", checked.entries.size() - kMostEntries);
+  std::size_t illegal = 0;
+  for (const tune::CheckedEntry& entry : checked.entries)
+    for (const tune::SpecUse& use : entry.uses)
+      if (use.effect == tune::SpecEffect::kIllegal && ++illegal <= kMostIllegal)
+        fmt::print("\n{}:{}: @{} on {}: {}\n", options.spec, entry.entry.line, entry.entry.matcher,
+                   dispatch_of(checked, use).name, use.note);
+  if (illegal > kMostIllegal)
+    fmt::print("{} more do not compile (--json)\n", illegal - kMostIllegal);
   std::size_t classes = 0;
   for (const auto& each : classes_of(checked)) {
     const auto names = each.at("dispatches").get<std::vector<std::string>>();

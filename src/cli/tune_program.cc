@@ -181,9 +181,10 @@ CommandResult print_result(const SessionOptions& options, store::Store& store,
       "iree-compile {} @{} -o {}", shell_word(options.tuning.input),
       shell_word((options.tuning.out / "compile_flags.txt").string()),
       shell_word(std::filesystem::path(options.tuning.input).stem().string() + ".vmfb"));
-  fmt::print("{}", output::tuning_summary({result, options.tuning.input, use, options.tuning.out,
-                                           std::move(tuned), context.state->time.rows()},
-                                          std::min(output::screen_width(), output::kSummaryWidth)));
+  fmt::print("{}", output::tuning_summary(
+                       {result, options.tuning.input, !options.model.empty(), use,
+                        options.tuning.out, std::move(tuned), context.state->time.rows()},
+                       std::min(output::screen_width(), output::kSummaryWidth)));
   if (options.verbose) HONE_TRY(print_details(options, store, context, result));
   return tune::exit_code(result.outcome);
 }

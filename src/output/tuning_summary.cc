@@ -117,6 +117,7 @@ std::string files_text(const TuningSummary& summary, std::size_t width) {
   if (!result.proof_script.empty())
     text += command_text("check it:", "sh " + shell_word(result.proof_script.string()), width);
   std::vector<std::string> files;
+  if (summary.imported) files.push_back(summary.program + " (imported)");
   const bool ships = result.best && result.best->uses_spec();
   if (!result.spec.empty())
     files.push_back((out / "tuning_spec.mlir").string() +

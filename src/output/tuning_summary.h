@@ -18,6 +18,7 @@ inline constexpr std::size_t kMostLines = 40;
 struct TuningSummary {
   const tune::TuningResult& result;
   std::string program;        // that was compiled
+  bool imported = false;      // into the folder, from another format
   std::string use;            // command that compiles it with the written flags
   std::filesystem::path out;  // folder of the written files
   Table tuned;                // tuned_table()

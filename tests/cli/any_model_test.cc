@@ -72,7 +72,7 @@ TEST_F(AnyModel, FromOnnxIsVerifiedAsAWhole) {
 TEST_F(AnyModel, FromOnnxIsTunedAndTheProgramKept) {
   const Ran ran = hone({"tune", model("matmul_relu.onnx"), "--candidates", "1", "--budget", "1s",
                         "--no-baselines", "--no-program", "--quiet"});
-  EXPECT_THAT(ran.out, HasSubstr("program: out/matmul_relu.mlir, made of ")) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("written:  out/matmul_relu.mlir (imported), ")) << ran.err;
   EXPECT_THAT(read_file(folder() / "out" / "matmul_relu.mlir").value(),
               testing::AllOf(testing::StartsWith("// hone: imported from matmul_relu.onnx ("),
                              HasSubstr("onnx.MatMul")));

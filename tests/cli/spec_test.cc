@@ -8,6 +8,8 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::StartsWith;
 
 constexpr char kProgram[] = R"(
 func.func @main(%a: tensor<512x256xf16>, %b: tensor<256x768xf16>) -> tensor<512x768xf32> {
@@ -143,9 +145,10 @@ TEST_F(SpecCheck, SaysThatASpecWhichMatchesNothingDoesNothing) {
   other.m = 1024;
   const Ran ran = check({other}, "sm_80");
   EXPECT_EQ(ran.exit_code, 1) << ran.err;
-  EXPECT_THAT(ran.out,
-              AllOf(HasSubstr("spec.mlir:2: @other matches no dispatch of"),
-                    HasSubstr("for sm_80: it does nothing"), HasSubstr("0 of 1 entries work")));
+  EXPECT_THAT(ran.out, StartsWith("0 of 1 entries work for "));
+  EXPECT_THAT(
+      ran.out,
+      MatchesRegex(".*\nother  does nothing          -            no dispatch matches  +2\n"));
 }
 
 TEST_F(SpecCheck, TellsAnEntryThatIsIgnoredThoughItMatches) {

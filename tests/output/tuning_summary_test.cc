@@ -71,7 +71,7 @@ struct LargeModel {
                  {i, ""}});
   }
   TuningSummary summary() const {
-    return {result, "net.mlir", "iree-compile net.mlir @out/compile_flags.txt -o net.vmfb",
+    return {result, "net.mlir", false, "iree-compile net.mlir @out/compile_flags.txt -o net.vmfb",
             "out",  tuned,      time};
   }
 
@@ -132,7 +132,7 @@ TEST(TuningSummary, OfNothingFasterOffersNoFlags) {
   tune::TuningResult result;
   result.best = tune::VerifiedBuild{{tune::Build{.label = "default"}}};
   result.outcome = {tune::RunOutcome::kNothingFaster, ""};
-  EXPECT_EQ(tuning_summary({result, "net.mlir", "", "out",
+  EXPECT_EQ(tuning_summary({result, "net.mlir", false, "", "out",
                             Table(std::vector<Column>{{"dispatch", "dispatch"}})}),
             "Nothing faster was found: the default is the best of what was tried.\n\n"
             "written:  out/report.html\n\n");

@@ -319,7 +319,7 @@ TEST_F(OneTuner, DoesNotSearchWhatNoSpecCanHold) {
   ASSERT_EQ(result->not_tuned.size(), 1u);
   EXPECT_EQ(result->not_tuned.front().dispatch, "main_dispatch_1");
   EXPECT_THAT(result->not_tuned.front().reason,
-              EndsWith("searches it all the same): it is taken apart"));
+              EndsWith("(--dispatch searches it anyway): it is taken apart"));
 }
 
 // How much faster it could be is worth knowing all the same.
