@@ -61,7 +61,8 @@ constexpr NamedOptions kHeadings[] = {
     {heading::kCompiler,
      "--iree --triton --flag --compile-flags-file --env --jobs "
      "--compile-timeout --compile-memory"},
-    {"Device and measuring", "--threads --cores --cache --kernel-timeout --no-baselines --trust"},
+    {"Device and measuring",
+     "--device --threads --cores --cache --kernel-timeout --no-baselines --trust"},
     {heading::kGemms, ""},
     {"Output and settings",
      "--out --append --tags --junit --report --save-cmds --verbose --quiet --plain --config-file"},

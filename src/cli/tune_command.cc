@@ -124,9 +124,7 @@ void add_tune_command(CLI::App& app, Run& run) {
   command
       ->add_option("--candidates", tuning.candidates, "try at most N configurations per dispatch")
       ->check(CLI::PositiveNumber);
-  command
-      ->add_option("--effort", options->effort,
-                   "budget and coverage: 1m and 80 %, 10m and 95 %, or 1h and 100 %")
+  command->add_option("--effort", options->effort, "budget 1m, 10m or 1h, coverage to match")
       ->check(CLI::IsMember(effort_names()))
       ->capture_default_str();
   command->add_option("--budget", options->budget,

@@ -175,8 +175,12 @@ CommandResult print_result(const SessionOptions& options, store::Store& store,
     HONE_TRY(print_json(options, store, context, result));
     return tune::exit_code(result.outcome);
   }
-  HONE_ASSIGN(output::Table tuned, output::tuned_table(store, result.at_sizes.front().program_id,
-                                                       result.baseline.build, context.device));
+  const tune::ProgramTuningResult& first = result.at_sizes.front();
+  double skipped = 0;
+  for (const tune::NotTuned& each : first.not_tuned) skipped += each.share;
+  HONE_ASSIGN(output::Table tuned,
+              output::tuned_table(store, first.program_id, result.baseline.build, context.device,
+                                  std::max(0.0, 1 - skipped)));
   const std::string use = fmt::format(
       "iree-compile {} @{} -o {}", shell_word(options.tuning.input),
       shell_word((options.tuning.out / "compile_flags.txt").string()),

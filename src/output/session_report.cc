@@ -143,12 +143,16 @@ Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id b
   return table;
 }
 
-Result<Table> tuned_table(store::Store& store, store::Id program, store::Id build,
-                          store::Id device) {
+Result<Table> tuned_table(store::Store& store, store::Id program, store::Id build, store::Id device,
+                          double share) {
   HONE_ASSIGN(std::vector<MeasuredDispatch> dispatches,
               measured_dispatches(store, program, build, device));
+  std::erase_if(dispatches, [](const MeasuredDispatch& each) { return !each.row.selection; });
   std::ranges::stable_sort(dispatches, std::greater(),
                            [](const MeasuredDispatch& each) { return each.share.value_or(0); });
+  double measured = 0;
+  for (const MeasuredDispatch& each : dispatches) measured += each.share.value_or(0);
+  const double scale = measured > 0 ? share / measured : 1;
   Table table({{"dispatch", "dispatch"},
                {"share_percent", "share", Align::kRight},
                {"default_seconds", "default", Align::kRight},
@@ -158,16 +162,16 @@ Result<Table> tuned_table(store::Store& store, store::Id program, store::Id buil
                {"provider", "by"}});
   for (const MeasuredDispatch& each : dispatches) {
     const store::DispatchRow& row = each.row;
-    if (!row.selection) continue;
     const bool beaten = each.beaten;
-    table.add({{row.name, ""},
-               number_cell(percent(each.share), " %", 1),
-               time_cell(each.default_seconds),
-               time_cell(each.tuned_seconds),
-               beaten ? speedup_cell(row.speedup, row.speedup_low, row.speedup_high)
-                      : Cell{1.0, "default kept"},
-               beaten ? Cell{*row.selection->winner, ""} : Cell{nullptr, "-"},
-               beaten && row.best ? maker_cell(row.best->provider) : Cell{nullptr, "-"}});
+    table.add(
+        {{row.name, ""},
+         number_cell(each.share ? std::optional(100 * scale * *each.share) : std::nullopt, " %", 1),
+         time_cell(each.default_seconds),
+         time_cell(each.tuned_seconds),
+         beaten ? speedup_cell(row.speedup, row.speedup_low, row.speedup_high)
+                : Cell{1.0, "default kept"},
+         beaten ? Cell{*row.selection->winner, ""} : Cell{nullptr, "-"},
+         beaten && row.best ? maker_cell(row.best->provider) : Cell{nullptr, "-"}});
   }
   return table;
 }

@@ -11,10 +11,11 @@
 
 namespace hone::output {
 
-// Returns a row per tuned dispatch, those with the largest share of the time first: its share, times,
-// speedup with the 95 % interval, the winner's id and provider.
-Result<Table> tuned_table(store::Store& store, store::Id program, store::Id build,
-                          store::Id device);
+// Returns a row per tuned dispatch, those with the largest share of the time first: its share,
+// times, speedup with the 95 % interval, the winner's id and provider. `share`: of all of them
+// together in the program's time, 0 to 1; the times of skipped dispatches are not in the store.
+Result<Table> tuned_table(store::Store& store, store::Id program, store::Id build, store::Id device,
+                          double share);
 
 // Returns a row per dispatch of the program under one build on one device:
 // - default and tuned times, the speedup with its 95 % interval

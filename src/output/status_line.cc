@@ -115,7 +115,8 @@ void StatusLine::warn(const std::string& line) {
 void StatusLine::print_permanent(const std::string& line) {
   const std::lock_guard lock(mutex_);
   erase();
-  say("{}\n", wrapped(line, std::min(terminal_width(), kSummaryWidth)));
+  // A log keeps lines whole for other programs.
+  say("{}\n", terminal_ ? wrapped(line, std::min(terminal_width(), kSummaryWidth)) : line);
   last_said_ = last_news_ = std::chrono::steady_clock::now();
 }
 

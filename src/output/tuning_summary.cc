@@ -123,7 +123,7 @@ std::string files_text(const TuningSummary& summary, std::size_t width) {
     files.push_back((out / "tuning_spec.mlir").string() +
                     (!result.best || ships ? "" : " (no proved gain: not recommended)"));
   if (!result.replaced.empty())
-    files.push_back(fmt::format("{} ({} kernels that replace the compiler's)",
+    files.push_back(fmt::format("{} (kernels that replace the compiler's: {})",
                                 (out / "kernels").string(), result.replaced.size()));
   files.push_back((out / "report.html").string());
   return text + wrapped(fmt::format("{:<10}{}\n", "written:", fmt::join(files, ", ")), width,

@@ -119,7 +119,7 @@ TEST_F(External, MistakesAreNamedBeforeAnythingIsWritten) {
               HasSubstr("nothing.yaml"));
   EXPECT_THAT(error({"--external", product(), "--external", product(), "--compile-only", "--target",
                      "sm_80"}),
-              HasSubstr("there is another manifest called 'product'"));
+              HasSubstr("two manifests are called 'product'"));
 }
 
 }  // namespace

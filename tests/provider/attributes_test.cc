@@ -68,7 +68,8 @@ TEST(Payload, OfKnobsSaysInASpecWhatTheCompilerMadeOfIt) {
   expected.decomposition_config = "#parts";
   EXPECT_EQ(attributes_from(compiled).value(), expected);
   artifact.more = {};
-  EXPECT_THAT(provider().as_compiled(knobs, artifact).error().message, HasSubstr("IREE made"));
+  EXPECT_THAT(provider().as_compiled(knobs, artifact).error().message,
+              HasSubstr("IREE's attributes of a configuration cannot be read"));
 }
 
 TEST(Payload, IsTheSameInASpecWhateverKnobsItWasMadeOf) {

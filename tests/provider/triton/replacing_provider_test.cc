@@ -83,7 +83,8 @@ TEST(ReplacingProvider, SaysWhyNot) {
   EXPECT_EQ(triton.why_no_space(stated(attention(4096, 77, 64, "bf16"))), "");
   EXPECT_EQ(triton.why_no_space({}), "nobody has stated what it computes");
   EXPECT_EQ(triton.why_no_space(stated({{"why_not", "it is odd"}})), "it is odd");
-  EXPECT_THAT(triton.why_no_space(stated({{"kind", "sort"}})), HasSubstr("no kind"));
+  EXPECT_THAT(triton.why_no_space(stated({{"kind", "sort"}})),
+              HasSubstr("no kernel for the statement"));
   EXPECT_EQ(triton.why_no_space(stated(attention(64, 64, 64, "f64"))),
             "Triton's attention is for f16, bf16 and f32, not f64");
   EXPECT_THAT(triton.why_no_space(stated(attention(4096, 8, 64))),
