@@ -27,7 +27,7 @@ using output::Align;
 
 std::string outcome_of(const tune::FlagTrial& trial) {
   if (!trial.failure.empty()) return trial.failure;
-  if (!trial.same_as.empty()) return fmt::format("the same code as '{}'", trial.same_as);
+  if (!trial.same_as.empty()) return fmt::format("unchanged (same code as '{}')", trial.same_as);
   return trial.known ? "of an earlier run" : "";
 }
 

@@ -108,21 +108,20 @@ Noise judge_noise(const Calibration& calibration, const NoiseOptions& options) {
   noise.too_noisy = noise.smallest_difference > options.wanted || judgement.load_may_hide();
   if (noise.too_noisy && noise.findings.empty())
     noise.advice.push_back(
-        "nothing hone can see explains it: close other programs, use fewer cores (--threads), or "
-        "measure more rounds");
+        "no cause is visible: close other programs, use fewer cores (--threads), or measure more "
+        "rounds");
   return noise;
 }
 
 std::string warning(const Noise& noise, const NoiseOptions& options) {
   if (!noise.too_noisy) return "";
-  std::string what = "what others take of it may change while hone measures";
+  std::string what = "the load of other programs may change while hone measures";
   if (!std::isfinite(noise.smallest_difference))
-    what = "how noisy it is could not be measured";
+    what = "its noise could not be measured";
   else if (noise.smallest_difference > options.wanted)
-    what = fmt::format("differences below {:.1f} % will not be told reliably in {} rounds",
+    what = fmt::format("differences below {:.1f} % cannot be detected in {} rounds",
                        percent(noise.smallest_difference), options.rounds);
-  return fmt::format("this machine is too noisy to tell {:g} % apart: {}{}{}; to do: {}",
-                     percent(options.wanted), what, noise.findings.empty() ? "" : "; ",
+  return fmt::format("noisy machine: {}{}{}; to do: {}", what, noise.findings.empty() ? "" : "; ",
                      fmt::join(noise.findings, "; "), fmt::join(noise.advice, "; "));
 }
 

@@ -35,7 +35,7 @@ TEST_F(Flags, AreTriedAndListedWithWhatCameOfThem) {
   EXPECT_THAT(tried, Contains("weights in blocks"));
   for (const auto& row : document["flags"])
     if (row["variant"] == "weights in blocks") {
-      EXPECT_EQ(row["outcome"], "the same code as 'default'");
+      EXPECT_EQ(row["outcome"], "unchanged (same code as 'default')");
     }
   EXPECT_THAT(not_tried, Contains("im2col: the program has no convolution"));
   // What is recommended is what the file says.

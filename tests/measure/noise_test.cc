@@ -63,8 +63,8 @@ TEST(Noise, NoiseWithoutACauseIsStillNoise) {
   const Noise noise = judge_noise(calibration);
   EXPECT_TRUE(noise.too_noisy);
   EXPECT_THAT(noise.findings, IsEmpty());
-  EXPECT_THAT(warning(noise), HasSubstr("too noisy to tell 1 % apart: differences below "));
-  EXPECT_THAT(warning(noise), HasSubstr("nothing hone can see explains it"));
+  EXPECT_THAT(warning(noise), HasSubstr("noisy machine: differences below "));
+  EXPECT_THAT(warning(noise), HasSubstr("no cause is visible"));
 }
 
 TEST(Noise, NamesTheProcessTheGovernorAndTheNeighbours) {

@@ -145,7 +145,7 @@ Status BuildBench::check(ProgramBuild& build, const trial::CompiledModule& compi
   const std::string code = content_hash(*compiled);
   if (const ProgramBuild* same = with_code(code); same != nullptr) {
     build.module.clear();
-    build.fail(Unusable::kCopy, fmt::format("the same module as '{}'", same->label));
+    build.fail(Unusable::kCopy, fmt::format("unchanged (same module as '{}')", same->label));
     build.same_as = same->id();
     return {};
   }

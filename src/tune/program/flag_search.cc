@@ -301,9 +301,12 @@ class FlagSearch {
       row.timing = trial::timing_of(trial.seconds);
       row.right = true;
       // Choosing rounds prove nothing.
-      row.verdict = fmt::format("timed in {} rounds, to choose by", trial.rounds);
+      row.verdict =
+          fmt::format("screened in {} round{}", trial.rounds, trial.rounds == 1 ? "" : "s");
     } else {
-      row.verdict = trial.same_as.empty() ? trial.failure : "the same module as " + trial.same_as;
+      row.verdict = trial.same_as.empty()
+                        ? trial.failure
+                        : fmt::format("unchanged (same module as {})", trial.same_as);
     }
     HONE_ASSIGN(trial.row, context_.store.record(row));
     return {};

@@ -15,7 +15,7 @@
 namespace hone::tune {
 namespace {
 
-constexpr std::string_view kWhySetAside = "its kernels are timed in place, to choose by";
+constexpr std::string_view kWhySetAside = "screened: its kernels are timed in place";
 
 std::string words_of(const measure::PairedComparison& comparison) {
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", 1 / comparison.ratio, 1 / comparison.interval.high,
