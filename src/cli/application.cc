@@ -11,8 +11,8 @@
 #include "cli/command.h"
 #include "cli/command_help.h"
 #include "cli/command_tree.h"
-#include "cli/config_values.h"
-#include "cli/old_spellings.h"
+#include "cli/config_file.h"
+#include "cli/other_tools.h"
 #include "session/version.h"
 
 namespace hone::cli {

@@ -32,6 +32,7 @@ void add_report_command(CLI::App& app, Run& run);
 void add_show_command(CLI::App& app, Run& run);
 void add_devices_command(CLI::App& app, Run& run);
 void add_spec_command(CLI::App& app, Run& run);
+void add_spec_external_command(CLI::App& spec, Run& run);  // to the command `spec`
 void add_doctor_command(CLI::App& app, Run& run);
 void add_config_command(CLI::App& app, Run& run);
 void add_completion_command(CLI::App& app, Run& run);

@@ -1,5 +1,3 @@
-#include "cli/compare_arrays.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/compare_files.h"
 #include "measure/array_difference.h"
 #include "measure/runner_requests.h"
 #include "measure/verification.h"

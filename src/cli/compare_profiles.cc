@@ -1,5 +1,3 @@
-#include "cli/compare_profiles.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "cli/compare_files.h"
 #include "output/json_text.h"
 #include "output/table.h"
 

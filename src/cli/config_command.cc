@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/application.h"
 #include "cli/command.h"
-#include "cli/config_values.h"
+#include "cli/config_file.h"
 #include "cli/other_tools.h"
 #include "output/json_text.h"
 #include "output/table.h"

@@ -1,11 +1,15 @@
-// Defaults of options, read from files of YAML (docs/configuration.md).
+// Defaults of options, read from files of YAML (docs/configuration.md), and the values that count.
+// The command line takes precedence over the environment, that over files, and those over the
+// defaults.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/command_tree.h"
 
 namespace hone::cli {
 
@@ -35,5 +39,24 @@ std::vector<std::string> config_files(const std::string& given);
 // Reads the settings of those files; the first one for an option counts. Errors: those of
 // parse_settings; an input error for a named file that cannot be read.
 Result<std::vector<Setting>> read_settings(const std::string& given);
+
+// Returns the environment variable that can set `option`; empty if there is none.
+std::string variable_of(const CLI::Option& option);
+
+// Checks all settings against the commands of `root`, whose options it changes: pass an application
+// that serves nothing else. Input errors give the place of the setting: no such command or option
+// (with the nearest name), an option without a default, a value that the option refuses.
+Status check_settings(CLI::App& root, const std::vector<Setting>& settings);
+
+// Returns the setting that counts for an option of `command`; null if there is none, or if the
+// environment sets the option.
+const Setting* setting_of(const std::string& command, const CLI::Option& option,
+                          const std::vector<Setting>& settings);
+
+// Applies checked settings to the options of `command` that were not given as flags.
+Status apply_settings(const CommandNode& command, const std::vector<Setting>& settings);
+
+// Appends to `error` the places of those options that it names and a file has set.
+Error with_places(Error error, const CommandNode& command, const std::vector<Setting>& settings);
 
 }  // namespace hone::cli

@@ -1,9 +1,8 @@
-#include "cli/config_values.h"
-
 #include <algorithm>
 #include <cstdlib>
 
 #include "base/text.h"
+#include "cli/config_file.h"
 
 namespace hone::cli {
 namespace {

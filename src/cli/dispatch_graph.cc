@@ -1,5 +1,3 @@
-#include "cli/dispatch_graph.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/dispatches_output.h"
 #include "provider/iree/compile_worker.h"
 
 namespace hone::cli {

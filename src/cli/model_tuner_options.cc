@@ -1,5 +1,3 @@
-#include "cli/model_tuner_options.h"
-
 #include <regex>
 
 #include "base/file.h"

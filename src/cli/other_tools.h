@@ -1,9 +1,11 @@
 // Tools whose flags hone accepts. Their options have the tool as group: --help skips them, and
-// `hone help migration` lists them.
+// `hone help migration` lists them. Their spellings keep working (docs/migration.md).
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace hone::cli {
 
@@ -18,5 +20,19 @@ bool is_of_other_tool(const CLI::Option& option);
 // Returns the text of `hone help migration`: each tool's flags and what hone does with them. `root`
 // has all commands.
 std::string migration_text(CLI::App& root);
+
+struct Spelling {
+  std::string_view tool;      // tool::kTuneGemm
+  std::string_view commands;  // of hone, with blanks between
+  std::string_view old;
+  std::string_view spelling;  // hone's
+};
+
+// Returns the spellings of one tool that a command of hone accepts.
+std::vector<Spelling> old_spellings(std::string_view tool, std::string_view command);
+
+// Replaces old spellings in `arguments`, the words behind "hone": "tune -col_a" becomes
+// "tune --col-a". Spellings of other commands and words behind "--" stay.
+std::vector<std::string> with_new_spellings(std::vector<std::string> arguments);
 
 }  // namespace hone::cli

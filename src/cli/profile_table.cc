@@ -1,12 +1,10 @@
-#include "cli/profile_table.h"
-
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "cli/dispatch_graph.h"
+#include "cli/dispatches_output.h"
 #include "output/cells.h"
 #include "output/json_text.h"
 #include "output/screen.h"

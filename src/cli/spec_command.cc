@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
-#include "cli/spec_external.h"
 #include "output/cells.h"
 #include "output/json_text.h"
 #include "output/screen.h"

@@ -1,5 +1,3 @@
-#include "cli/spec_external.h"
-
 #include <cstdlib>
 #include <set>
 
@@ -7,6 +5,7 @@
 #include "base/file.h"
 #include "base/response_file.h"
 #include "base/say.h"
+#include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/option_layout.h"
 #include "output/json_text.h"

@@ -1,5 +1,3 @@
-#include "cli/tune_gemm_options.h"
-
 #include <algorithm>
 #include <utility>
 

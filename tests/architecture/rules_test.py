@@ -80,7 +80,7 @@ KINDS_IN_CLI = {
     "generate_options.cc": "reads what is generated for",
     "generate_options.h": "the old flag and its default",
     "profile_command.cc": "reads the old flag and chooses its default",
-    "old_spellings.cc": "the dispatch profiler's spelling of --cuda-arch",
+    "other_tools.cc": "the dispatch profiler's spelling of --cuda-arch",
     "places.cc": "chooses what --device names",
     "registry.cc": "registers it",
     "replacing_kernels.cc": "says what the kernels run on",

@@ -1,8 +1,7 @@
 // hone dispatches --graph dot.
-#include "cli/dispatch_graph.h"
-
 #include <gmock/gmock.h>
 
+#include "cli/dispatches_output.h"
 #include "tests/cli/hone_command.h"
 
 namespace hone::cli {

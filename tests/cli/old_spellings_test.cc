@@ -1,6 +1,6 @@
-#include "cli/old_spellings.h"
-
 #include <gmock/gmock.h>
+
+#include "cli/other_tools.h"
 
 namespace hone::cli {
 namespace {

@@ -1,5 +1,3 @@
-#include "cli/tune_gemm_options.h"
-
 #include <gmock/gmock.h>
 
 #include "cli/tune_options.h"

@@ -1,12 +1,23 @@
-// hone compare old.csv new.csv: the changes between two reports of hone profile, or of the old
-// dispatch profiler.
+// hone compare of two files of results: arrays (expected.npy got.npy), and reports of hone profile or
+// of the old dispatch profiler (old.csv new.csv).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 
 namespace hone::cli {
+
+struct ArrayComparison {
+  std::string expected, got;                 // .npy files
+  std::optional<double> absolute, relative;  // tolerance; none: by element type, as programs have
+  bool json = false;
+};
+
+// Prints the comparison; returns 1 if an element is off by more than the tolerance allows. Input
+// errors: a file that is no .npy file, arrays of different types.
+Result<int> compare_arrays(const ArrayComparison& comparison);
 
 struct ProfileComparison {
   std::string old_file, new_file;  // .csv
