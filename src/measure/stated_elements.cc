@@ -186,8 +186,8 @@ class Evaluation {
     const double by_products =
         attends_ ? sample_.products / products_of_row_ * static_cast<double>(columns_.count())
                  : sample_.products / products_of_element_;
-    const auto wanted = static_cast<std::int64_t>(
-        std::clamp(std::min(by_products, static_cast<double>(sample_.elements)), 2.0, total));
+    const auto wanted = static_cast<std::int64_t>(std::clamp(
+        std::min(by_products, static_cast<double>(sample_.elements)), std::min(2.0, total), total));
     std::vector<Point> points;
     if (static_cast<double>(wanted) >= total) {
       for (std::int64_t row = 0; row < rows_.count(); ++row)
