@@ -117,7 +117,8 @@ class Screens(unittest.TestCase):
         self.assertEqual(status, 0, lines)
         self.expect_narrow(lines, 80)
         self.assertLessEqual(len(lines), MOST_LINES)
-        self.assertRegex(lines[0], r"faster|no different")
+        # Which verdict it is depends on the machine and its noise.
+        self.assertRegex(lines[0], r"^(Nothing is faster than the default|.+: (faster|slower|no different), )")
 
     def test_a_spec_check_fits(self):
         spec = self.at / "spec.mlir"
