@@ -30,6 +30,13 @@ std::string words_of(const CLI::Option& option) {
   return text;
 }
 
+// Returns whether the option is of one run and not of its task: with another one the same work goes
+// on.
+bool is_of_run(const CLI::Option& option) {
+  return option.check_lname("budget") || option.check_lname("effort") ||
+         option.check_lname("verbose");
+}
+
 // Refuses strategies that learn: without measurements configurations are drawn at random or taken
 // one after the other.
 Status refuse_strategies_that_learn(const TuneOptions& options) {
@@ -193,7 +200,7 @@ void add_tune_command(CLI::App& app, Run& run) {
       for (const CLI::Option* option : command->get_options()) {
         if (option->count() == 0 || option->get_positional()) continue;
         options->command_line += words_of(*option);
-        if (!option->check_lname("budget")) options->task += words_of(*option);
+        if (!is_of_run(*option)) options->task += words_of(*option);
       }
       HONE_TRY(read_flags(options->toolchain));
       HONE_TRY(check_providers(*options));

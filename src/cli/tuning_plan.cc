@@ -136,6 +136,8 @@ void print(const ProgramSession& session, const tune::ProgramTuning& program,
 
 CommandResult print_tuning_plan(ProgramSession& session,
                                 const std::vector<problem::SizeSet>& sizes) {
+  if (sizes.size() > 1)
+    return input_error("--dry-run plans for one set of sizes: give each --dim one size");
   tune::Context& context = session.context;
   const tune::Options& tuning = session.options.tuning;
   const auto before = static_cast<double>(bytes_of(session.options.store));
