@@ -3,8 +3,8 @@
 
 #include "cli/command.h"
 #include "cli/common_options.h"
-#include "device/cuda/cublaslt_library.h"
-#include "device/cuda/ptxas.h"
+#include "device/cuda/cublaslt.h"
+#include "device/cuda/toolkit.h"
 #include "output/json_text.h"
 #include "provider/iree/compiler/library.h"
 #include "session/places.h"

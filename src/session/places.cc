@@ -9,7 +9,7 @@
 #include "base/exact_json.h"
 #include "base/process.h"
 #include "device/cpu/target.h"
-#include "device/cuda/facts.h"
+#include "device/cuda/gpu.h"
 #include "provider/resources.h"
 #include "session/registry.h"
 

@@ -8,7 +8,7 @@
 #include "device/cpu/kind.h"
 #include "device/cuda/cublaslt.h"
 #include "device/cuda/kind.h"
-#include "device/cuda/ptxas.h"
+#include "device/cuda/toolkit.h"
 #include "provider/external/compile_worker.h"
 #include "provider/iree/compile_worker.h"
 #include "provider/library/onednn.h"
@@ -20,8 +20,8 @@ namespace hone::session {
 namespace {
 
 // Worker that also assembles the PTX that it compiles, if a job names the GPU of its candidates
-// ("assemble_for") and this machine has NVIDIA's assembler (device/cuda/ptxas.h). The driver would
-// assemble it otherwise, but one kernel at a time and in the runner.
+// ("assemble_for") and this machine has NVIDIA's assembler (device/cuda/toolkit.h). The driver
+// would assemble it otherwise, but one kernel at a time and in the runner.
 class AssemblingWorker : public provider::CompileWorker {
  public:
   explicit AssemblingWorker(std::unique_ptr<provider::CompileWorker> worker)

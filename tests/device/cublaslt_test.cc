@@ -8,7 +8,6 @@
 
 #include "device/cpu/device.h"
 #include "device/cpu/target.h"
-#include "device/cuda/cublaslt_layout.h"
 #include "device/cuda/device.h"
 #include "device/cuda/toolkit.h"
 #include "tests/device/fake_driver.h"

@@ -10,11 +10,10 @@
 
 #include "device/cuda/device.h"
 #include "device/cuda/driver.h"
-#include "device/cuda/facts.h"
-#include "device/cuda/lease.h"
-#include "device/cuda/nvml.h"
-#include "device/cuda/nvrtc.h"
-#include "device/cuda/peak.h"
+#include "device/cuda/gpu.h"
+#include "device/cuda/kind.h"
+#include "device/cuda/own_kernels.h"
+#include "device/cuda/toolkit.h"
 #include "tests/device/fake_driver.h"
 #include "tests/problem/code_object.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "device/cuda/driver_api.h"
+#include "device/cuda/driver.h"
 #include "tests/device/fake_library.h"
 
 namespace hone::test {

@@ -1,11 +1,9 @@
-#include "device/cuda/ptxas.h"
 
 #include <gmock/gmock.h>
 
 #include "base/file.h"
-#include "device/cuda/comparer.h"
-#include "device/cuda/nvrtc.h"
 #include "device/cuda/own_kernels.h"
+#include "device/cuda/toolkit.h"
 
 namespace hone::device::cuda {
 namespace {

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "device/cuda/comparer.h"
-#include "device/cuda/leased_devices.h"
-#include "device/cuda/nvrtc.h"
+#include "device/cuda/kind.h"
+#include "device/cuda/own_kernels.h"
+#include "device/cuda/toolkit.h"
 #include "device/memory.h"
 #include "tests/gpu/problem.h"
 

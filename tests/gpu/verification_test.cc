@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "device/cpu/kind.h"
-#include "device/cuda/facts.h"
+#include "device/cuda/gpu.h"
 #include "device/cuda/kind.h"
 #include "measure/runner.h"
 #include "tests/gpu/problem.h"

@@ -1,12 +1,136 @@
 #include "device/cuda/cublaslt.h"
 
-#include <algorithm>
+#include <dlfcn.h>
 
-#include "device/cuda/cublaslt_layout.h"
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+
 #include "device/cuda/device.h"
 #include "device/cuda/kernel.h"
+#include "device/cuda/toolkit.h"
 
 namespace hone::device::cuda {
+namespace {
+
+// cublasLtGetVersion counts 10000 x major + 100 x minor + patch from CUDA 12 on. Smaller numbers
+// are older libraries in either way of counting.
+constexpr std::size_t kOldestCublasLt = 120000;
+constexpr const char* kHowToName =
+    "PyTorch's wheels and the CUDA toolkit (12.0 or later) have it; HONE_CUBLASLT names the file";
+
+template <class Signature>
+Status find_call(void* library, const std::string& name, const char* symbol, Signature& function) {
+  function = reinterpret_cast<Signature>(dlsym(library, symbol));
+  if (function == nullptr)
+    return environment_error("{} has no function {}: it is no cuBLASLt of CUDA 12.0 or later; {}",
+                             name, symbol, kHowToName);
+  return {};
+}
+
+Status find_calls(void* library, const std::string& name, CublasLtApi& api) {
+#define HONE_CUBLASLT_FIND(member, symbol, parameters) \
+  HONE_TRY(find_call(library, name, symbol, api.member));
+  HONE_CUBLASLT_CALLS(HONE_CUBLASLT_FIND)
+#undef HONE_CUBLASLT_FIND
+  HONE_TRY(find_call(library, name, "cublasLtGetVersion", api.version));
+  return find_call(library, name, "cublasLtGetStatusName", api.status_name);
+}
+
+}  // namespace
+
+std::vector<std::string> cublaslt_names() {
+  if (const char* given = std::getenv("HONE_CUBLASLT"); given != nullptr && *given != '\0')
+    return {given};
+  return library_names({"libcublasLt.so.13", "libcublasLt.so.12"});
+}
+
+Result<std::shared_ptr<const CublasLt>> CublasLt::open(const std::vector<std::string>& names) {
+  void* library = nullptr;
+  std::string opened, why = "no name to try";
+  for (const std::string& name : names) {
+    if (library != nullptr) break;
+    library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library != nullptr)
+      opened = name;
+    else
+      why = dlerror();
+  }
+  if (library == nullptr)
+    return environment_error("cuBLASLt is not on this machine ({}): {}", why, kHowToName);
+  const std::shared_ptr<CublasLt> lt(new CublasLt);
+  HONE_TRY(find_calls(library, opened, lt->api_));
+  lt->version_ = lt->api_.version();
+  if (lt->version_ < kOldestCublasLt)
+    return environment_error("{} is too old: version {}, hone needs {} (CUDA 12.0) or later; {}",
+                             opened, lt->version_, kOldestCublasLt, kHowToName);
+  return std::shared_ptr<const CublasLt>(lt);
+}
+
+std::string CublasLt::name() const {
+  return fmt::format("cuBLASLt {}.{}.{}", version_ / 10000, version_ / 100 % 100, version_ % 100);
+}
+
+Status CublasLt::check(LtStatus code, std::string_view doing) const {
+  if (code == 0) return {};
+  const char* const name = api_.status_name(code);
+  return failure("{}: cuBLASLt says {}", doing,
+                 name != nullptr ? std::string(name) : fmt::format("error {}", code));
+}
+
+namespace {
+
+using problem::ElementType;
+
+std::optional<int> data_type(ElementType type) {
+  switch (type) {
+    case ElementType::kF16:
+      return kLtF16;
+    case ElementType::kBF16:
+      return kLtBF16;
+    case ElementType::kF32:
+      return kLtF32;
+    default:
+      return std::nullopt;
+  }
+}
+
+ColumnMajor column_major(std::size_t binding, int type, std::int64_t rows, std::int64_t columns,
+                         bool transposed) {
+  if (transposed) std::swap(rows, columns);  // as it is stored
+  return {.binding = binding,
+          .type = type,
+          .rows = static_cast<std::uint64_t>(columns),
+          .columns = static_cast<std::uint64_t>(rows),
+          .leading = columns,
+          .stride = rows * columns,
+          .transposed = transposed};
+}
+
+}  // namespace
+
+Result<ColumnMajorProduct> column_major(const Product& product) {
+  const std::optional<int> input = data_type(product.input), output = data_type(product.output);
+  if (!input || !output || (product.output != ElementType::kF32 && product.output != product.input))
+    return input_error("cuBLASLt does not multiply {} into {} with sums in f32",
+                       problem::name_of(product.input), problem::name_of(product.output));
+  if (product.batches < 1 || product.batches > std::numeric_limits<std::int32_t>::max())
+    return input_error("cuBLASLt takes no batch of {} products", product.batches);
+  ColumnMajorProduct columns;
+  columns.first =
+      column_major(product.bindings[1], *input, product.k, product.n, product.transpose_b);
+  columns.second =
+      column_major(product.bindings[0], *input, product.m, product.k, product.transpose_a);
+  columns.output = column_major(product.bindings[2], *output, product.m, product.n, false);
+  columns.batches = static_cast<std::int32_t>(product.batches);
+  columns.beta = product.accumulate ? 1 : 0;
+  // Parts added up in a 16-bit output would be rounded on the way, which the dispatch does not do.
+  columns.reductions = kLtReduceInF32;
+  if (product.output == ElementType::kF32) columns.reductions |= kLtReduceInOutput;
+  return columns;
+}
+
 namespace {
 
 // A call of the library takes about this long on the host, since it may launch several kernels.

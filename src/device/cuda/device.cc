@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "device/cuda/comparer.h"
+#include "device/cuda/gpu.h"
 #include "device/cuda/kernel.h"
-#include "device/cuda/kernel_sequence.h"
-#include "device/cuda/nvml.h"
 #include "device/cuda/own_kernels.h"
-#include "device/cuda/peak.h"
 #include "device/raw_clock.h"
 #include "problem/code_target.h"
 

@@ -4,8 +4,7 @@
 #include <memory>
 
 #include "base/result.h"
-#include "device/cuda/facts.h"
-#include "device/cuda/gpu_context.h"
+#include "device/cuda/gpu.h"
 #include "device/device.h"
 
 namespace hone::device::cuda {
@@ -15,7 +14,7 @@ namespace hone::device::cuda {
 class OpenGpu;
 
 // Errors: those of GpuContext::open. Only for a process that forks no more; all calls to the GPU
-// and its devices come from one thread. The caller takes a lease first (lease.h).
+// and its devices come from one thread. The caller takes a lease first (kind.h).
 Result<std::shared_ptr<OpenGpu>> open_gpu(std::shared_ptr<Driver> driver, const Facts& facts);
 Result<std::unique_ptr<Device>> make_device(std::shared_ptr<OpenGpu> gpu);
 

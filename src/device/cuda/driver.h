@@ -1,14 +1,108 @@
-// NVIDIA's driver, opened at run time.
+// NVIDIA's driver (libcuda.so.1), opened at run time. The calls that hone makes are declared here,
+// since no CUDA toolkit is needed to build hone. Names and values as in cuda.h (CUDA 11.0 to 13.0;
+// the ABI of a versioned symbol never changes).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
-#include "device/cuda/driver_api.h"
 
 namespace hone::device::cuda {
+
+using Code = int;  // CUresult; 0: success
+using DeviceHandle = int;
+using Address = std::uint64_t;  // CUdeviceptr
+struct ContextState;
+struct ModuleState;
+struct FunctionState;
+struct StreamState;
+struct EventState;
+using Context = ContextState*;
+using Module = ModuleState*;
+using Function = FunctionState*;
+using Stream = StreamState*;
+using Event = EventState*;
+
+// CUtensorMap.
+struct alignas(64) TensorMapBytes {
+  unsigned char bytes[128];
+};
+
+struct Uuid {
+  unsigned char bytes[16];
+};
+
+// CUdevice_attribute.
+inline constexpr int kAttributeClockKilohertz = 13, kAttributeMultiprocessors = 16,
+                     kAttributeL2Bytes = 38, kAttributeMajor = 75, kAttributeMinor = 76,
+                     kAttributeSharedOptIn = 97;
+// CUfunction_attribute.
+inline constexpr int kFunctionMaxThreads = 0, kFunctionSharedBytes = 1, kFunctionLocalBytes = 3,
+                     kFunctionRegisters = 4, kFunctionMaxDynamicShared = 8;
+// CUjit_option.
+inline constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
+
+// X(member, symbol, parameters): every call returns a Code.
+#define HONE_CUDA_CALLS(X)                                                                        \
+  X(init, "cuInit", (unsigned flags))                                                             \
+  X(driver_version, "cuDriverGetVersion", (int* version))                                         \
+  X(error_name, "cuGetErrorName", (Code code, const char** name))                                 \
+  X(error_string, "cuGetErrorString", (Code code, const char** text))                             \
+  X(device_count, "cuDeviceGetCount", (int* count))                                               \
+  X(device_get, "cuDeviceGet", (DeviceHandle * device, int index))                                \
+  X(device_name, "cuDeviceGetName", (char* name, int bytes, DeviceHandle device))                 \
+  X(device_uuid, "cuDeviceGetUuid", (Uuid * uuid, DeviceHandle device))                           \
+  X(device_total_memory, "cuDeviceTotalMem_v2", (std::size_t * bytes, DeviceHandle device))       \
+  X(device_attribute, "cuDeviceGetAttribute", (int* value, int attribute, DeviceHandle device))   \
+  X(device_pci_bus_id, "cuDeviceGetPCIBusId", (char* id, int bytes, DeviceHandle device))         \
+  X(primary_context_retain, "cuDevicePrimaryCtxRetain", (Context * context, DeviceHandle device)) \
+  X(primary_context_release, "cuDevicePrimaryCtxRelease_v2", (DeviceHandle device))               \
+  X(context_set_current, "cuCtxSetCurrent", (Context context))                                    \
+  X(context_synchronize, "cuCtxSynchronize", ())                                                  \
+  X(memory_info, "cuMemGetInfo_v2", (std::size_t * free, std::size_t * total))                    \
+  X(memory_allocate, "cuMemAlloc_v2", (Address * address, std::size_t bytes))                     \
+  X(memory_free, "cuMemFree_v2", (Address address))                                               \
+  X(copy_to_device, "cuMemcpyHtoD_v2", (Address to, const void* from, std::size_t bytes))         \
+  X(copy_to_host, "cuMemcpyDtoH_v2", (void* to, Address from, std::size_t bytes))                 \
+  X(copy_on_device, "cuMemcpyDtoDAsync_v2",                                                       \
+    (Address to, Address from, std::size_t bytes, Stream stream))                                 \
+  X(set_bytes, "cuMemsetD8_v2", (Address to, unsigned char value, std::size_t bytes))             \
+  X(module_load, "cuModuleLoadDataEx",                                                            \
+    (Module * module, const void* image, unsigned options, int* names, void** values))            \
+  X(module_unload, "cuModuleUnload", (Module module))                                             \
+  X(module_function, "cuModuleGetFunction",                                                       \
+    (Function * function, Module module, const char* name))                                       \
+  X(module_variable, "cuModuleGetGlobal_v2",                                                      \
+    (Address * address, std::size_t * bytes, Module module, const char* name))                    \
+  X(function_attribute, "cuFuncGetAttribute", (int* value, int attribute, Function function))     \
+  X(function_set_attribute, "cuFuncSetAttribute", (Function function, int attribute, int value))  \
+  X(launch, "cuLaunchKernel",                                                                     \
+    (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,      \
+     unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream, void** arguments,  \
+     void** extra))                                                                               \
+  X(event_create, "cuEventCreate", (Event * event, unsigned flags))                               \
+  X(event_destroy, "cuEventDestroy_v2", (Event event))                                            \
+  X(event_record, "cuEventRecord", (Event event, Stream stream))                                  \
+  X(event_synchronize, "cuEventSynchronize", (Event event))                                       \
+  X(event_milliseconds, "cuEventElapsedTime", (float* milliseconds, Event start, Event end))
+
+// cuTensorMapEncodeTiled, of drivers of CUDA 12.0 and later.
+using EncodeTensorMap = Code (*)(TensorMapBytes* map, int element_type, std::uint32_t rank,
+                                 Address address, const std::uint64_t* shape,
+                                 const std::uint64_t* strides, const std::uint32_t* box,
+                                 const std::uint32_t* element_strides, int interleave, int swizzle,
+                                 int promotion, int outside);
+
+struct DriverApi {
+#define HONE_CUDA_MEMBER(member, symbol, parameters) Code(*member) parameters = nullptr;
+  HONE_CUDA_CALLS(HONE_CUDA_MEMBER)
+#undef HONE_CUDA_MEMBER
+  EncodeTensorMap encode_tensor_map = nullptr;  // null where the driver has none
+};
 
 // Not before the last fork of the process that opens it: a driver does not survive one.
 class Driver {

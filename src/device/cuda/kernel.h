@@ -1,16 +1,45 @@
-// Code on a GPU: a module and the function in it that is launched.
+// Code on a GPU: a module and the function in it that is launched, and sequences of them.
 #pragma once
 
+#include <deque>
+#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "device/cuda/gpu_context.h"
-#include "device/cuda/kernel_arguments.h"
+#include "device/cuda/gpu.h"
 #include "device/device.h"
 
 namespace hone::device::cuda {
+
+// The arguments of a kernel as the driver takes them: addresses, constants, tensor maps.
+class KernelArguments {
+ public:
+  // `scratch`: the address of the launch's scratch memory. Both must outlive this.
+  KernelArguments(GpuContext& gpu, const LaunchParameters& launch, Address scratch)
+      : gpu_(gpu), launch_(launch), scratch_(scratch) {}
+
+  // Pointers to the values of all arguments, for cuLaunchKernel; good until the next call. A
+  // failure for a binding that is not there and for a tensor map that the driver refuses.
+  Result<void**> of(std::span<const Buffer> bindings);
+
+ private:
+  Status add(const problem::LaunchArgument& argument, std::span<const Buffer> bindings);
+  Result<const TensorMapBytes*> tensor_map(const problem::LaunchArgument& argument,
+                                           Address address);
+  void push(std::uint64_t value);
+
+  GpuContext& gpu_;
+  const LaunchParameters& launch_;
+  Address scratch_;
+  std::deque<std::uint64_t> values_;  // little endian: the first bytes are the value of any width
+  std::vector<void*> pointers_;
+  // By argument and address: measuring rotates through copies of the buffers.
+  std::map<std::pair<const problem::LaunchArgument*, Address>, TensorMapBytes> maps_;
+};
+
+// Code on a GPU: a module and the function in it that is launched.
 
 // Facts of a loaded function, as the driver states them.
 struct FunctionFacts {
@@ -75,6 +104,30 @@ class CudaKernel : public QueuedKernel {
   Function function_ = nullptr;
   KernelArguments arguments_;
   std::vector<Address> guards_;  // of own memory: before and behind each
+};
+
+// Kernels that run one after the other as one, and the memory they share.
+class KernelSequence : public QueuedKernel {
+ public:
+  // Loads every kernel of `parameters` from its part of `code`. Failures as CudaKernel::load, and
+  // no memory left for the scratch.
+  static Result<std::unique_ptr<KernelSequence>> load(const std::shared_ptr<GpuContext>& gpu,
+                                                      std::string_view code,
+                                                      const LaunchParameters& parameters);
+  ~KernelSequence() override;
+  KernelSequence(const KernelSequence&) = delete;
+  KernelSequence& operator=(const KernelSequence&) = delete;
+
+  Status launch(std::span<const Buffer> bindings) override;
+  Status enqueue(std::span<const Buffer> bindings) override;
+
+ private:
+  explicit KernelSequence(std::shared_ptr<GpuContext> gpu) : gpu_(std::move(gpu)) {}
+  Status take_scratch(std::size_t bytes);
+
+  std::shared_ptr<GpuContext> gpu_;
+  std::vector<std::unique_ptr<CudaKernel>> kernels_;
+  Address scratch_ = 0;
 };
 
 }  // namespace hone::device::cuda

@@ -2,9 +2,46 @@
 
 #include <nlohmann/json.hpp>
 
-#include "device/cuda/leased_devices.h"
-
 namespace hone::device::cuda {
+namespace {
+
+Result<LockFile> take(const Facts& facts, const std::string& name, std::chrono::milliseconds wait,
+                      const std::filesystem::path& folder) {
+  const std::filesystem::path place = folder.empty() ? lock_folder() : folder;
+  HONE_TRY(make_lock_folder(place));
+  return LockFile::acquire(place, name,
+                           fmt::format("cuda:{} ({}, {})", facts.index, facts.name, facts.uuid),
+                           "another GPU", std::chrono::steady_clock::now() + wait);
+}
+
+}  // namespace
+
+Result<LockFile> lease(const Facts& facts, std::chrono::milliseconds wait,
+                       const std::filesystem::path& folder) {
+  return take(facts, facts.uuid, wait, folder);
+}
+
+Result<LockFile> lease_for_command(const Facts& facts, const std::filesystem::path& folder) {
+  return take(facts, facts.uuid + "-command", {}, folder);
+}
+
+Result<std::unique_ptr<Device>> LeasedDevices::open(int index) {
+  if (!driver_) {
+    HONE_ASSIGN(driver_, Driver::open());
+  }
+  HONE_ASSIGN(const auto devices, list_devices(*driver_));
+  HONE_ASSIGN(const Facts facts, find_device(devices, index));
+  if (leases_.find(facts.uuid) == leases_.end()) {
+    HONE_ASSIGN(LockFile lock, lease(facts, wait_, folder_));
+    leases_.emplace(facts.uuid, std::move(lock));
+  }
+  std::shared_ptr<OpenGpu>& gpu = open_[facts.uuid];
+  if (!gpu) {
+    HONE_ASSIGN(gpu, open_gpu(driver_, facts));
+  }
+  return make_device(gpu);
+}
+
 namespace {
 
 // Rough throughput of kernels on an H200, per second: f16 operations, and bytes from its memory.

@@ -1,10 +1,14 @@
 #include "device/cuda/toolkit.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
-#include <string>
+#include <sstream>
 
+#include "base/file.h"
+#include "base/process.h"
 #include "base/python_environments.h"
 
 namespace hone::device::cuda {
@@ -94,6 +98,143 @@ fs::path find_tool(std::string_view name) {
   for (const fs::path& folder : toolkit_folders())
     if (is_program(folder / "bin" / name)) return folder / "bin" / name;
   return {};
+}
+
+namespace {
+
+struct ProgramState;
+using Program = ProgramState*;
+
+// nvrtc.h; every call returns an nvrtcResult, 0 for success.
+struct Api {
+  int (*create)(Program*, const char* source, const char* name, int headers, const char* const*,
+                const char* const*) = nullptr;
+  int (*compile)(Program, int options, const char* const*) = nullptr;
+  int (*ptx_size)(Program, std::size_t*) = nullptr;
+  int (*ptx)(Program, char*) = nullptr;
+  int (*log_size)(Program, std::size_t*) = nullptr;
+  int (*log)(Program, char*) = nullptr;
+  int (*destroy)(Program*) = nullptr;
+};
+
+bool find_all(void* library, Api& api) {
+  bool found = true;
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+    found = found && function != nullptr;
+  };
+  find(api.create, "nvrtcCreateProgram");
+  find(api.compile, "nvrtcCompileProgram");
+  find(api.ptx_size, "nvrtcGetPTXSize");
+  find(api.ptx, "nvrtcGetPTX");
+  find(api.log_size, "nvrtcGetProgramLogSize");
+  find(api.log, "nvrtcGetProgramLog");
+  find(api.destroy, "nvrtcDestroyProgram");
+  return found;
+}
+
+std::string text(Program program, int (*size)(Program, std::size_t*), int (*get)(Program, char*)) {
+  std::size_t bytes = 0;
+  if (size(program, &bytes) != 0 || bytes == 0) return "";
+  std::string text(bytes, '\0');
+  if (get(program, text.data()) != 0) return "";
+  text.pop_back();  // the zero at its end
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> nvrtc_names() {
+  return library_names({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
+}
+
+Result<std::string> compile_cuda(const std::string& source, const std::vector<std::string>& names) {
+  void* library = nullptr;
+  for (const std::string& name : names)
+    if (library == nullptr) library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  Api api;
+  if (library == nullptr || !find_all(library, api))
+    return environment_error("NVIDIA's run-time compiler (libnvrtc) is not on this machine");
+  Program program = nullptr;
+  if (api.create(&program, source.c_str(), "hone.cu", 0, nullptr, nullptr) != 0)
+    return failure("libnvrtc does not start");
+  const char* const options[] = {"--gpu-architecture=compute_80"};
+  const int result = api.compile(program, 1, options);
+  std::string ptx = result == 0 ? text(program, api.ptx_size, api.ptx) : "";
+  const std::string log = text(program, api.log_size, api.log);
+  api.destroy(&program);
+  if (ptx.empty()) return failure("libnvrtc cannot compile hone's kernels:\n{}", log);
+  return ptx;
+}
+
+namespace {
+
+// The number before `word` in a line such as "0 bytes stack frame, 16 bytes spill stores"; 0 if the
+// line does not have it.
+int number_before(std::string_view line, std::string_view word) {
+  const auto found = line.find(word);
+  if (found == std::string_view::npos) return 0;
+  std::size_t end = found;
+  while (end > 0 && line[end - 1] == ' ') --end;
+  std::size_t begin = end;
+  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
+  int number = 0;
+  std::from_chars(line.data() + begin, line.data() + end, number);
+  return number;
+}
+
+}  // namespace
+
+Result<std::filesystem::path> find_ptxas() {
+  std::filesystem::path path = find_tool("ptxas");
+  if (path.empty())
+    return environment_error(
+        "ptxas is neither on PATH nor in /usr/local/cuda nor in a Python package; the driver "
+        "compiles instead, which is slower: pip install nvidia-cuda-nvcc");
+  return path;
+}
+
+Result<AssemblyFacts> parse_ptxas_output(std::string_view output, std::string_view entry) {
+  AssemblyFacts facts;
+  bool inside = false, found = false;
+  std::istringstream lines{std::string(output)};
+  for (std::string line; std::getline(lines, line);) {
+    const auto says = [&](std::string_view words) { return line.find(words) != std::string::npos; };
+    if (says("Compiling entry function"))
+      inside = entry.empty() || says(fmt::format("'{}'", entry));
+    if (!inside) continue;
+    if (says(" bytes stack frame")) {
+      facts.stack_bytes = number_before(line, "bytes stack frame");
+      facts.spill_store_bytes = number_before(line, "bytes spill stores");
+      facts.spill_load_bytes = number_before(line, "bytes spill loads");
+    }
+    if (says("Used ")) {
+      facts.registers = number_before(line, "registers");
+      facts.barriers = number_before(line, "barriers");
+      facts.shared_bytes = number_before(line, "bytes smem");
+      found = true;
+    }
+  }
+  if (!found) return failure("ptxas -v says nothing of the kernel '{}'", entry);
+  return facts;
+}
+
+Result<Assembly> assemble(const std::filesystem::path& ptxas, const std::string& ptx,
+                          std::string_view arch, double seconds) {
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-ptxas-"));
+  const std::filesystem::path source = folder.path() / "kernel.ptx",
+                              target = folder.path() / "kernel.cubin";
+  HONE_TRY(write_file_atomically(source, ptx));
+  const Command command{.arguments = {ptxas.string(), "-v", fmt::format("-arch={}", arch),
+                                      source.string(), "-o", target.string()}};
+  const ProcessLimits limits{.seconds = seconds};
+  HONE_ASSIGN(const ProcessResult result, run_process(command, limits));
+  const std::string words = result.standard_error.text() + result.standard_output.text();
+  if (!result.succeeded()) return failure("ptxas: {}\n{}", describe(result, limits), words);
+  Assembly assembly;
+  HONE_ASSIGN(assembly.facts, parse_ptxas_output(words));
+  HONE_ASSIGN(assembly.cubin, read_file(target));
+  return assembly;
 }
 
 }  // namespace hone::device::cuda
