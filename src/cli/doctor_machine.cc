@@ -9,7 +9,6 @@
 
 #include "cli/doctor.h"
 #include "device/cpu/machine_state.h"
-#include "device/cpu/system_files.h"
 #include "device/cpu/target.h"
 #include "store/file_system.h"
 

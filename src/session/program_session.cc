@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "device/cpu/placement.h"
+#include "device/cpu/kind.h"
 #include "device/cpu/target.h"
 #include "provider/iree/compiler/flag_choices.h"
 #include "provider/iree/iree_provider.h"

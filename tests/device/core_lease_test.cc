@@ -1,5 +1,3 @@
-#include "device/cpu/core_lease.h"
-
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +6,7 @@
 #include <csignal>
 
 #include "base/file.h"
+#include "device/cpu/kind.h"
 
 namespace hone::device::cpu {
 namespace {

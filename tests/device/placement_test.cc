@@ -1,5 +1,3 @@
-#include "device/cpu/placement.h"
-
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -8,6 +6,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "device/cpu/kind.h"
 #include "device/cpu/target.h"
 
 namespace hone::device::cpu {

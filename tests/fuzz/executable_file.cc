@@ -1,6 +1,6 @@
 // The code of candidates: whether it may be given to the system's loader, and what names it. The
 // loader itself runs in the runner, which may die of it (tests/cli/kernel_faults_test.cc).
-#include "device/cpu/elf_check.h"
+#include "device/cpu/executable.h"
 #include "provider/artifact.h"
 #include "tests/fuzz/fuzz_target.h"
 

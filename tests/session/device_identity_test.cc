@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "device/cpu/kind.h"
-#include "device/cpu/placement.h"
 #include "device/cpu/target.h"
 #include "device/cuda/kind.h"
 #include "session/session_options.h"

@@ -14,6 +14,11 @@
 
 namespace hone::device::cpu {
 
+// A failure unless `code` is a complete 64-bit ELF shared object for this machine's architecture.
+// The loader maps a truncated file without complaint and dies of SIGBUS later; this reads the
+// program headers and finds such files before.
+Status check_shared_object(std::string_view code);
+
 // Facts of an entry point, as the library states them.
 struct Export {
   std::string name;

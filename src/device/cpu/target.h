@@ -1,7 +1,9 @@
 // The CPU that hone runs on: what code is compiled for, and which machine it is.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,14 @@
 #include "problem/target.h"
 
 namespace hone::device::cpu {
+
+// The text of a small file of /proc or /sys without trailing white space; nullopt if it cannot be
+// read.
+std::optional<std::string> system_text(const std::filesystem::path& path);
+// Its first number.
+std::optional<double> system_number(const std::filesystem::path& path);
+// The value of the first line "key : value" or "key: value"; empty when there is none.
+std::string value_of(std::string_view text, std::string_view key);
 
 // The target as this machine states it: /proc/cpuinfo's flags, the caches of
 // /sys/devices/system/cpu/cpu0/cache (sysconf where that is missing), the cores this process may
