@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "search/auto_choice.h"
-#include "search/stop_rule.h"
 #include "search/strategy.h"
 
 namespace hone::bench {

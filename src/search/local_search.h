@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "search/first_sample.h"
+#include "search/fixed_order.h"
 
 namespace hone::search {
 

@@ -1,17 +1,15 @@
 #include "search/strategy.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <iterator>
-#include <string>
-#include <vector>
 
 #include "base/text.h"
 #include "search/family_filter.h"
+#include "search/fixed_order.h"
 #include "search/local_search.h"
 #include "search/model_search.h"
-#include "search/prior_search.h"
-#include "search/random_search.h"
 
 namespace hone::search {
 namespace {
@@ -70,6 +68,33 @@ Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const spa
 
 bool learns(std::string_view name) {
   return name == "local" || name == "model";
+}
+
+Choice choose_strategy(const Situation& situation) {
+  const auto [count, exact] = situation.count;
+  const std::string size =
+      fmt::format("{}{} configurations", exact ? "" : "at most ", format_count(count));
+  if (exact && count <= kTryAll && count <= situation.candidates)
+    return {"exhaustive", size + ": all of them"};
+  if (situation.candidates < ModelSearch::kFirstSample) {
+    const std::string few = fmt::format("{}, of which {} can be tried", size, situation.candidates);
+    return situation.has_prior
+               ? Choice{"prior", few + ": too few to learn from, the estimate decides"}
+               : Choice{"random", few + ": too few to learn from"};
+  }
+  if (situation.compiles_ahead)
+    return {"local", size + ", proposed before those ahead of them are measured"};
+  return {"model", size + (situation.has_prior ? ", begun by the estimate" : ", no estimate")};
+}
+
+bool StopRule::stops(std::size_t tried, std::optional<double> expected_gain) {
+  rounds_ = expected_gain && *expected_gain < noise_ ? rounds_ + 1 : 0;
+  gain_ = expected_gain.value_or(0);
+  return rounds_ >= kPatience && tried >= kFewest;
+}
+
+std::string StopRule::reason() const {
+  return fmt::format("expected gain {:.1f} % below noise {:.1f} %", 100 * gain_, 100 * noise_);
 }
 
 }  // namespace hone::search

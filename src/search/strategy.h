@@ -2,6 +2,8 @@
 // knows nothing of compilers or devices.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -62,12 +64,60 @@ class Strategy {
 // uniformly with `seed`, "prior" in ascending order of `prior`. Learning strategies begin with a
 // sample, mostly chosen by the prior if there is one. "local" (local_search.h) ends when more
 // measurements no longer help; the other is "model" (model_search.h). The caller resolves "auto"
-// (auto_choice.h). All but "exhaustive" defer members of failing families (family_filter.h). Input
-// errors: another name; "prior" without a prior. `space` must outlive the strategy.
+// (choose_strategy()). All but "exhaustive" defer members of failing families (family_filter.h).
+// Input errors: another name; "prior" without a prior. `space` must outlive the strategy.
 Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const space::Space& space,
                                                 std::uint64_t seed, Prior prior = {});
 
 // Whether the strategy's proposals depend on the scores it is told.
 bool learns(std::string_view name);
+
+// Which strategy suits a search.
+// Facts that decide which strategy suits a search.
+struct Situation {
+  space::Count count;          // of the space
+  std::size_t candidates = 0;  // that may be tried, by what the user allows and the time
+  bool has_prior = false;
+  // Proposals compile while earlier ones are measured, so many are proposed before any score is
+  // known.
+  bool compiles_ahead = false;
+};
+
+struct Choice {
+  std::string_view strategy;
+  std::string why;  // "600 configurations, of which about 900 can be tried"
+};
+
+// "exhaustive" for a space of at most kTryAll configurations that can all be tried. "prior" (or
+// "random" without a prior) if fewer can be tried than a model's first sample. "local" if proposals
+// compile ahead, else "model". docs/search.md has the reasons.
+inline constexpr std::uint64_t kTryAll = 32;
+Choice choose_strategy(const Situation& situation);
+
+// Stops a search when 16 more measurements are expected to gain (Strategy::expected_gain) less than
+// the finalists' comparison can detect. This must hold in kPatience consecutive rounds, and kFewest
+// configurations must have been tried. A strategy without an estimate is never stopped.
+//
+// A noisy machine needs more measurements, not fewer. The finalists' rounds outnumber those that
+// the noise estimate assumes, and still detect kMost: a gain above kMost is always worth a try.
+class StopRule {
+ public:
+  static constexpr std::size_t kFewest = 24;
+  static constexpr int kPatience = 2;
+  static constexpr double kMost = 0.01;  // the band of a tie (measure/ties.h)
+
+  // `noise`: the smallest relative difference that can be detected.
+  explicit StopRule(double noise) : noise_(std::min(noise, kMost)) {}
+
+  // Call it once before each round, with the number of configurations tried so far.
+  bool stops(std::size_t tried, std::optional<double> expected_gain);
+  // "expected gain 0.4 % below noise 0.9 %", once it stops.
+  std::string reason() const;
+
+ private:
+  double noise_;
+  int rounds_ = 0;  // below the noise, one after the other
+  double gain_ = 0;
+};
 
 }  // namespace hone::search

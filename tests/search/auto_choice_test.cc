@@ -1,8 +1,6 @@
-#include "search/auto_choice.h"
-
 #include <gmock/gmock.h>
 
-#include "search/stop_rule.h"
+#include "search/strategy.h"
 
 namespace hone::search {
 namespace {

@@ -1,4 +1,3 @@
-#include "search/failed_families.h"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "search/stop_rule.h"
+#include "search/strategy.h"
 #include "tests/search/searching.h"
 
 namespace hone::search {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "search/prior_search.h"
+#include "search/fixed_order.h"
 
 namespace hone::search {
 namespace {

@@ -8,7 +8,6 @@
 
 namespace hone::device::cpu {
 
-// Loops that do nothing but f32 arithmetic in registers.
 // A loop that does nothing but f32 arithmetic in registers.
 struct PeakLoop {
   const char* instructions;  // "avx512f"

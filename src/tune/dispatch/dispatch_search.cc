@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "measure/statistics.h"
-#include "search/auto_choice.h"
+#include "search/strategy.h"
 #include "space/configuration.h"
 
 namespace hone::tune {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "search/stop_rule.h"
 #include "search/strategy.h"
 #include "space/space.h"
 #include "tune/services/context.h"
