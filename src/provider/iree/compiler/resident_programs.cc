@@ -12,9 +12,8 @@
 #include <utility>
 
 #include "base/process.h"
-#include "provider/iree/compiler/python_sources.h"
+#include "provider/iree/compiler/library.h"
 #include "provider/iree/compiler/runtime_tools.h"
-#include "provider/iree/compiler/wheel_python.h"
 
 namespace hone::iree {
 namespace {
