@@ -11,7 +11,7 @@
 #include "device/cpu/machine_state.h"
 #include "device/cpu/system_files.h"
 #include "device/cpu/target.h"
-#include "store/file_system.h"
+#include "store/host.h"
 
 namespace hone::cli {
 namespace {
