@@ -10,7 +10,7 @@
 #include "cli/doctor.h"
 #include "device/cpu/machine_state.h"
 #include "device/cpu/target.h"
-#include "store/file_system.h"
+#include "store/host.h"
 
 namespace hone::cli {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "plan/policy.h"
 #include "base/text.h"
 #include "output/gain_table.h"
 
@@ -37,7 +38,7 @@ std::string claims_text(const tune::VerifiedBuild& candidate, const tune::Progra
                         const std::vector<std::string>& sizes) {
   std::string text = fmt::format(
       "proof in fresh rounds (false-positive rate at most {:.0f} %):\n  {} against default: {}\n",
-      100 * tune::kRecommendedInError, candidate.label, words_of(verdict.chosen, sizes));
+      100 * plan::kRecommendedInError, candidate.label, words_of(verdict.chosen, sizes));
   if (!verdict.spec) return text;
   return text +
          fmt::format("  of that the spec, against {}: {}\n", candidate.without_spec->label,

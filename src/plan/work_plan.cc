@@ -7,14 +7,11 @@
 #include <functional>
 #include <numeric>
 
+#include "plan/policy.h"
+
 namespace hone::plan {
 namespace {
 
-// Least ratio of an item's share of the time (by gain) to the time it needs; below it, the item is
-// skipped.
-constexpr double kWorthwhile = 0.5;
-// Share of the run time that a sufficient budget covers; the remaining items take next to no time.
-constexpr double kCoverage = 0.95;
 // Most items that are listed one by one.
 constexpr std::size_t kListed = 8;
 
@@ -55,7 +52,7 @@ void WorkPlan::deal(double seconds_left) {
   while (kept.size() > fewest) {
     const Weight& least = items_[kept.back()].weight;
     const bool of_use = least.gain > 0 || !some_gain;
-    if (of_use && seconds_left * least.gain >= kWorthwhile * least.needs * gain) break;
+    if (of_use && seconds_left * least.gain >= kWorthwhileShare * least.needs * gain) break;
     gain -= least.gain;
     items_[kept.back()].state = State::kLeftOut;
     kept.pop_back();
@@ -192,20 +189,20 @@ std::string WorkPlan::describe(const std::string& what, double seconds_left, dou
   if (const std::size_t beyond = unknown(State::kBeyond).size(); beyond > 0)
     text += fmt::format("\n  {} are not asked for, {} of the time together", beyond,
                         percent(share_of(State::kBeyond)));
-  const double enough = enough_for(kCoverage);
+  const double enough = enough_for(kSufficientCoverage);
   const std::string budget = sufficient_budget(seconds_left, part);
   if (enough > seconds_left)
     text += fmt::format(
         "\nthe budget is too small: preparing, a few candidates of each and telling them apart "
         "take "
         "about {:.0f} s for {}, and there are {:.0f}{}",
-        enough, everything_ ? "all of them" : percent(kCoverage) + " of the time", seconds_left,
-        budget.empty() ? budget : fmt::format("; --budget {} would do", budget));
+        enough, everything_ ? "all of them" : percent(kSufficientCoverage) + " of the time",
+        seconds_left, budget.empty() ? budget : fmt::format("; --budget {} would do", budget));
   return text;
 }
 
 std::string WorkPlan::sufficient_budget(double seconds_left, double part) const {
-  const double enough = enough_for(kCoverage);
+  const double enough = enough_for(kSufficientCoverage);
   return enough > seconds_left && part > 0 ? as_budget(enough / part) : "";
 }
 

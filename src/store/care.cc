@@ -1,11 +1,9 @@
 // Checks the file, and frees the space of unneeded data.
 #include <algorithm>
-#include <memory>
 #include <system_error>
 
-#include "store/blobs.h"
+#include "store/encoding.h"
 #include "store/schema.h"
-#include "store/sqlite.h"
 #include "store/store.h"
 
 namespace hone::store {
@@ -14,26 +12,20 @@ namespace {
 Status add_integrity(Database& database, CheckReport& report) {
   report.damage = database.damage();
   if (!report.damage.empty()) return {};
-  return database.each<std::string>("PRAGMA integrity_check", [&](std::string& words) -> Status {
-    if (words != "ok") report.damage.push_back(std::move(words));
-    return {};
-  });
+  HONE_ASSIGN(report.damage,
+              database.all<std::string>("SELECT integrity_check FROM pragma_integrity_check "
+                                        "WHERE integrity_check <> 'ok'"));
+  return {};
 }
 
-// Returns every column as "table.column".
-constexpr std::string_view kEveryColumn =
-    "SELECT tables.name || '.' || columns.name FROM sqlite_schema AS tables "
-    "JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table' ORDER BY 1";
-
 Status add_missing_columns(Database& database, CheckReport& report) {
-  HONE_ASSIGN(const std::unique_ptr<Database> fresh,
-              Database::open(":memory:", Database::Access::kReadWriteCreate, {}));
-  HONE_TRY(migrate(*fresh));
-  HONE_ASSIGN(const std::vector<std::string> wanted, fresh->all<std::string>(kEveryColumn));
-  HONE_ASSIGN(const std::vector<std::string> present, database.all<std::string>(kEveryColumn));
-  for (const std::string& name : wanted)
-    if (std::ranges::find(present, name) == present.end())
-      report.damage.push_back(fmt::format("{} is missing", name));
+  for (const TableSchema& table : tables()) {
+    HONE_ASSIGN(const std::vector<std::string> present,
+                database.all<std::string>("SELECT name FROM pragma_table_info(?)", table.name));
+    for (const ColumnSchema& column : table.columns)
+      if (std::ranges::find(present, column.name) == present.end())
+        report.damage.push_back(fmt::format("{}.{} is missing", table.name, column.name));
+  }
   return {};
 }
 
@@ -55,28 +47,17 @@ Status add_blobs(Database& database, CheckReport& report) {
   });
 }
 
-// Columns whose text every reader parses as JSON.
-constexpr std::pair<const char*, const char*> kJsonColumns[] = {{"build_identity", "flags"},
-                                                                {"build_identity", "target"},
-                                                                {"device_identity", "protocol"},
-                                                                {"operation", "json"},
-                                                                {"dispatch", "json"},
-                                                                {"program", "json"},
-                                                                {"candidate", "configuration"},
-                                                                {"artifact", "launch"},
-                                                                {"measurement", "machine"},
-                                                                {"program_measurement", "machine"},
-                                                                {"near_tie", "payload"},
-                                                                {"flag_choice", "flags"}};
-
 Status add_json(Database& database, CheckReport& report) {
-  for (const auto& [table, column] : kJsonColumns) {
-    HONE_ASSIGN(const auto broken,
-                database.find<std::int64_t>(fmt::format(
-                    "SELECT count(*) FROM {} WHERE NOT json_valid({})", table, column)));
-    if (const std::int64_t rows = broken.value_or(0); rows > 0)
-      report.damage.push_back(fmt::format("{} of {} is not JSON in {} rows", column, table, rows));
-  }
+  for (const TableSchema& table : tables())
+    for (const auto& [name, type, declared] : table.columns) {
+      if (!declared.json) continue;
+      HONE_ASSIGN(const auto broken,
+                  database.find<std::int64_t>(fmt::format(
+                      "SELECT count(*) FROM {} WHERE NOT json_valid({})", table.name, name)));
+      if (const std::int64_t rows = broken.value_or(0); rows > 0)
+        report.damage.push_back(
+            fmt::format("{} of {} is not JSON in {} rows", name, table.name, rows));
+    }
   return {};
 }
 

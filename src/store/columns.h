@@ -1,262 +1,408 @@
-// Maps the rows of rows.h to tables: a table's name, its columns and the matching fields. Reading
-// and writing a row share this list. Private to this folder.
+// The column list of the store: each table with its columns and the fields of rows.h that hold
+// them. The schema, reading and writing rows, merging, rescuing and checking a store all follow
+// this list. Private to this folder.
+//
+// A new column or table stands here, in a migration (schema.cc), and nowhere else. A column that a
+// migration has added stands last, as ALTER TABLE puts it there.
 #pragma once
 
-#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <type_traits>
-#include <vector>
+#include <utility>
 
 #include "store/rows.h"
 #include "store/sqlite.h"
 
 namespace hone::store {
 
-// Columns of one row type as SQL, the key first where rows are interned. `fields` ties a row's
-// fields in the same order. Excluded are values that the store fills: ids, the time and run of rows
-// that have a run, and references to blobs.
-template <class Fields>
-struct Columns {
-  std::string_view table, names;
-  Fields fields;
+// Declaration of a column beside its type, which follows from the field's.
+struct Declared {
+  std::string_view references = {};  // the table whose ids it holds
+  std::string_view more = {};        // "DEFAULT 1"
+  bool id = false;                   // the row id
+  bool key = false;                  // tells rows apart, with the table's other keys
+  bool json = false;                 // every reader parses its text as JSON
+  bool nullable = false;             // NULL is read as an empty text
 };
-
-template <class Row>
-inline constexpr auto kColumns = nullptr;
-
-inline constexpr auto kTimingFields = [](auto& timing) {
-  return std::tie(timing.samples, timing.launches_per_sample, timing.dropped, timing.min,
-                  timing.median, timing.spread, timing.low, timing.high);
-};
-
-template <>
-inline constexpr auto kColumns<Build> =
-    Columns{"build_identity", "hash, compiler, flags, target",
-            [](auto& row) { return std::tie(row.hash, row.compiler, row.flags, row.target); }};
-
-template <>
-inline constexpr auto kColumns<Device> =
-    Columns{"device_identity", "hash, name, driver, protocol",
-            [](auto& row) { return std::tie(row.hash, row.name, row.driver, row.protocol); }};
-
-template <>
-inline constexpr auto kColumns<Operation> = Columns{
-    "operation", "fingerprint, kind, description, json, flops, bytes", [](auto& row) {
-      return std::tie(row.fingerprint, row.kind, row.description, row.json, row.flops, row.bytes);
-    }};
-
-template <>
-inline constexpr auto kColumns<Dispatch> =
-    Columns{"dispatch", "fingerprint, name, operation_id, json",
-            [](auto& row) { return std::tie(row.fingerprint, row.name, row.operation, row.json); }};
-
-template <>
-inline constexpr auto kColumns<Program> = Columns{"program", "hash, path, json", [](auto& row) {
-                                                    return std::tie(row.hash, row.path, row.json);
-                                                  }};
-
-template <>
-inline constexpr auto kColumns<ProgramDispatch> = Columns{
-    "program_dispatch", "program_id, dispatch_id, ordinal, launches_per_call", [](auto& row) {
-      return std::tie(row.program, row.dispatch, row.ordinal, row.launches_per_call);
-    }};
-
-template <>
-inline constexpr auto kColumns<Run> =
-    Columns{"run", "command, task, version, seed, program_id, process, started, ended, state",
-            [](auto& row) {
-              return std::tie(row.command, row.task, row.version, row.seed, row.program,
-                              row.process, row.started, row.ended, row.state);
-            }};
-
-template <>
-inline constexpr auto kColumns<Event> =
-    Columns{"event", "sequence, created, kind, text",
-            [](auto& row) { return std::tie(row.sequence, row.when, row.kind, row.text); }};
-
-template <>
-inline constexpr auto kColumns<Candidate> = Columns{
-    "candidate", "dispatch_id, build_id, provider, configuration, constraint_set", [](auto& row) {
-      return std::tie(row.dispatch, row.build, row.provider, row.configuration, row.constraint_set);
-    }};
-
-template <>
-inline constexpr auto kColumns<Artifact> =
-    Columns{"artifact", "candidate_id, identity, format, launch, configured, compile_seconds",
-            [](auto& row) {
-              return std::tie(row.candidate, row.identity, row.format, row.launch, row.configured,
-                              row.compile_seconds);
-            }};
-
-template <>
-inline constexpr auto kColumns<Failure> = Columns{
-    "failure", "candidate_id, device_id, identity, kind, message, seconds", [](auto& row) {
-      return std::tie(row.candidate, row.device, row.identity, row.kind, row.message, row.seconds);
-    }};
-
-template <>
-inline constexpr auto kColumns<VerificationRow> =
-    Columns{"verification",
-            "dispatch_id, identity, device_id, correct, bad_binding, bad_index, expected, got, "
-            "share_bad, tolerance, basis, rules, reference",
-            [](auto& row) {
-              return std::tie(row.dispatch, row.identity, row.device, row.right, row.bad_binding,
-                              row.bad_index, row.expected, row.got, row.share_bad, row.tolerance,
-                              row.basis, row.rules, row.reference);
-            }};
-
-template <>
-inline constexpr auto kColumns<Measurement> =
-    Columns{"measurement",
-            "dispatch_id, identity, device_id, phase, sentinel_ratio, machine, samples, "
-            "launches_per_sample, dropped, min, median, spread, low, high",
-            [](auto& row) {
-              return std::tuple_cat(std::tie(row.dispatch, row.identity, row.device, row.phase,
-                                             row.sentinel_ratio, row.machine),
-                                    kTimingFields(row.timing));
-            }};
-
-template <>
-inline constexpr auto kColumns<ProgramMeasurement> =
-    Columns{"program_measurement",
-            "program_id, build_id, device_id, purpose, variant, ratio, ratio_low, ratio_high, "
-            "correct, same_as, verdict, machine, samples, launches_per_sample, dropped, min, "
-            "median, spread, low, high",
-            [](auto& row) {
-              return std::tuple_cat(std::tie(row.program, row.build, row.device, row.purpose,
-                                             row.variant, row.ratio, row.ratio_low, row.ratio_high,
-                                             row.right, row.same_as, row.verdict, row.machine),
-                                    kTimingFields(row.timing));
-            }};
-
-template <>
-inline constexpr auto kColumns<Selection> =
-    Columns{"selection",
-            "dispatch_id, build_id, device_id, winner_id, speedup, speedup_low, speedup_high, "
-            "shipped, reason",
-            [](auto& row) {
-              return std::tie(row.dispatch, row.build, row.device, row.winner, row.speedup,
-                              row.speedup_low, row.speedup_high, row.shipped, row.reason);
-            }};
-
-template <>
-inline constexpr auto kColumns<DispatchResult> = Columns{
-    "dispatch_result",
-    "dispatch_id, payload, replacing, launch, accuracy, default_is_wrong, budget", [](auto& row) {
-      return std::tie(row.dispatch, row.payload, row.replacing, row.launch, row.accuracy,
-                      row.default_is_wrong, row.budget);
-    }};
-
-template <>
-inline constexpr auto kColumns<NearTie> =
-    Columns{"near_tie", "candidate_id, payload, replacing",
-            [](auto& row) { return std::tie(row.candidate, row.payload, row.replacing); }};
-
-template <>
-inline constexpr auto kColumns<Flags> = Columns{
-    "flag_choice", "label, flags", [](auto& row) { return std::tie(row.label, row.flags); }};
-
-template <>
-inline constexpr auto kColumns<DeviceFact> =
-    Columns{"device_fact", "device_id, name, value, unit",
-            [](auto& row) { return std::tie(row.device, row.name, row.value, row.unit); }};
-
-template <>
-inline constexpr auto kColumns<Lease> =
-    Columns{"lease", "key, owner, taken, heartbeat, expires", [](auto& row) {
-              return std::tie(row.key, row.owner, row.taken, row.heartbeat, row.expires);
-            }};
-
-// Returns all fields that are read: the row's own and those that the store fills.
-template <class Row>
-requires requires {
-  kColumns<Row>.table;
+inline constexpr Declared kKey{.key = true};
+inline constexpr Declared kJson{.json = true};
+constexpr Declared to(std::string_view table) {
+  return {.references = table};
 }
-auto fields_of(Row& row) {
-  const auto filled = [&] {
-    if constexpr (requires { row.has_code; })
-      return std::tie(row.when, row.run, row.has_code);
-    else if constexpr (requires { row.id, row.run; })
-      return std::tie(row.when, row.run, row.id);
-    else if constexpr (requires { row.run; })
-      return std::tie(row.when, row.run);
-    else if constexpr (requires { row.id; })
-      return std::tie(row.id);
-    else
-      return std::tuple();
+constexpr Declared key_to(std::string_view table) {
+  return {.references = table, .key = true};
+}
+
+// Origin of a column: the caller writes the row's field, or the store fills the column and reads it
+// into the field. kPresence tells in the field whether the store has filled it. kHidden is no part
+// of the row.
+enum class Filled { kByCaller, kByStore, kPresence, kHidden };
+
+// `Field` gives the field of a row: a pointer to a member, or a function.
+template <Filled kFilled, class Field>
+struct Column {
+  std::string_view name;
+  Field field;
+  Declared declared;
+};
+template <class T>
+struct Hidden {
+  using Value = T;
+};
+
+template <class Field>
+constexpr auto column(std::string_view name, Field field, Declared declared = {}) {
+  return Column<Filled::kByCaller, Field>{name, field, declared};
+}
+template <class Field>
+constexpr auto filled(std::string_view name, Field field, Declared declared = {}) {
+  return Column<Filled::kByStore, Field>{name, field, declared};
+}
+template <class Value>
+constexpr auto hidden(std::string_view name, Declared declared = {}) {
+  return Column<Filled::kHidden, Hidden<Value>>{name, {}, declared};
+}
+template <class Field>
+constexpr auto presence(std::string_view name, Field field, Declared declared) {
+  return Column<Filled::kPresence, Field>{name, field, declared};
+}
+
+inline constexpr Declared kRowId{.id = true};
+// Identifies a row in every store that it is merged into: random.
+inline constexpr auto kUid = hidden<std::string>("uid", kKey);
+
+// When and in which run the store wrote the row.
+template <class Row>
+inline constexpr auto kOfRun =
+    std::tuple{filled("created", &Row::when), filled("run_id", &Row::run, to("run"))};
+
+// Samples are seconds: 64-bit floats, little endian.
+template <class Row>
+constexpr auto timing_columns() {
+  constexpr auto of = [](auto Timing::*member) {
+    return [member](auto& row) -> auto& {
+      return row.timing.*member;
+    };
   };
-  return std::tuple_cat(kColumns<Row>.fields(row), filled());
+  return std::tuple{column("samples", of(&Timing::samples)),
+                    column("launches_per_sample", of(&Timing::launches_per_sample)),
+                    column("dropped", of(&Timing::dropped)),
+                    column("min", of(&Timing::min)),
+                    column("median", of(&Timing::median)),
+                    column("spread", of(&Timing::spread)),
+                    column("low", of(&Timing::low)),
+                    column("high", of(&Timing::high))};
 }
 
-// A row with one column more.
-template <class Row, class More>
-auto fields_of(std::pair<Row, More>& row) {
-  return std::tuple_cat(fields_of(row.first), std::tie(row.second));
-}
+// `columns` is a tuple; the constructor's arguments are columns and tuples of them.
+template <class Columns>
+struct Table {
+  template <class... Parts>
+  constexpr explicit Table(std::string_view table, Parts... parts)
+      : name(table), columns(std::tuple_cat(std::tuple(parts)...)) {}
 
-// Returns "SELECT ... FROM ... " for fields_of() and the columns in `more`: ", spec_id".
-template <class Row>
-std::string select_sql(std::string_view more = {}) {
-  std::string columns(kColumns<Row>.names);
-  if constexpr (requires(Row row) { row.run; }) columns += ", created, run_id";
-  if constexpr (requires(Row row) { row.id; }) columns += ", id";
-  if constexpr (requires(Row row) { row.has_code; }) columns += ", code_id IS NOT NULL";
-  return fmt::format("SELECT {}{} FROM {} ", columns, more, kColumns<Row>.table);
-}
-
-// `tail` is what follows the table: "WHERE candidate_id = ? ORDER BY id".
-template <class Row, class... Arguments>
-Result<std::vector<Row>> select_all(Database& database, std::string_view tail,
-                                    const Arguments&... arguments) {
-  return database.all<Row>(select_sql<Row>().append(tail), arguments...);
-}
-
-template <class Row, class... Arguments>
-Result<std::optional<Row>> select_first(Database& database, std::string_view tail,
-                                        const Arguments&... arguments) {
-  return database.find<Row>(select_sql<Row>().append(tail) + " LIMIT 1", arguments...);
-}
-
-// Returns the row; an input error, which calls the row `name`, if there is none.
-template <class Row>
-Result<Row> select_id(Database& database, std::string_view name, Id id) {
-  HONE_ASSIGN(std::optional<Row> row, select_first<Row>(database, "WHERE id = ?", id));
-  if (!row) return input_error("the store '{}' has no {} {}", database.path().string(), name, id);
-  return *std::move(row);
-}
-
-// SQL written beside a row's fields: columns, and their values with a '?' for each argument.
-struct MoreColumns {
-  std::string_view columns = {}, values = {};
-  std::string_view verb = "INSERT";
+  std::string_view name;
+  Columns columns;
 };
-// Columns of a run's results. `uid` identifies a row in every store that it is merged into.
-inline constexpr MoreColumns kOfRun = {", created, run_id, uid",
-                                       ", ?, ?, lower(hex(randomblob(16)))"};
+template <class... Parts>
+Table(std::string_view, Parts...)
+    -> Table<decltype(std::tuple_cat(std::tuple(std::declval<Parts>())...))>;
 
-// Inserts the row and returns its id.
-template <class Row, class... Arguments>
-Result<Id> insert(Database& database, const Row& row, const MoreColumns& more = {},
-                  const Arguments&... arguments) {
-  return std::apply(
-      [&](const auto&... fields) -> Result<Id> {
-        std::string marks = "?";
-        for (std::size_t i = 1; i < sizeof...(fields); ++i) marks += ", ?";
-        HONE_TRY(database.execute(
-            fmt::format("{} INTO {} ({}{}) VALUES ({}{})", more.verb, kColumns<Row>.table,
-                        kColumns<Row>.names, more.columns, marks, more.values),
-            fields..., arguments...));
-        return database.last_id();
-      },
-      kColumns<Row>.fields(row));
-}
+// The table of a row type. Blob and SelectionTie have no rows of their own in rows.h.
+struct Blob;
+struct SelectionTie;
+template <class Row>
+inline constexpr auto kTable = nullptr;
 
-// Set `value` to the enumerator called `name`. An input error if there is none.
-Status find_named(std::string_view name, Phase& value);
-Status find_named(std::string_view name, RunState& value);
-Status find_named(std::string_view name, Purpose& value);
+template <>
+inline constexpr auto kTable<Blob> = Table{
+    "blob",
+    hidden<Id>("id", kRowId),
+    hidden<std::string>("hash", kKey),  // content_hash of the bytes before compression
+    hidden<Id>("size"),                 // of the bytes before compression
+    hidden<Bytes>("zstd"),
+};
+
+template <>
+inline constexpr auto kTable<Build> = Table{
+    "build_identity",
+    filled("id", &Build::id, kRowId),
+    column("hash", &Build::hash, kKey),
+    column("compiler", &Build::compiler),
+    column("flags", &Build::flags, kJson),
+    column("target", &Build::target, kJson),
+};
+
+template <>
+inline constexpr auto kTable<Device> = Table{
+    "device_identity",
+    filled("id", &Device::id, kRowId),
+    column("hash", &Device::hash, kKey),
+    column("name", &Device::name),
+    column("driver", &Device::driver),
+    column("protocol", &Device::protocol, kJson),
+};
+
+template <>
+inline constexpr auto kTable<Operation> = Table{
+    "operation",
+    filled("id", &Operation::id, kRowId),
+    column("fingerprint", &Operation::fingerprint, kKey),
+    column("kind", &Operation::kind),
+    column("description", &Operation::description),
+    column("json", &Operation::json, kJson),
+    column("flops", &Operation::flops),
+    column("bytes", &Operation::bytes),
+};
+
+template <>
+inline constexpr auto kTable<Dispatch> = Table{
+    "dispatch",
+    filled("id", &Dispatch::id, kRowId),
+    column("fingerprint", &Dispatch::fingerprint, kKey),
+    column("name", &Dispatch::name),
+    column("operation_id", &Dispatch::operation, to("operation")),
+    hidden<Id>("source_id", to("blob")),
+    column("json", &Dispatch::json, kJson),
+};
+
+template <>
+inline constexpr auto kTable<Program> = Table{
+    "program",
+    filled("id", &Program::id, kRowId),
+    column("hash", &Program::hash, kKey),
+    column("path", &Program::path),
+    column("json", &Program::json, kJson),
+};
+
+template <>
+inline constexpr auto kTable<ProgramDispatch> = Table{
+    "program_dispatch",
+    column("program_id", &ProgramDispatch::program, key_to("program")),
+    column("dispatch_id", &ProgramDispatch::dispatch, key_to("dispatch")),
+    column("ordinal", &ProgramDispatch::ordinal),
+    column("launches_per_call", &ProgramDispatch::launches_per_call),
+};
+
+template <>
+inline constexpr auto kTable<Run> = Table{
+    "run",
+    filled("id", &Run::id, kRowId),
+    kUid,
+    column("command", &Run::command),
+    column("version", &Run::version),
+    column("seed", &Run::seed),
+    column("program_id", &Run::program, to("program")),
+    column("process", &Run::process),
+    column("started", &Run::started),
+    column("ended", &Run::ended, {.nullable = true}),
+    column("state", &Run::state),
+    column("task", &Run::task, {.more = "DEFAULT ''"}),
+};
+
+template <>
+inline constexpr auto kTable<Event> = Table{
+    "event",
+    hidden<Id>("run_id", key_to("run")),
+    column("sequence", &Event::sequence, kKey),
+    column("created", &Event::when),
+    column("kind", &Event::kind),
+    column("text", &Event::text),
+};
+
+template <>
+inline constexpr auto kTable<Candidate> = Table{
+    "candidate",
+    filled("id", &Candidate::id, kRowId),
+    column("dispatch_id", &Candidate::dispatch, key_to("dispatch")),
+    column("build_id", &Candidate::build, key_to("build_identity")),
+    column("provider", &Candidate::provider, kKey),
+    column("configuration", &Candidate::configuration, {.key = true, .json = true}),
+    column("constraint_set", &Candidate::constraint_set),
+    kOfRun<Candidate>,
+};
+
+template <>
+inline constexpr auto kTable<Lease> = Table{
+    "lease",
+    column("key", &Lease::key, kKey),
+    column("owner", &Lease::owner),
+    column("taken", &Lease::taken),
+    column("heartbeat", &Lease::heartbeat),
+    column("expires", &Lease::expires),
+    hidden<std::string>("boot"),    // boot id of the kernel the owner runs on
+    hidden<Id>("expires_boot_ms"),  // on that kernel's CLOCK_BOOTTIME
+};
+
+// Verifications and measurements refer to the artifact's identity, not to the candidate: equal code
+// is verified and measured once.
+template <>
+inline constexpr auto kTable<Artifact> = Table{
+    "artifact",
+    column("candidate_id", &Artifact::candidate,
+           {.references = "candidate", .id = true, .key = true}),
+    column("identity", &Artifact::identity),
+    column("format", &Artifact::format),
+    column("launch", &Artifact::launch, kJson),
+    presence("code_id", &Artifact::has_code, to("blob")),  // NULL once it is garbage collected
+    column("configured", &Artifact::configured),
+    column("compile_seconds", &Artifact::compile_seconds),
+    kOfRun<Artifact>,
+    hidden<std::string>("seal", {.more = "DEFAULT ''"}),  // seal.h
+};
+
+template <>
+inline constexpr auto kTable<Failure> = Table{
+    "failure",
+    filled("id", &Failure::id, kRowId),
+    kUid,
+    column("candidate_id", &Failure::candidate, to("candidate")),
+    column("device_id", &Failure::device, to("device_identity")),
+    column("identity", &Failure::identity),
+    column("kind", &Failure::kind),
+    column("message", &Failure::message),
+    column("seconds", &Failure::seconds),
+    kOfRun<Failure>,
+};
+
+template <>
+inline constexpr auto kTable<VerificationRow> = Table{
+    "verification",
+    filled("id", &VerificationRow::id, kRowId),
+    kUid,
+    column("dispatch_id", &VerificationRow::dispatch, to("dispatch")),
+    column("identity", &VerificationRow::identity),
+    column("device_id", &VerificationRow::device, to("device_identity")),
+    column("correct", &VerificationRow::right),
+    column("bad_binding", &VerificationRow::bad_binding),
+    column("bad_index", &VerificationRow::bad_index),
+    column("expected", &VerificationRow::expected),
+    column("got", &VerificationRow::got),
+    column("share_bad", &VerificationRow::share_bad),
+    column("tolerance", &VerificationRow::tolerance),
+    column("basis", &VerificationRow::basis),
+    kOfRun<VerificationRow>,
+    column("rules", &VerificationRow::rules, {.more = "DEFAULT 1"}),
+    column("reference", &VerificationRow::reference, {.more = "DEFAULT ''"}),
+};
+
+template <>
+inline constexpr auto kTable<Measurement> = Table{
+    "measurement",
+    filled("id", &Measurement::id, kRowId),
+    kUid,
+    column("dispatch_id", &Measurement::dispatch, to("dispatch")),
+    column("identity", &Measurement::identity),
+    column("device_id", &Measurement::device, to("device_identity")),
+    column("phase", &Measurement::phase),
+    timing_columns<Measurement>(),
+    column("sentinel_ratio", &Measurement::sentinel_ratio),
+    column("machine", &Measurement::machine, kJson),
+    kOfRun<Measurement>,
+};
+
+template <>
+inline constexpr auto kTable<ProgramMeasurement> = Table{
+    "program_measurement",
+    filled("id", &ProgramMeasurement::id, kRowId),
+    kUid,
+    column("program_id", &ProgramMeasurement::program, to("program")),
+    column("build_id", &ProgramMeasurement::build, to("build_identity")),
+    column("device_id", &ProgramMeasurement::device, to("device_identity")),
+    column("variant", &ProgramMeasurement::variant),
+    hidden<std::optional<Id>>("spec_id", to("blob")),
+    timing_columns<ProgramMeasurement>(),
+    column("ratio", &ProgramMeasurement::ratio),
+    column("ratio_low", &ProgramMeasurement::ratio_low),
+    column("ratio_high", &ProgramMeasurement::ratio_high),
+    column("correct", &ProgramMeasurement::right),
+    column("verdict", &ProgramMeasurement::verdict),
+    column("machine", &ProgramMeasurement::machine, kJson),
+    kOfRun<ProgramMeasurement>,
+    column("purpose", &ProgramMeasurement::purpose, {.more = "DEFAULT 'proof'"}),
+    column("same_as", &ProgramMeasurement::same_as, {.more = "DEFAULT ''"}),
+};
+
+template <>
+inline constexpr auto kTable<Selection> = Table{
+    "selection",
+    filled("id", &Selection::id, kRowId),
+    kUid,
+    column("dispatch_id", &Selection::dispatch, to("dispatch")),
+    column("build_id", &Selection::build, to("build_identity")),
+    column("device_id", &Selection::device, to("device_identity")),
+    column("winner_id", &Selection::winner, to("candidate")),
+    column("speedup", &Selection::speedup),
+    column("speedup_low", &Selection::speedup_low),
+    column("speedup_high", &Selection::speedup_high),
+    column("shipped", &Selection::shipped),
+    column("reason", &Selection::reason),
+    kOfRun<Selection>,
+};
+
+template <>
+inline constexpr auto kTable<SelectionTie> = Table{
+    "selection_tie",
+    hidden<Id>("selection_id", key_to("selection")),
+    hidden<Id>("candidate_id", key_to("candidate")),
+};
+
+template <>
+inline constexpr auto kTable<DeviceFact> = Table{
+    "device_fact",
+    hidden<Id>("id", kRowId),
+    kUid,
+    column("device_id", &DeviceFact::device, to("device_identity")),
+    column("name", &DeviceFact::name),
+    column("value", &DeviceFact::value),
+    column("unit", &DeviceFact::unit),
+    kOfRun<DeviceFact>,
+};
+
+template <>
+inline constexpr auto kTable<DispatchResult> = Table{
+    "dispatch_result",
+    filled("id", &DispatchResult::id, kRowId),
+    kUid,
+    column("dispatch_id", &DispatchResult::dispatch, to("dispatch")),
+    column("payload", &DispatchResult::payload),
+    column("replacing", &DispatchResult::replacing),
+    hidden<Bytes>("code"),
+    column("launch", &DispatchResult::launch),
+    column("accuracy", &DispatchResult::accuracy),
+    column("default_is_wrong", &DispatchResult::default_is_wrong),
+    column("budget", &DispatchResult::budget),
+    kOfRun<DispatchResult>,
+};
+
+template <>
+inline constexpr auto kTable<NearTie> = Table{
+    "near_tie",
+    hidden<Id>("result_id", key_to("dispatch_result")),
+    hidden<Id>("rank", kKey),
+    column("candidate_id", &NearTie::candidate, to("candidate")),
+    column("payload", &NearTie::payload, kJson),
+    column("replacing", &NearTie::replacing),
+};
+
+template <>
+inline constexpr auto kTable<Flags> = Table{
+    "flag_choice",
+    hidden<Id>("run_id", key_to("run")),
+    hidden<std::string>("role", {.more = "CHECK (role IN ('best', 'base', 'tried'))", .key = true}),
+    hidden<Id>("place", kKey),  // among those of its role
+    column("label", &Flags::label),
+    column("flags", &Flags::flags, kJson),
+};
+
+// Tables in the order of their creation, each behind those that it refers to.
+template <class... Rows>
+struct RowTypes {};
+using AllRows =
+    RowTypes<Blob, Build, Device, Operation, Dispatch, Program, ProgramDispatch, Run, Event,
+             Candidate, Lease, Artifact, Failure, VerificationRow, Measurement, ProgramMeasurement,
+             Selection, SelectionTie, DeviceFact, DispatchResult, NearTie, Flags>;
 
 }  // namespace hone::store

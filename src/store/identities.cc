@@ -1,22 +1,22 @@
 // Identities: builds, devices, operations, dispatches and programs. Their rows are made once and
 // never change.
 #include "base/hash.h"
-#include "store/blobs.h"
-#include "store/canonical.h"
-#include "store/columns.h"
+#include "store/encoding.h"
+#include "store/row_queries.h"
 #include "store/store.h"
 
 namespace hone::store {
 namespace {
 
-// Returns the row of equal key; `make` makes it if there is none.
+// Returns the row of equal key, the first of its columns behind the id; `make` makes it if there is
+// none.
 template <class Row, class Make>
 Result<Id> intern_row(Database& database, const Row& row, Make&& make) {
-  const auto& [table, names, fields] = kColumns<Row>;
+  const auto& key = std::get<1>(kTable<Row>.columns);
+  static_assert(std::get<1>(kTable<Row>.columns).declared.key);
   const std::string select =
-      fmt::format("SELECT id FROM {} WHERE {} = ?", table, names.substr(0, names.find(',')));
-  const auto& key = std::get<0>(fields(row));
-  const auto find = [&] { return database.find<Id>(select, key); };
+      fmt::format("SELECT id FROM {} WHERE {} = ?", kTable<Row>.name, key.name);
+  const auto find = [&] { return database.find<Id>(select, std::invoke(key.field, row)); };
   return find_or_make(database, find, std::forward<Make>(make));
 }
 
@@ -51,7 +51,7 @@ Result<Id> Store::intern(const Dispatch& dispatch) {
   HONE_TRY(check_json("dispatch's description", dispatch.json));
   return intern_row(*database_, dispatch, [&]() -> Result<Id> {
     HONE_ASSIGN(const Id source, intern_blob(*database_, dispatch.source));
-    return insert(*database_, dispatch, {", source_id", ", ?"}, source);
+    return insert(*database_, dispatch, {"source_id"}, source);
   });
 }
 

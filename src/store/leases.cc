@@ -1,7 +1,6 @@
 // Leases on work in flight.
-#include "store/clock.h"
-#include "store/columns.h"
-#include "store/process.h"
+#include "store/host.h"
+#include "store/row_queries.h"
 #include "store/store.h"
 
 namespace hone::store {

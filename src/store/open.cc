@@ -4,7 +4,7 @@
 #include <system_error>
 #include <thread>
 
-#include "store/file_system.h"
+#include "store/host.h"
 #include "store/schema.h"
 #include "store/store.h"
 

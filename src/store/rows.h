@@ -92,7 +92,7 @@ struct Run {
   std::string version{};  // hone's
   std::int64_t seed = 0;
   std::optional<Id> program{};  // that it tunes
-  std::string process{};        // process.h: host, boot, pid, start
+  std::string process{};        // host.h: host, boot, pid, start
   std::string started{};
   std::string ended{};  // empty while it runs
   RunState state = RunState::kRunning;
@@ -341,7 +341,7 @@ struct DeviceFact {
 // Exclusive right to one piece of work, until it expires.
 struct Lease {
   std::string key{};    // "compile/17"
-  std::string owner{};  // process.h
+  std::string owner{};  // host.h
   std::string taken{};
   std::string heartbeat{};
   std::string expires{};

@@ -1,7 +1,10 @@
-// Runs and their events.
-#include "store/clock.h"
-#include "store/columns.h"
-#include "store/process.h"
+// Runs: their events, their conclusions (winners, times of the whole program), and what a later run
+// resumes from (results of dispatches, chosen flags).
+#include <span>
+
+#include "store/encoding.h"
+#include "store/host.h"
+#include "store/row_queries.h"
 #include "store/store.h"
 
 namespace hone::store {
@@ -69,6 +72,122 @@ Result<std::vector<Run>> Store::runs() {
 
 Result<std::vector<Event>> Store::events(Id run) {
   return select_all<Event>(*database_, "WHERE run_id = ? ORDER BY sequence", run);
+}
+
+Result<Id> Store::record(const ProgramMeasurement& row) {
+  HONE_TRY(check_json("machine's state", row.machine));
+  return write(*database_, [&]() -> Result<Id> {
+    std::optional<Id> spec;
+    if (!row.spec.empty()) {
+      HONE_ASSIGN(spec, intern_blob(*database_, row.spec));
+    }
+    if (row.id != 0)
+      HONE_TRY(database_->execute("DELETE FROM program_measurement WHERE id = ?", row.id));
+    return insert(*database_, row, {"spec_id, created, run_id"}, spec, now_text(), run_);
+  });
+}
+
+Result<std::vector<ProgramMeasurement>> Store::program_measurements(Id program) {
+  std::vector<ProgramMeasurement> rows;
+  const auto add = [&](std::pair<ProgramMeasurement, std::optional<Id>>& found) -> Status {
+    auto& [row, spec] = found;
+    if (spec) {
+      HONE_ASSIGN(row.spec, load_blob(*database_, *spec));
+    }
+    rows.push_back(std::move(row));
+    return {};
+  };
+  const std::string sql =
+      select_sql<ProgramMeasurement>(", spec_id") + "WHERE program_id = ? ORDER BY created, id";
+  HONE_TRY((database_->each<std::pair<ProgramMeasurement, std::optional<Id>>>(sql, add, program)));
+  return rows;
+}
+
+Result<Id> Store::record(const Selection& row) {
+  return write(*database_, [&]() -> Result<Id> {
+    HONE_ASSIGN(const Id id, insert(*database_, row, kCreatedInRun, now_text(), run_));
+    for (const Id candidate : row.ties)
+      HONE_TRY(database_->execute(
+          "INSERT OR IGNORE INTO selection_tie (selection_id, candidate_id) VALUES (?, ?)", id,
+          candidate));
+    return id;
+  });
+}
+
+Result<std::vector<Selection>> Store::selections(const Filter& filter) {
+  std::vector<Selection> rows;
+  const auto add = [&](Selection& row) -> Status {
+    HONE_ASSIGN(row.ties,
+                database_->all<Id>("SELECT candidate_id FROM selection_tie WHERE selection_id = ? "
+                                   "ORDER BY candidate_id",
+                                   row.id));
+    rows.push_back(std::move(row));
+    return {};
+  };
+  HONE_TRY(database_->each<Selection>(
+      select_sql<Selection>() +
+          "WHERE (?1 IS NULL OR dispatch_id = ?1) AND (?2 IS NULL OR build_id = ?2) "
+          "AND (?3 IS NULL OR device_id = ?3) AND (?4 IS NULL OR winner_id = ?4) "
+          "AND (?5 IS NULL OR dispatch_id IN "
+          "(SELECT dispatch_id FROM program_dispatch WHERE program_id = ?5)) ORDER BY created, id",
+      add, filter.dispatch, filter.build, filter.device, filter.candidate, filter.program));
+  return rows;
+}
+
+Result<Id> Store::record(const DispatchResult& row) {
+  return write(*database_, [&]() -> Result<Id> {
+    HONE_ASSIGN(const Id id, insert(*database_, row, {"code, created, run_id"}, Bytes{row.code},
+                                    now_text(), run_));
+    std::int64_t rank = 0;
+    for (const NearTie& tie : row.near_ties)
+      HONE_TRY(insert(*database_, tie, {"result_id, rank"}, id, rank++));
+    return id;
+  });
+}
+
+Result<std::vector<DispatchResult>> Store::dispatch_results(Id run) {
+  std::vector<DispatchResult> rows;
+  const auto add = [&](std::pair<DispatchResult, std::string>& found) -> Status {
+    auto& [row, code] = found;
+    row.code = std::move(code);
+    HONE_ASSIGN(row.near_ties,
+                select_all<NearTie>(*database_, "WHERE result_id = ? ORDER BY rank", row.id));
+    rows.push_back(std::move(row));
+    return {};
+  };
+  const std::string sql = select_sql<DispatchResult>(", code") + "WHERE run_id = ? ORDER BY id";
+  HONE_TRY((database_->each<std::pair<DispatchResult, std::string>>(sql, add, run)));
+  return rows;
+}
+
+Status Store::record(const FlagChoice& choice) {
+  if (!run_) return failure("store '{}': no run has begun", path().string());
+  return write(*database_, [&]() -> Status {
+    HONE_TRY(database_->execute("DELETE FROM flag_choice WHERE run_id = ?", *run_));
+    const auto add = [&](const char* role, std::span<const Flags> sets) -> Status {
+      std::int64_t place = 0;
+      for (const Flags& set : sets)
+        HONE_TRY(insert(*database_, set, {"run_id, role, place"}, *run_, role, place++));
+      return {};
+    };
+    HONE_TRY(add("best", {&choice.best, 1}));
+    HONE_TRY(add("base", choice.bases));
+    return add("tried", choice.tried);
+  });
+}
+
+Result<std::optional<FlagChoice>> Store::flag_choice(Id run) {
+  const std::string sql = select_sql<Flags>(", role") + "WHERE run_id = ? ORDER BY role, place";
+  HONE_ASSIGN(auto rows, (database_->all<std::pair<Flags, std::string>>(sql, run)));
+  if (rows.empty()) return std::nullopt;
+  FlagChoice choice;
+  for (auto& [set, role] : rows) {
+    if (role == "best")
+      choice.best = std::move(set);
+    else
+      (role == "base" ? choice.bases : choice.tried).push_back(std::move(set));
+  }
+  return choice;
 }
 
 }  // namespace hone::store

@@ -1,244 +1,91 @@
 #include "store/schema.h"
 
+#include <algorithm>
+#include <ranges>
+#include <type_traits>
+
+#include "base/ranges.h"
+#include "store/encoding.h"
+#include "store/row_queries.h"
+
 namespace hone::store {
 namespace {
 
-// Tables of identities: equal ones are one row.
-constexpr const char* kIdentityTables = R"sql(
-CREATE TABLE blob (
-  id INTEGER PRIMARY KEY,
-  hash TEXT NOT NULL UNIQUE,  -- content_hash of the bytes before compression
-  size INTEGER NOT NULL,      -- of the bytes before compression
-  zstd BLOB NOT NULL
-) STRICT;
-
-CREATE TABLE build_identity (
-  id INTEGER PRIMARY KEY,
-  hash TEXT NOT NULL UNIQUE,
-  compiler TEXT NOT NULL,
-  flags TEXT NOT NULL,
-  target TEXT NOT NULL
-) STRICT;
-
-CREATE TABLE device_identity (
-  id INTEGER PRIMARY KEY,
-  hash TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL,
-  driver TEXT NOT NULL,
-  protocol TEXT NOT NULL
-) STRICT;
-
-CREATE TABLE operation (
-  id INTEGER PRIMARY KEY,
-  fingerprint TEXT NOT NULL UNIQUE,
-  kind TEXT NOT NULL,
-  description TEXT NOT NULL,
-  json TEXT NOT NULL,
-  flops REAL NOT NULL,
-  bytes REAL NOT NULL
-) STRICT;
-
-CREATE TABLE dispatch (
-  id INTEGER PRIMARY KEY,
-  fingerprint TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL,
-  operation_id INTEGER REFERENCES operation (id),
-  source_id INTEGER NOT NULL REFERENCES blob (id),
-  json TEXT NOT NULL
-) STRICT;
-
-CREATE TABLE program (
-  id INTEGER PRIMARY KEY,
-  hash TEXT NOT NULL UNIQUE,
-  path TEXT NOT NULL,
-  json TEXT NOT NULL
-) STRICT;
-
-CREATE TABLE program_dispatch (
-  program_id INTEGER NOT NULL REFERENCES program (id),
-  dispatch_id INTEGER NOT NULL REFERENCES dispatch (id),
-  ordinal INTEGER NOT NULL,
-  launches_per_call INTEGER NOT NULL,
-  PRIMARY KEY (program_id, dispatch_id)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE run (
-  id INTEGER PRIMARY KEY,
-  uid TEXT NOT NULL UNIQUE,  -- random; the same row in every store it is merged into
-  command TEXT NOT NULL,
-  version TEXT NOT NULL,
-  seed INTEGER NOT NULL,
-  program_id INTEGER REFERENCES program (id),
-  process TEXT NOT NULL,
-  started TEXT NOT NULL,
-  ended TEXT,
-  state TEXT NOT NULL CHECK (state IN ('running', 'finished', 'interrupted', 'failed'))
-) STRICT;
-
-CREATE TABLE event (
-  run_id INTEGER NOT NULL REFERENCES run (id),
-  sequence INTEGER NOT NULL,
-  created TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  text TEXT NOT NULL,
-  PRIMARY KEY (run_id, sequence)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE candidate (
-  id INTEGER PRIMARY KEY,
-  dispatch_id INTEGER NOT NULL REFERENCES dispatch (id),
-  build_id INTEGER NOT NULL REFERENCES build_identity (id),
-  provider TEXT NOT NULL,
-  configuration TEXT NOT NULL,
-  constraint_set TEXT NOT NULL,
-  created TEXT NOT NULL,
-  run_id INTEGER REFERENCES run (id),
-  UNIQUE (dispatch_id, build_id, provider, configuration)
-) STRICT;
-
-CREATE TABLE lease (
-  key TEXT PRIMARY KEY,
-  owner TEXT NOT NULL,
-  taken TEXT NOT NULL,
-  heartbeat TEXT NOT NULL,
-  expires TEXT NOT NULL,
-  boot TEXT NOT NULL,               -- boot id of the kernel the owner runs on
-  expires_boot_ms INTEGER NOT NULL  -- on that kernel's CLOCK_BOOTTIME
-) STRICT, WITHOUT ROWID;
-)sql";
-
-// Tables of results. Verifications and measurements refer to the artifact's identity, not to the
-// candidate: equal code is verified and measured once.
-constexpr const char* kResultTables = R"sql(
-CREATE TABLE artifact (
-  candidate_id INTEGER PRIMARY KEY REFERENCES candidate (id),
-  identity TEXT NOT NULL,
-  format TEXT NOT NULL,
-  launch TEXT NOT NULL,
-  code_id INTEGER REFERENCES blob (id),  -- NULL once it is garbage collected
-  configured TEXT NOT NULL,
-  compile_seconds REAL NOT NULL,
-  created TEXT NOT NULL,
-  run_id INTEGER REFERENCES run (id)
-) STRICT;
+constexpr const char* kIndexes = R"sql(
 CREATE INDEX artifact_identity ON artifact (identity);
 CREATE INDEX artifact_code ON artifact (code_id);  -- asked for whenever a blob goes
-
-CREATE TABLE failure (
-  id INTEGER PRIMARY KEY,
-  uid TEXT NOT NULL UNIQUE,
-  candidate_id INTEGER NOT NULL REFERENCES candidate (id),
-  device_id INTEGER REFERENCES device_identity (id),
-  identity TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  message TEXT NOT NULL,
-  seconds REAL NOT NULL,
-  created TEXT NOT NULL,
-  run_id INTEGER REFERENCES run (id)
-) STRICT;
 CREATE INDEX failure_candidate ON failure (candidate_id);
 CREATE INDEX failure_identity ON failure (identity) WHERE identity <> '';
-
-CREATE TABLE verification (
-  id INTEGER PRIMARY KEY,
-  uid TEXT NOT NULL UNIQUE,
-  dispatch_id INTEGER NOT NULL REFERENCES dispatch (id),
-  identity TEXT NOT NULL,
-  device_id INTEGER NOT NULL REFERENCES device_identity (id),
-  correct INTEGER NOT NULL CHECK (correct IN (0, 1)),
-  bad_binding INTEGER,
-  bad_index INTEGER,
-  expected TEXT NOT NULL,
-  got TEXT NOT NULL,
-  share_bad REAL NOT NULL,
-  tolerance TEXT NOT NULL,
-  basis TEXT NOT NULL,
-  created TEXT NOT NULL,
-  run_id INTEGER REFERENCES run (id)
-) STRICT;
 CREATE INDEX verification_identity ON verification (identity, dispatch_id, device_id);
-
-CREATE TABLE measurement (
-  id INTEGER PRIMARY KEY,
-  uid TEXT NOT NULL UNIQUE,
-  dispatch_id INTEGER NOT NULL REFERENCES dispatch (id),
-  identity TEXT NOT NULL,
-  device_id INTEGER NOT NULL REFERENCES device_identity (id),
-  phase TEXT NOT NULL
-    CHECK (phase IN ('search', 'sentinel', 'finalist', 'iree_runtime', 'program')),
-  samples BLOB NOT NULL,  -- seconds, 64-bit floats, little endian
-  launches_per_sample INTEGER NOT NULL,
-  dropped INTEGER NOT NULL,
-  min REAL NOT NULL,
-  median REAL NOT NULL,
-  spread REAL NOT NULL,
-  low REAL NOT NULL,
-  high REAL NOT NULL,
-  sentinel_ratio REAL,
-  machine TEXT NOT NULL,
-  created TEXT NOT NULL,
-  run_id INTEGER REFERENCES run (id)
-) STRICT;
 CREATE INDEX measurement_identity ON measurement (identity, dispatch_id, device_id, phase);
-
-CREATE TABLE program_measurement (
-  id INTEGER PRIMARY KEY,
-  uid TEXT NOT NULL UNIQUE,
-  program_id INTEGER NOT NULL REFERENCES program (id),
-  build_id INTEGER NOT NULL REFERENCES build_identity (id),
-  device_id INTEGER NOT NULL REFERENCES device_identity (id),
-  variant TEXT NOT NULL,
-  spec_id INTEGER REFERENCES blob (id),
-  samples BLOB NOT NULL,
-  launches_per_sample INTEGER NOT NULL,
-  dropped INTEGER NOT NULL,
-  min REAL NOT NULL,
-  median REAL NOT NULL,
-  spread REAL NOT NULL,
-  low REAL NOT NULL,
-  high REAL NOT NULL,
-  ratio REAL,
-  ratio_low REAL,
-  ratio_high REAL,
-  correct INTEGER CHECK (correct IN (0, 1)),
-  verdict TEXT NOT NULL,
-  machine TEXT NOT NULL,
-  created TEXT NOT NULL,
-  run_id INTEGER REFERENCES run (id)
-) STRICT;
-
-CREATE TABLE selection (
-  id INTEGER PRIMARY KEY,
-  uid TEXT NOT NULL UNIQUE,
-  dispatch_id INTEGER NOT NULL REFERENCES dispatch (id),
-  build_id INTEGER NOT NULL REFERENCES build_identity (id),
-  device_id INTEGER NOT NULL REFERENCES device_identity (id),
-  winner_id INTEGER REFERENCES candidate (id),
-  speedup REAL,
-  speedup_low REAL,
-  speedup_high REAL,
-  shipped INTEGER NOT NULL CHECK (shipped IN (0, 1)),
-  reason TEXT NOT NULL,
-  created TEXT NOT NULL,
-  run_id INTEGER REFERENCES run (id)
-) STRICT;
-CREATE TABLE selection_tie (
-  selection_id INTEGER NOT NULL REFERENCES selection (id),
-  candidate_id INTEGER NOT NULL REFERENCES candidate (id),
-  PRIMARY KEY (selection_id, candidate_id)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE device_fact (
-  id INTEGER PRIMARY KEY,
-  uid TEXT NOT NULL UNIQUE,
-  device_id INTEGER NOT NULL REFERENCES device_identity (id),
-  name TEXT NOT NULL,
-  value REAL NOT NULL,
-  unit TEXT NOT NULL,
-  created TEXT NOT NULL,
-  run_id INTEGER REFERENCES run (id)
-) STRICT;
+CREATE INDEX dispatch_result_run ON dispatch_result (run_id);
 )sql";
+
+// SQL type of a column of values T, and the values that it admits.
+template <class T>
+std::string sql_type(std::string_view name, std::string_view null = " NOT NULL") {
+  if constexpr (std::is_enum_v<T>)
+    return fmt::format(
+        "TEXT{} CHECK ({} IN ('{}'))", null, name,
+        fmt::join(mapped(kNames<T>, &std::pair<T, std::string_view>::second), "', '"));
+  else if constexpr (std::is_same_v<T, bool>)
+    return fmt::format("INTEGER{} CHECK ({} IN (0, 1))", null, name);
+  else if constexpr (std::is_same_v<T, Id>)
+    return fmt::format("INTEGER{}", null);
+  else if constexpr (std::is_same_v<T, double>)
+    return fmt::format("REAL{}", null);
+  else if constexpr (std::is_same_v<T, std::string>)
+    return fmt::format("TEXT{}", null);
+  else if constexpr (requires { typename T::value_type; } && !std::ranges::range<T>)
+    return sql_type<typename T::value_type>(name, "");  // std::optional
+  else
+    return fmt::format("BLOB{}", null);
+}
+
+template <class Row, Filled kFilled, class Field>
+ColumnSchema schema_of(const Column<kFilled, Field>& column) {
+  std::string type;
+  if constexpr (kFilled == Filled::kHidden)
+    type = sql_type<typename Field::Value>(column.name);
+  else if constexpr (kFilled == Filled::kPresence)
+    type = sql_type<std::optional<Id>>(column.name);
+  else if (column.declared.nullable)
+    type = sql_type<std::optional<std::string>>(column.name);
+  else
+    type = sql_type<std::remove_cvref_t<std::invoke_result_t<Field, Row&>>>(column.name);
+  return {column.name, std::move(type), column.declared};
+}
+
+template <class... Rows>
+std::vector<TableSchema> schemas_of(RowTypes<Rows...>) {
+  std::vector<TableSchema> tables;
+  const auto add = [&]<class Row>(std::type_identity<Row>) {
+    tables.push_back({kTable<Row>.name, {}});
+    for_each_column<Row>(
+        [&](const auto& column) { tables.back().columns.push_back(schema_of<Row>(column)); });
+  };
+  (add(std::type_identity<Rows>()), ...);
+  return tables;
+}
+
+std::string create_sql(const TableSchema& table) {
+  std::vector<std::string> lines;
+  std::vector<std::string_view> keys;
+  for (const auto& [name, type, declared] : table.columns) {
+    if (declared.key && !declared.id) keys.push_back(name);
+    std::string line = fmt::format("{} {}", name, declared.id ? "INTEGER PRIMARY KEY" : type);
+    if (!declared.references.empty())
+      line += fmt::format(" REFERENCES {} (id)", declared.references);
+    if (!declared.more.empty()) line += fmt::format(" {}", declared.more);
+    lines.push_back(std::move(line));
+  }
+  const bool has_id = table.id() != nullptr;
+  if (!keys.empty())
+    lines.push_back(
+        fmt::format("{} ({})", has_id ? "UNIQUE" : "PRIMARY KEY", fmt::join(keys, ", ")));
+  return fmt::format("CREATE TABLE {} ({}) STRICT{};", table.name, fmt::join(lines, ", "),
+                     has_id ? "" : ", WITHOUT ROWID");
+}
 
 // Adds the rules and the reference of verifications, and the seal of artifacts (seal.h). Older rows
 // lack these: rules 1, no seal.
@@ -337,16 +184,29 @@ INSERT OR REPLACE INTO flag_choice (run_id, role, place, label, flags)
   WHERE event.kind = 'chosen flags' AND json_valid(event.text) ORDER BY event.sequence;
 )sql";
 
-// Migration from version `from` to the next. A released script never changes; a change of the
-// schema is a new entry.
+// Migration from version `from` to the next. A released script never changes. A change of the
+// schema is a new entry, and a change of columns.h, which a new file is made by.
 struct Migration {
   std::int64_t from;
   const char* script;
 };
-constexpr Migration kMigrations[] = {
-    {0, kIdentityTables}, {0, kResultTables}, {1, kRulesAndSeals}, {2, kResumption}};
+constexpr Migration kMigrations[] = {{1, kRulesAndSeals}, {2, kResumption}};
 
 }  // namespace
+
+const ColumnSchema* TableSchema::id() const {
+  const auto found =
+      std::ranges::find_if(columns, [](const ColumnSchema& each) { return each.declared.id; });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+bool TableSchema::gives_ids() const {
+  return id() != nullptr && id()->declared.references.empty();
+}
+
+std::vector<TableSchema> tables() {
+  return schemas_of(AllRows());
+}
 
 Result<std::int64_t> schema_version(Database& database) {
   // A single statement sees a consistent file, even while another process creates it.
@@ -371,8 +231,13 @@ Status migrate(Database& database) {
   return write(database, [&]() -> Status {
     HONE_ASSIGN(const std::int64_t version, schema_version(database));
     if (version == kSchemaVersion) return {};
+    if (version == 0) {
+      for (const TableSchema& table : tables())
+        HONE_TRY(database.script(create_sql(table).c_str()));
+      HONE_TRY(database.script(kIndexes));
+    }
     for (const Migration& migration : kMigrations)
-      if (migration.from >= version) HONE_TRY(database.script(migration.script));
+      if (version > 0 && migration.from >= version) HONE_TRY(database.script(migration.script));
     HONE_TRY(database.script(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str()));
     return database.script(fmt::format("PRAGMA user_version = {}", kSchemaVersion).c_str());
   });

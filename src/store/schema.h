@@ -1,13 +1,33 @@
 // The tables, and how a file of an older schema is brought up to date. Private to this folder.
 #pragma once
 
-#include "base/result.h"
-#include "store/sqlite.h"
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/columns.h"
 
 namespace hone::store {
 
 inline constexpr std::int64_t kSchemaVersion = 3;           // PRAGMA user_version
 inline constexpr std::int64_t kApplicationId = 0x686f6e65;  // PRAGMA application_id: "hone"
+
+// A table as data.
+struct ColumnSchema {
+  std::string_view name;
+  std::string type;  // "TEXT NOT NULL"
+  Declared declared;
+};
+struct TableSchema {
+  std::string_view name;
+  std::vector<ColumnSchema> columns;
+
+  const ColumnSchema* id() const;  // the column that holds the row id; null where there is none
+  bool gives_ids() const;          // whether other tables may refer to its rows
+};
+
+// Returns the tables of the current version, each behind those that it refers to.
+std::vector<TableSchema> tables();
 
 // Whether the file is a store that this hone can use: 0 for an empty file, else its schema version.
 // Input errors: a database of another program, one made by a newer hone.

@@ -23,8 +23,8 @@ namespace hone::store {
 
 class Database;
 
-// Fields that the columns of a row are read into, in order. For a struct its Columns define them
-// (columns.h).
+// Fields that the columns of a row are read into, in order. For a row of rows.h the column list
+// defines them (row_queries.h).
 template <class... Fields>
 std::tuple<Fields...>& fields_of(std::tuple<Fields...>& row) {
   return row;
@@ -48,9 +48,9 @@ class Statement {
   // Steps behind the last row.
   Status finish();
 
-  // Reads the row's columns in order: into the fields of a tuple or of a type that has Columns
-  // (columns.h), else into `row` itself. An input error if an enumerator's name is wanted and the
-  // text is none.
+  // Reads the row's columns in order: into the fields of a tuple or of a row of rows.h
+  // (row_queries.h), else into `row` itself. An input error if an enumerator's name is wanted and
+  // the text is none.
   template <class Row>
   Status read(Row& row) const {
     if constexpr (requires { fields_of(row); }) {
@@ -190,7 +190,8 @@ class Database {
   // Stops later errors from locating damage, which reads the whole file each time.
   void expect_damage() { expects_damage_ = true; }
 
-  // Returns the findings of damage_by_table (damage.h).
+  // Returns the findings of PRAGMA integrity_check on each table and its indexes, at most 100 of
+  // each: "table measurement: Tree 12 page 345: ...". Reads the whole file.
   std::vector<std::string> damage() const;
 
   bool was_busy() const;  // the last call failed because another process held the file

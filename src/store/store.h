@@ -131,7 +131,7 @@ class Store {
 
   // -- leases: work in flight, so that nobody repeats it.
   // Takes or renews the lease on `key` for `ttl`; false while another owner holds it. A lease that
-  // has expired or whose owner is gone (process.h) is taken over. Take the lease first and call
+  // has expired or whose owner is gone (host.h) is taken over. Take the lease first and call
   // known() after, to see results that another process wrote in between.
   // Only the machine's monotonic clock counts: setting a clock neither ends nor extends a lease. A
   // lease of this boot expires `ttl` after its last heartbeat. A lease of another machine, whose

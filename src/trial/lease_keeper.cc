@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/fd.h"
-#include "store/process.h"
+#include "store/host.h"
 
 namespace hone::trial {
 namespace {

@@ -4,16 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "plan/policy.h"
 #include "tune/lane_reduction.h"
 #include "tune/program/spec_entries.h"
 
 namespace hone::tune {
 namespace {
-
-// Share of the time for the search if one configuration must serve several sizes, or several
-// dispatches that no spec matcher tells apart. The rest measures each winner on the other sizes and
-// dispatches.
-constexpr double kSearchShare = 0.75;
 
 // Takes out of `at` the launch sets of each executable that some winner would replace.
 std::vector<std::vector<DispatchAtSize>> take_replaced(std::vector<DispatchAtSize>& at) {
@@ -97,10 +93,10 @@ Status FlagBaseline::leave_out(const std::string& reason,
 Status FlagBaseline::tune(double seconds, const std::vector<VerifiedBuild>& rivals) {
   const auto sizes = static_cast<double>(tunings_.size());
   const bool several = one_configuration_for_several();
-  const double searched = several ? kSearchShare : 1;
+  const double searched = several ? plan::kSearchShareOfSizes : 1;
   const double part = searched * seconds / context_->options.budget_seconds / sizes;
   for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.search(seconds / sizes * searched, part));
-  if (several) HONE_TRY(choose_for_all(seconds * (1 - kSearchShare)));
+  if (several) HONE_TRY(choose_for_all(seconds * (1 - plan::kSearchShareOfSizes)));
   // Near ties are settled by each size's program, but one configuration serves all sizes.
   if (tunings_.size() > 1)
     for (ProgramTuning& tuning : tunings_)

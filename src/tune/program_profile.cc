@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/ranges.h"
 #include "measure/statistics.h"
+#include "plan/policy.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
 #include "tune/program/launch_count.h"
@@ -16,16 +17,6 @@
 
 namespace hone::tune {
 namespace {
-
-// Rounds of the whole program: enough for a median, and fewer for a quick look.
-constexpr std::size_t kWholeRounds = 5, kQuickRounds = 3;
-// Seconds. If a call takes longer, the quick look is a single call. Another process would take
-// seconds to load what the call reads, and a warm-up call would be as long.
-constexpr double kLongCallSeconds = 1;
-// Seconds that a launch costs whatever it does; a shorter kernel is mostly launch overhead.
-constexpr double kShortLaunch = 5e-6;
-// A bound limits a dispatch if it is above this share of the dispatch's time.
-constexpr double kNearBound = 0.3;
 
 double bytes_of(const problem::Dispatch& dispatch) {
   double bytes = 0;
@@ -99,7 +90,7 @@ Status measure_in_place(Context& context, const provider::ProgramCall& call, std
     tell_round(context, 0, rounds);
     HONE_ASSIGN(provider::ProgramTimes first, context.programs->kernel_times(call, 0));
     take_launches(first.kernels, program);
-    if (!alone && first.seconds > kLongCallSeconds) {
+    if (!alone && first.seconds > plan::kLongCallSeconds) {
       rounds = 1;
       runs.push_back(std::move(first));
     }
@@ -128,7 +119,7 @@ Status measure_whole(Context& context, ProgramTuning& session, bool alone,
   HONE_ASSIGN(const provider::ProgramCall call,
               compiled_call(context, program_to_profile(options, session.bytes()), function,
                             folder.path()));
-  const std::size_t rounds = alone ? kWholeRounds : kQuickRounds;
+  const std::size_t rounds = alone ? plan::kProfileRounds : plan::kQuickProfileRounds;
   if (context.programs->tells_kernel_times(call.device))
     return measure_in_place(context, call, rounds, alone, program, profile);
   HONE_ASSIGN(const std::vector<std::vector<double>> times,
@@ -152,9 +143,9 @@ double DispatchProfile::call_seconds() const {
 std::string DispatchProfile::limit() const {
   const std::optional<double> launch = launch_seconds();
   if (!launch) return "";
-  if (bound_seconds() > kNearBound * *launch)
+  if (bound_seconds() > plan::kNearBoundShare * *launch)
     return memory_seconds > arithmetic_seconds ? "memory" : "arithmetic";
-  if (*launch < kShortLaunch) return "launching";
+  if (*launch < plan::kShortLaunchSeconds) return "launching";
   return bound_seconds() > 0 ? "its code" : "";
 }
 

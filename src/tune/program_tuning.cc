@@ -9,6 +9,7 @@
 #include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
+#include "plan/policy.h"
 #include "trial/records.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
@@ -18,19 +19,6 @@
 #include "tune/services/load_program.h"
 
 namespace hone::tune {
-namespace {
-
-// Largest share of the total time for measuring which dispatches matter.
-constexpr double kWeighingShare = 0.2;
-// Candidates per provider, best estimate first, for a repair that is not worth tuning: it must be
-// correct, not fastest. There may be dozens of repairs, on top of the user's budget.
-constexpr std::size_t kEnoughForRepair = 16;
-// Least further gain assumed after an earlier run, as a share of the dispatch's time with that
-// run's winner.
-constexpr double kLeastLeft = 0.05;
-
-}  // namespace
-
 Status ProgramTuning::load(std::shared_ptr<const std::string> bytes, References references) {
   const auto span = context_.spend(trial::Activity::kSplit);
   const Options& options = context_.options;
@@ -147,7 +135,8 @@ Status ProgramTuning::weigh(double seconds, const store::Run& run) {
     if (is_finished) plan_.finish(i, share_now(i));
   }
   // A single dispatch gets all the time, whatever its possible gain.
-  if (plan_.count(plan::State::kWaiting) > 1) HONE_TRY(measure_defaults(seconds * kWeighingShare));
+  if (plan_.count(plan::State::kWaiting) > 1)
+    HONE_TRY(measure_defaults(seconds * plan::kWeighingShare));
   plan_.limit(context_.options.coverage, context_.options.most_dispatches);
   return {};
 }
@@ -162,8 +151,9 @@ Status ProgramTuning::search(double seconds, double part) {
       const double left = seconds - watch.seconds();
       const std::size_t done = plan_.count(plan::State::kFinished);
       const double share = plan_.seconds_for(*place, left);
-      const std::size_t least =
-          context_.options.budget_seconds >= kWholeSession ? kRightInWholeSession : 0;
+      const std::size_t least = context_.options.budget_seconds >= plan::kWholeSessionSeconds
+                                    ? plan::kRightInWholeSession
+                                    : 0;
       HONE_TRY(tune(*place,
                     {done, done + plan_.count(plan::State::kWaiting), share, left - share, least}));
       plan_.finish(*place, share_now(*place));
@@ -207,8 +197,8 @@ Status ProgramTuning::repair_others() {
         !context_.state->wrong_by_default.contains(chosen_[i]->name))
       continue;
     const std::size_t done = plan_.count(plan::State::kFinished);
-    HONE_TRY(tune(
-        i, {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1, kEnoughForRepair}));
+    HONE_TRY(tune(i, {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1,
+                      plan::kCandidatesOfRepair}));
     plan_.finish(i);
   }
   return {};
@@ -308,7 +298,7 @@ void ProgramTuning::weigh_anew(std::size_t place, const plan::Weight& weight) {
   const TunedDispatch* const known = found(place);
   if (known == nullptr || !known->payload) return plan_.weigh(place, weight);
   const double now = weight.share / known->selection.speedup.value_or(1);
-  const double left = std::max(kLeastLeft * now, weight.gain - (weight.share - now));
+  const double left = std::max(plan::kLeastGainLeft * now, weight.gain - (weight.share - now));
   plan_.weigh(place, {weight.share, left, weight.needs}, now);
 }
 

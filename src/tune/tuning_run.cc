@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/response_file.h"
 #include "base/stopwatch.h"
+#include "plan/policy.h"
 #include "tune/dispatch/finished_work.h"
 #include "tune/flag_baseline.h"
 #include "tune/program/flag_search.h"
@@ -18,22 +19,6 @@
 
 namespace hone::tune {
 namespace {
-
-// Tolerance of run.sh, as a multiple of the differences measured here. Outputs that are right here
-// (in a deep program by the program in f32, program_outputs.h) may differ slightly more on another
-// machine.
-constexpr double kTimesWhatWasSeen = 2;
-
-// Share of the budget for the search of the compiler's flags.
-constexpr double kFlagShare = 0.2;
-// Flag compiles that a whole session tries, however long they take.
-constexpr std::size_t kFlagCompiles = 15;
-// Least seconds for one dispatch: to prepare it, and for a few candidates and their finalists.
-constexpr double kLeastForADispatch = 15;
-// Program compiles after the search: to vet the spec, and to compile it as it ships.
-constexpr double kCompilesOfASpec = 2;
-// Least possible gain for which a baseline beside others is tuned, as a share of a call's time.
-constexpr double kWorthTuning = 0.1;
 
 class TuningRun {
  public:
@@ -178,10 +163,10 @@ class TuningRun {
   // the flag sets that have no baseline.
   Status tune_bases(const store::Run& run) {
     // The flag search may have used up the time, or the proof may need the rest.
-    const bool has_time =
-        !context_.options.prove ||
-        context_.state->deadline.has(kLeastForADispatch +
-                                     kCompilesOfASpec * context_.state->deadline.next_compile());
+    const bool has_time = !context_.options.prove ||
+                          context_.state->deadline.has(plan::kLeastDispatchSeconds +
+                                                       plan::kCompilesOfSpec *
+                                                           context_.state->deadline.next_compile());
     for (FlagBaseline& base : bases_) {
       if (has_time) HONE_TRY(base.add_sums());
       HONE_TRY(base.weigh(for_dispatches() / static_cast<double>(bases_.size()), run));
@@ -237,7 +222,7 @@ class TuningRun {
     std::vector<double> parts;
     for (const FlagBaseline& base : bases_) {
       const bool is_worth_it = gain(base) == most || base.is_begun() ||
-                               gain(base) >= kWorthTuning * base.seconds_of_a_call();
+                               gain(base) >= plan::kWorthTuningShare * base.seconds_of_a_call();
       parts.push_back(is_worth_it ? gain(base) : 0);
     }
     const double all = std::accumulate(parts.begin(), parts.end(), 0.0);
@@ -280,8 +265,8 @@ class TuningRun {
       return {};
     }
     const FlagSearchRequest request{
-        .seconds = kFlagShare * options.budget_seconds,
-        .compiles = options.budget_seconds >= kWholeSession ? kFlagCompiles : 0,
+        .seconds = plan::kFlagShare * options.budget_seconds,
+        .compiles = options.budget_seconds >= plan::kWholeSessionSeconds ? plan::kFlagCompiles : 0,
         .for_tuning = true,
         .prove = false};
     Result<FoundFlags> found =
@@ -466,7 +451,7 @@ class TuningRun {
     script.call.runtime_flags = options.runtime_flags;
     script.default_is_wrong = !result_.best->repairs.empty();
     for (const measure::ArrayDifference& each : result_.best->differences)
-      script.tolerances.push_back(kTimesWhatWasSeen * each.largest);
+      script.tolerances.push_back(plan::kRunToleranceTimes * each.largest);
     const std::filesystem::path inputs = options.out / "inputs";
     std::filesystem::create_directories(inputs, code);
     HONE_ASSIGN(script.call.inputs,

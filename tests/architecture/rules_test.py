@@ -98,8 +98,7 @@ NAMED_ELSEWHERE = {
     "output/session_report.cc": ("in IREE", "a documented column"),
     "problem/gpu_targets.cc": ("nvidia", "the table of GPUs, by their makers"),
     "provider/iree/compiler/flags_file.cc": ("cuda|NVIDIA|nvidia", "how a command's flags name a target"),
-    "store/schema.cc": ("iree_runtime", "a phase that stores of today hold by this name"),
-    "store/names.cc": ("iree_runtime", "the same"),
+    "store/encoding.h": ("iree_runtime", "a phase that stores of today hold by this name"),
     "tune/program/program_tolerance.cc": ("iree-run-module", "where the tolerance comes from, as it is printed"),
 }
 

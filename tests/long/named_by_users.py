@@ -53,7 +53,7 @@ def add_parts(tree):
     rules = tree / "tests/architecture/rules_test.py"
     insert(rules, '    "device/cuda": ["device"],', '    "device/twin": ["device/cpu"],')
     insert(rules, '    "provider/library":', '    "provider/plain_c": ["provider"],')
-    insert(rules, '    "store/schema.cc":',
+    insert(rules, '    "store/encoding.h":',
            '    "provider/plain_c/compile_worker.cc": ("iree_hal_executable_library_query", "the format that a CPU loads"),')
     text = rules.read_text()
     rules.write_text(text.replace('"provider/external", "provider/library", "device/cpu"',

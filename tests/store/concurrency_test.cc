@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "store/process.h"
+#include "store/host.h"
 #include "tests/store/fixture.h"
 
 namespace hone::store {

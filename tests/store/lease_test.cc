@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "store/process.h"
+#include "store/host.h"
 #include "store/sqlite.h"
 #include "tests/store/fixture.h"
 

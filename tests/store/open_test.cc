@@ -6,9 +6,10 @@
 
 #include <fstream>
 
-#include "store/file_system.h"
+#include "store/host.h"
 #include "store/sqlite.h"
 #include "tests/store/fixture.h"
+#include "tests/store/schema_1.h"
 
 namespace hone::store {
 namespace {
@@ -141,6 +142,35 @@ TEST_F(OpenTest, AStoreOfSchema1IsBroughtUpToDate) {
   EXPECT_EQ(details.verifications[0].rules, 1);
   EXPECT_EQ(details.verifications[0].reference, "");
   EXPECT_FALSE(*store.is_own(1)) << "nobody has said who compiled it";
+}
+
+// Columns with their types and keys, references and indexes, a line each.
+std::vector<std::string> schema_of(const std::filesystem::path& path) {
+  const auto database =
+      *Database::open(path, Database::Access::kReadOnly, std::chrono::milliseconds(100));
+  constexpr std::string_view kSchema = R"sql(
+SELECT format('%s column %s|%s|%s|%s|%s|%s', t.name, c.cid, c.name, c.type, c."notnull",
+              c.dflt_value, c.pk)
+  FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c WHERE t.type = 'table'
+UNION ALL SELECT format('%s reference %s|%s|%s', t.name, r."from", r."table", r."to")
+  FROM sqlite_schema AS t JOIN pragma_foreign_key_list(t.name) AS r WHERE t.type = 'table'
+UNION ALL SELECT format('%s index %s|%s|%s|%s|%s', t.name, i.origin, i."unique", i.partial, c.seqno,
+                        c.name)
+  FROM sqlite_schema AS t JOIN pragma_index_list(t.name) AS i JOIN pragma_index_info(i.name) AS c
+  WHERE t.type = 'table'
+UNION ALL SELECT format('%s is %s|%s', name, wr, strict) FROM pragma_table_list
+UNION ALL SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql <> '' ORDER BY 1)sql";
+  return *database->all<std::string>(kSchema);
+}
+
+TEST_F(OpenTest, AStoreOfSchema1GetsTheSchemaOfANewOne) {
+  open();
+  const std::vector<std::string> fresh = schema_of(path_);
+  EXPECT_GT(fresh.size(), 200u);
+  path_ = folder_.path() / "old.db";
+  run_sql(kSchema1);
+  EXPECT_TRUE(open().check()->ok());
+  EXPECT_EQ(schema_of(path_), fresh);
 }
 
 // Schema 2 has in commands, words and events what a later run goes on from.

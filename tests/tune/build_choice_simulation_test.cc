@@ -2,6 +2,7 @@
 // 5 % faster, on simulated machines with fixed seeds: 12 rounds choose, 20 others say what is so.
 #include <gtest/gtest.h>
 
+#include "plan/policy.h"
 #include "tests/measure/noise.h"
 #include "tune/program/build_choice.h"
 
@@ -69,7 +70,7 @@ TEST_P(Simulated, NineIdenticalVariantsAreLeftAtTheDefault) {
   });
   std::printf("noise %.0f %%: nine identical variants, another than the default %.1f %%\n",
               100 * GetParam(), 100 * wrong);
-  EXPECT_LE(wrong, kRecommendedInError);
+  EXPECT_LE(wrong, plan::kRecommendedInError);
 }
 
 // Flags that make the program 20 % faster, and specs that do nothing.
@@ -80,7 +81,7 @@ TEST_P(Simulated, ASpecThatDoesNothingIsNotRecommendedBesideAFlagThatHelps) {
   });
   std::printf("noise %.0f %%: a spec without effect, beside a flag with one %.1f %%\n",
               100 * GetParam(), 100 * wrong);
-  EXPECT_LE(wrong, kRecommendedInError);
+  EXPECT_LE(wrong, plan::kRecommendedInError);
 }
 
 TEST_P(Simulated, AGainOfFivePercentIsFound) {

@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "plan/policy.h"
+
 namespace hone::tune {
 namespace {
 
@@ -45,7 +47,7 @@ TEST(JointVerdict, SlowerMeansByMoreThanTheMargin) {
 // Rounds that could not tell 10 % apart have not shown that nothing is slower by 2 %: the margin
 // is what they resolve, and is said.
 TEST(JointVerdict, TheMarginIsAtLeastWhatTheRoundsResolve) {
-  EXPECT_DOUBLE_EQ(slower_margin(std::vector{compared(1, 0.002)}), kLeastMargin);
+  EXPECT_DOUBLE_EQ(slower_margin(std::vector{compared(1, 0.002)}), plan::kLeastMargin);
   EXPECT_NEAR(slower_margin(std::vector{compared(1, 0.01)}), 0.005 + 1.84 * 0.01, 0.001);
   EXPECT_NEAR(slower_margin(std::vector{compared(1, 0.002), compared(1, 0.05)}),
               0.005 + 1.84 * 0.05, 0.001);

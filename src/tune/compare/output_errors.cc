@@ -1,5 +1,6 @@
 #include "tune/compare/output_errors.h"
 
+#include "plan/policy.h"
 #include "tune/program/program_outputs.h"
 
 namespace hone::tune {
@@ -10,8 +11,7 @@ namespace {
 std::string beside_conversions(const OutputErrors& errors) {
   for (std::size_t i = 0; i < errors.results.size(); ++i) {
     const OutputErrors::OfResult& each = errors.results[i];
-    constexpr double kTimesTheConversions = 2;
-    if (each.b <= kTimesTheConversions * each.converted.value_or(0)) continue;
+    if (each.b <= plan::kErrorTimesTheConversions * each.converted.value_or(0)) continue;
     return fmt::format(
         "its error is {:.2g} of result {} (root mean square), and its conversions alone bring "
         "{:.2g}",

@@ -5,6 +5,7 @@
 
 #include "base/stopwatch.h"
 #include "measure/verification.h"
+#include "plan/policy.h"
 #include "trial/protocols.h"
 #include "trial/records.h"
 #include "trial/rounds.h"
@@ -18,10 +19,6 @@ struct Entry {
   store::Id candidate = 0;
   std::string identity;
 };
-
-// Assumed time to measure a library, in launches of the default. Two libraries took 22 s and 8 s
-// where the default takes 62 ms (4x8192x8192 in f32, two cores).
-constexpr double kLaunchesOfLibrary = 400;
 
 // Measures the kernels of one library.
 class Baselines {
@@ -199,7 +196,7 @@ Result<std::string> measure_baselines(Context& context, DispatchBench& bench,
                                       std::optional<store::Id> winner) {
   const std::string no_time = "no time is left beside the proof";
   const auto has_time = [&] {
-    return context.state->deadline.has(kLaunchesOfLibrary * bench.default_seconds());
+    return context.state->deadline.has(plan::kLaunchesOfLibrary * bench.default_seconds());
   };
   if (!has_time()) return no_time;
   HONE_ASSIGN(const trial::KernelResult<std::vector<measure::Baseline>> loaded,

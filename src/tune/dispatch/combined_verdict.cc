@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/policy.h"
+
 namespace hone::tune {
 
 using measure::Verdict;
@@ -10,7 +12,8 @@ using measure::Verdict;
 namespace {
 
 double margin_of(const measure::PairedComparison& comparison) {
-  return std::max(kLeastMargin, measure::smallest_difference(measure::half_width(comparison)));
+  return std::max(plan::kLeastMargin,
+                  measure::smallest_difference(measure::half_width(comparison)));
 }
 
 // Too few rounds cannot exclude a slowdown.
@@ -21,7 +24,7 @@ bool may_be_slower(const measure::PairedComparison& comparison) {
 }  // namespace
 
 double slower_margin(std::span<const measure::PairedComparison> comparisons) {
-  double margin = kLeastMargin;
+  double margin = plan::kLeastMargin;
   for (const measure::PairedComparison& each : comparisons)
     margin = std::max(margin, margin_of(each));
   return margin;

@@ -7,14 +7,12 @@
 #include <vector>
 
 #include "measure/comparison.h"
+#include "plan/policy.h"
 
 namespace hone::tune {
 
-// Differences below this share are not counted as slower under one condition of several.
-inline constexpr double kLeastMargin = 0.02;
-
 // Largest slowdown that "slower under no condition" tolerates, as a share. It is the maximum over
-// the conditions of max(kLeastMargin, measure::smallest_difference of its rounds).
+// the conditions of max(plan::kLeastMargin, measure::smallest_difference of its rounds).
 double slower_margin(std::span<const measure::PairedComparison> comparisons);
 
 // Returns the verdict over all comparisons. Faster: B is faster in one and slower in none. Slower:

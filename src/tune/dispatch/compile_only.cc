@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/stopwatch.h"
+#include "plan/policy.h"
 #include "plan/work_plan.h"
 #include "problem/code_target.h"
 #include "search/strategy.h"
@@ -17,7 +18,6 @@
 namespace hone::tune {
 namespace {
 
-constexpr std::size_t kCandidates = 200;
 // Seconds between two looks at the clock.
 constexpr double kReportSeconds = 1, kLookSeconds = 0.05;
 
@@ -77,7 +77,7 @@ class CompileOnly {
         const auto strategy,
         search::make_strategy(request_.options.strategy == "exhaustive" ? "exhaustive" : "random",
                               space, request_.options.seed));
-    return strategy->ask(request_.options.candidates.value_or(kCandidates));
+    return strategy->ask(request_.options.candidates.value_or(plan::kCandidatesOfCompileOnly));
   }
 
   Status propose_configurations(store::Id id, const provider::Provider& provider) {

@@ -13,15 +13,12 @@
 #include "measure/arithmetic_bound.h"
 #include "measure/comparison.h"
 #include "measure/verification.h"
+#include "plan/policy.h"
 #include "trial/protocols.h"
 #include "trial/records.h"
 
 namespace hone::tune {
 namespace {
-
-// Handles measured together: enough to share one sentinel, few enough to keep a round short against
-// the drift that it cancels.
-constexpr std::size_t kMeasuredTogether = 8;
 
 const measure::HandleSamples* samples_of(const measure::MeasureResult& measured, int handle) {
   return find_by(measured.handles, handle, &measure::HandleSamples::handle);
@@ -99,7 +96,7 @@ Status DispatchBench::work(Lane& lane, Queue& queue) {
 Result<Trials> DispatchBench::next_group(Queue& queue) {
   Trials group;
   const std::size_t share = (queue.trials.size() - queue.next + lanes_.size() - 1) / lanes_.size();
-  const std::size_t most = std::clamp<std::size_t>(share, 1, kMeasuredTogether);
+  const std::size_t most = std::clamp<std::size_t>(share, 1, plan::kMeasuredTogether);
   while (queue.next < queue.trials.size() && group.size() < most) {
     Trial& trial = *queue.trials[queue.next++];
     if (trial.state != trial::State::kCompiled && trial.state != trial::State::kVerified) continue;

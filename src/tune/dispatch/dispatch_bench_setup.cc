@@ -10,6 +10,7 @@
 #include "measure/arithmetic_bound.h"
 #include "measure/reference.h"
 #include "measure/statistics.h"
+#include "plan/policy.h"
 #include "trial/protocols.h"
 #include "trial/records.h"
 #include "tune/dispatch/dispatch_bench.h"
@@ -17,9 +18,6 @@
 
 namespace hone::tune {
 namespace {
-
-// Differences between devices below this share are not reported.
-constexpr double kNoDifference = 0.005;
 
 // Compiles the reference once per session, for all callers.
 Result<provider::Artifact> compile_reference(Context& context, const problem::Dispatch& dispatch,
@@ -318,7 +316,8 @@ std::string DispatchBench::differing_devices() const {
   const auto [fast, slow] = std::minmax_element(
       seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.median < b.median; });
   const double difference = slow->median / fast->median - 1;
-  if (difference < kNoDifference || !(slow->interval.low > fast->interval.high)) return {};
+  if (difference < plan::kDeviceDifference || !(slow->interval.low > fast->interval.high))
+    return {};
   return fmt::format(
       "{} runs the default of '{}' in {:.2f} % more time than {}, which is more than their noise; "
       "each candidate was compared with the default on its own device",

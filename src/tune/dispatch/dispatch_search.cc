@@ -5,19 +5,11 @@
 #include <utility>
 
 #include "measure/statistics.h"
+#include "plan/policy.h"
 #include "search/strategy.h"
 #include "space/configuration.h"
 
 namespace hone::tune {
-namespace {
-
-// Assumed seconds per candidate before any is known: on a two-core CPU, and beside 16 cores that
-// compile for a GPU (docs/studies/compile-time.md).
-constexpr double kUsualSeconds = 0.5;
-constexpr double kUsualSecondsBesideCompiles = 0.05;
-
-}  // namespace
-
 Result<DispatchSearch> DispatchSearch::begin(Context& context, const provider::Provider& provider,
                                              const problem::Dispatch& dispatch,
                                              const space::Space& space, double seconds) {
@@ -42,7 +34,8 @@ Result<DispatchSearch> DispatchSearch::begin(Context& context, const provider::P
 void DispatchSearch::choose_strategy(double seconds, bool has_prior) {
   const Options& options = context_.options;
   const bool compiles_ahead = !options.traits().compiling_disturbs;
-  const double each = compiles_ahead ? kUsualSecondsBesideCompiles : kUsualSeconds;
+  const double each =
+      compiles_ahead ? plan::kCandidateSecondsBesideCompiles : plan::kCandidateSeconds;
   const auto affordable = static_cast<std::size_t>(std::max(0.0, seconds) / each);
   const search::Choice choice = search::choose_strategy(
       {space_.count(), std::min(note_.planned, affordable), has_prior, compiles_ahead});

@@ -11,6 +11,7 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "measure/reference.h"
+#include "plan/policy.h"
 #include "space/configuration.h"
 #include "tune/dispatch/baselines.h"
 #include "tune/dispatch/dispatch_weight.h"
@@ -21,25 +22,6 @@
 namespace hone::tune {
 namespace {
 
-// Candidates per round. Enough to keep every compile process busy and to share a sentinel. Few
-// enough that the search gets early feedback and a round stays a small part of the time.
-constexpr std::size_t kMostInRound = 16;
-constexpr std::size_t kFewestInRound = 4;
-constexpr double kRoundShare = 0.1;
-// Seconds that a round waits for its compiles while others can be measured.
-constexpr double kCompilePatience = 0.5;
-// Extension of a search that has found too few correct candidates: its time once more, or at least
-// this many seconds.
-constexpr double kMostLonger = 10;
-
-// Share of a dispatch's time for libraries and the compiler's own runtime, and its limit in
-// seconds.
-constexpr double kBaselineShare = 0.1, kMostForBaselines = 8;
-// Least time for measuring under IREE's own runtime, which starts a process per sample.
-constexpr double kSecondsUnderRuntime = 4;
-// Wrong kernels after which another provider than the session's own is dropped, if none was
-// correct. They mostly share one cause.
-constexpr std::size_t kHopeless = 8;
 // Whether the failure counts as a wrong kernel. Compile errors and excessive memory say nothing
 // about other configurations.
 bool is_no_right_kernel(provider::FailureKind kind) {
@@ -51,13 +33,6 @@ std::string cause_of(const provider::Failure& failure) {
   return fmt::format("{}: {}", provider::name_of(failure.kind),
                      without_numbers(hone::reason_of(failure.message)));
 }
-// Seconds to compile, verify and measure a winner again where the shipped code differs.
-constexpr double kShipping = 2;
-// Skip a provider that needs to come within 1.5x of its stated lower bound to win. The fastest
-// kernel seen took 2.6x that bound (docs/studies/replaced-kernels.md: 234 of 621 TFLOP/s).
-constexpr double kBeyondHope = 1.5;
-// Ratio below which two first measurements are indistinguishable.
-constexpr double kSameTime = 1.01;
 
 std::string reason_of(measure::Won won, std::size_t tied) {
   if (won == measure::Won::kSeparated) return "faster than every other finalist";
@@ -76,9 +51,10 @@ struct Contender {
   std::string last_failure = {};
   CommonReason failures = {};
 
-  // Whether the provider is given up after kHopeless wrong kernels. Its kernels may be for another
-  // dispatch of the same form and compute something else. The time is better spent on others.
-  bool is_hopeless() const { return right == 0 && wrong >= kHopeless; }
+  // Whether the provider is given up after kHopelessWrong wrong kernels. Its kernels may be for
+  // another dispatch of the same form and compute something else. The time is better spent on
+  // others.
+  bool is_hopeless() const { return right == 0 && wrong >= plan::kHopelessWrong; }
 };
 
 class DispatchTuner {
@@ -134,7 +110,7 @@ class DispatchTuner {
     if (tried_.empty() || !context_.state->peak) return false;
     const double least = now_->provider->least_seconds(dispatch_, *context_.state->peak);
     const double found = best_ratio_ * bench_.default_seconds();
-    if (least * kBeyondHope < found) return false;
+    if (least * plan::kBeyondHope < found) return false;
     const std::string why = fmt::format(
         "{}: of {} no kernel takes less than {}, and one of {} was found", dispatch_.name,
         now_->provider->name(), format_duration(least), format_duration(found));
@@ -189,7 +165,7 @@ class DispatchTuner {
   Status search(double seconds) {
     DispatchSearch& search = *now_->search;
     const bool may_give_up = now_->provider != &context_.provider;
-    const double at_most = seconds + std::max(kMostLonger, seconds - clock_.seconds());
+    const double at_most = seconds + std::max(plan::kMostSecondsLonger, seconds - clock_.seconds());
     const auto goes_on = [&] {
       const bool enough =
           share_.enough > 0 && search.tried() >= share_.enough && now_->right >= share_.least_right;
@@ -248,11 +224,12 @@ class DispatchTuner {
   // Starts with few, then takes as many as fit into a share of the time at the average time so far.
   std::size_t round_size(double seconds) const {
     if (!traits().compiling_disturbs) return context_.options.compile_ahead;
-    if (tried() == 0) return kFewestInRound;
+    if (tried() == 0) return plan::kFewestInRound;
     const double each = clock_.seconds() / static_cast<double>(tried());
-    const double time = std::min(seconds * kRoundShare, seconds - clock_.seconds());
-    return static_cast<std::size_t>(std::clamp(time / each, static_cast<double>(kFewestInRound),
-                                               static_cast<double>(kMostInRound)));
+    const double time = std::min(seconds * plan::kRoundShare, seconds - clock_.seconds());
+    return static_cast<std::size_t>(std::clamp(time / each,
+                                               static_cast<double>(plan::kFewestInRound),
+                                               static_cast<double>(plan::kMostInRound)));
   }
 
   // Rounds that compile ahead: 0 where compiling disturbs measuring, 2 if the search does not learn
@@ -284,7 +261,9 @@ class DispatchTuner {
   }
 
   // Limits the wait where possible: some configurations compile 100x as long as others.
-  double patience() const { return traits().compiling_disturbs ? -1 : kCompilePatience; }
+  double patience() const {
+    return traits().compiling_disturbs ? -1 : plan::kCompilePatienceSeconds;
+  }
 
   // Measures the oldest rounds until at most `most` still compile.
   Status finish_compiling(std::size_t most) {
@@ -357,14 +336,15 @@ class DispatchTuner {
   }
 
   double for_baselines() const {
-    return context_.options.baselines ? std::min(kMostForBaselines, share_.seconds * kBaselineShare)
-                                      : 0;
+    return context_.options.baselines
+               ? std::min(plan::kMostBaselineSeconds, share_.seconds * plan::kBaselineShare)
+               : 0;
   }
 
   // Seconds left to search: the dispatch's share, less the time spent and the steps after the
   // search.
   double seconds_to_search() const {
-    const double for_shipping = traits().assembles_code ? kShipping : 0;
+    const double for_shipping = traits().assembles_code ? plan::kShippingSeconds : 0;
     return std::max(
         least_search_seconds(traits()),
         share_.seconds - whole_.seconds() - for_finalists() - for_baselines() - for_shipping);
@@ -398,7 +378,7 @@ class DispatchTuner {
     for (std::size_t i = 0; i < shipping.size(); ++i) {
       const Trial& trial = shipping[i].trial;
       if (trial.state != trial::State::kMeasured ||
-          *trial.ratio > *tried_.at(searched[i]).trial.ratio * kSameTime)
+          *trial.ratio > *tried_.at(searched[i]).trial.ratio * plan::kSameTimeRatio)
         continue;
       std::replace(finalists.begin(), finalists.end(), searched[i], trial.candidate);
       tried_.emplace(trial.candidate, std::move(shipping[i]));
@@ -449,7 +429,7 @@ class DispatchTuner {
       tuned.launch = std::move(kernel.launch);
     }
     // This measurement is only for the report: the choice is made.
-    if (context_.options.baselines && for_baselines() >= kSecondsUnderRuntime)
+    if (context_.options.baselines && for_baselines() >= plan::kSecondsUnderRuntime)
       HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
     return tuned;
   }
@@ -466,10 +446,10 @@ class DispatchTuner {
       of_winner.resize(std::min(of_winner.size(), times.size()));
       if (times.size() != of_winner.size() || times.empty()) continue;
       HONE_ASSIGN(const auto comparison, measure::compare_paired(of_winner, times));
-      if (comparison.ratio <= kNearTie) close.emplace_back(comparison.ratio, column);
+      if (comparison.ratio <= plan::kNearTieRatio) close.emplace_back(comparison.ratio, column);
     }
     std::ranges::sort(close);
-    if (close.size() > kMostNearTies) close.resize(kMostNearTies);
+    if (close.size() > plan::kMostNearTies) close.resize(plan::kMostNearTies);
     std::vector<NearTie> found;
     for (const auto& [ratio, column] : close) {
       const store::Id candidate = finalists_.candidates[column];

@@ -19,10 +19,6 @@ struct NearTie {
   store::Id candidate = 0;
   provider::Payload payload;
 };
-// Largest ratio of a near tie's time to the winner's. In the program, operand placement and the
-// kernels before it matter about as much: measured alone, operands are warm.
-inline constexpr double kNearTie = 1.05;
-inline constexpr std::size_t kMostNearTies = 2;  // each takes a compile of the whole program
 
 // Sets the selection's speedup from rounds shared with the default.
 void take_speedup(store::Selection& selection, const measure::PairedComparison& comparison);
@@ -75,10 +71,6 @@ struct Share {
   // no limit.
   std::size_t enough = 0;
 };
-
-// Budget in seconds that covers a whole session, and the correct candidates per dispatch then.
-inline constexpr double kWholeSession = 600;
-inline constexpr std::size_t kRightInWholeSession = 16;
 
 // Tunes one dispatch. An error if the default does not compile or run, or the session was told to
 // stop. `next`: problem of the next dispatch, which the runners prefetch; null: none, or it would

@@ -4,15 +4,12 @@
 
 #include "base/stopwatch.h"
 #include "measure/reference.h"
+#include "plan/policy.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/finalist_choice.h"
 
 namespace hone::tune {
 namespace {
-
-// Assumed seconds to set up a dispatch, before one was.
-constexpr double kReady = 1.5;
-constexpr double kLeastSearch = 3, kLeastSearchBesideCompiles = 2;
 
 // Returns a bench with its default verified and measured, and releases its compile server.
 Result<DispatchBench> bench_with_default(Context& context, const problem::Dispatch& dispatch,
@@ -27,12 +24,13 @@ Result<DispatchBench> bench_with_default(Context& context, const problem::Dispat
 }  // namespace
 
 double least_search_seconds(const device::Traits& traits) {
-  return traits.compiling_disturbs ? kLeastSearch : kLeastSearchBesideCompiles;
+  return traits.compiling_disturbs ? plan::kLeastSearchSeconds
+                                   : plan::kLeastSearchSecondsBesideCompiles;
 }
 
 double seconds_needed(const Context& context, std::optional<double> ready) {
   const device::Traits& traits = context.options.traits();
-  return ready.value_or(kReady) + least_search_seconds(traits) +
+  return ready.value_or(plan::kSetupSeconds) + least_search_seconds(traits) +
          finalist_seconds(0, traits.one_batch_tells);
 }
 
@@ -62,11 +60,10 @@ Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& d
   HONE_TRY(timed);
   const double launch = bench.default_seconds();
   const double launches = std::max(1, dispatch.launches_per_call);
-  // Expected gain: the default's time beyond its arithmetic at the device's peak. kLeastGain is the
-  // share that tuning may gain in any case.
-  constexpr double kLeastGain = 0.05;
-  const double gain = std::max(kLeastGain * launch, launch - bench.seconds_at_peak());
-  const double reference = measure::has_exact_reference(dispatch) ? 0 : kReady;
+  // Expected gain: the default's time beyond its arithmetic at the device's peak.
+  // kLeastExpectedGain is the share that tuning may gain in any case.
+  const double gain = std::max(plan::kLeastExpectedGain * launch, launch - bench.seconds_at_peak());
+  const double reference = measure::has_exact_reference(dispatch) ? 0 : plan::kSetupSeconds;
   const double needs = seconds_needed(context, clock.seconds() + reference);
   return plan::Weight{launch * launches, gain * launches, needs};
 }

@@ -7,16 +7,12 @@
 
 #include "base/ranges.h"
 #include "base/stopwatch.h"
+#include "plan/policy.h"
 #include "trial/protocols.h"
 #include "trial/rounds.h"
 
 namespace hone::tune {
 namespace {
-
-// Factor by which the fewest rounds may exceed the time.
-constexpr double kOverrun = 2;
-// Share of the finalists' time for comparing the winner's launches.
-constexpr double kCompareShare = 0.5;
 
 class FinalistRace {
  public:
@@ -112,7 +108,7 @@ class FinalistRace {
       HONE_TRY(race_.end());
       return true;
     }
-    if (drops_ && left() <= -(kOverrun - 1) * seconds_) HONE_TRY(race_.narrow());
+    if (drops_ && left() <= -(plan::kFinalistOverrun - 1) * seconds_) HONE_TRY(race_.narrow());
     return false;
   }
 
@@ -164,7 +160,7 @@ class FinalistRace {
       if (missing > 0) {
         HONE_ASSIGN(const bool right,
                     compare(column, missing,
-                            kCompareShare * seconds_ / static_cast<double>(columns.size())));
+                            plan::kCompareShare * seconds_ / static_cast<double>(columns.size())));
         HONE_TRY(runner_.unload(kernels_[column]));
         if (!right) return false;
       }

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "measure/statistics.h"
+#include "plan/policy.h"
 #include "provider/resources.h"
 #include "trial/protocols.h"
 #include "trial/rounds.h"
@@ -12,14 +13,6 @@
 
 namespace hone::tune {
 namespace {
-
-// Seconds for comparing the winner's launches again, since other code ships.
-constexpr double kCompareSeconds = 5;
-// Rounds under the runtime: enough for a verdict at 5 % (six) with some to spare. Each is a process
-// of its own.
-constexpr int kRuntimeRounds = 8;
-constexpr double kSecondsPerRound = 0.1;
-constexpr double kMostLaunches = 64;
 
 struct Kernel {
   store::Id candidate;
@@ -65,9 +58,9 @@ class ShippedPair {
       if (!verified) return fails(verified.error());
       if (!verified->right) return "assembled by the driver it is wrong: " + verified->message;
     }
-    HONE_ASSIGN(
-        const trial::KernelResult<measure::Repeated> repeated,
-        runner_.compare(kernels_.back().kernel, measure::kComparedLaunches, kCompareSeconds));
+    HONE_ASSIGN(const trial::KernelResult<measure::Repeated> repeated,
+                runner_.compare(kernels_.back().kernel, measure::kComparedLaunches,
+                                plan::kShippedCompareSeconds));
     if (!repeated) return fails(repeated.error());
     if (!repeated->verification.right)
       return "assembled by the driver it is wrong: " + repeated->verification.message;
@@ -183,17 +176,17 @@ Status measure_under_runtime(Context& context, DispatchBench& bench,
   }
   // Launches per sample are limited, and equal for both: 64 launches of a 0.1 s default per sample
   // take minutes.
-  const double room = kSecondsPerRound / std::max(bench.default_seconds(), 1e-9);
-  const int launches = static_cast<int>(std::clamp(room, 1.0, kMostLaunches));
+  const double room = plan::kRuntimeSecondsPerRound / std::max(bench.default_seconds(), 1e-9);
+  const int launches = static_cast<int>(std::clamp(room, 1.0, plan::kMostRuntimeLaunches));
   std::vector<std::vector<double>> times(artifacts.size());
   std::mt19937_64 coin(context.options.seed);
-  for (int round = 0; round < kRuntimeRounds; ++round) {
+  for (int round = 0; round < plan::kRuntimeRounds; ++round) {
     const std::size_t first = coin() & 1;
     for (const std::size_t which : {first, 1 - first}) {
       const Result<double> seconds = context.programs->time_artifact(
           {&artifacts[which], files->contents, files->types, context.options.place().address,
            context.stop_fd, launches},
-          kSecondsPerRound);
+          plan::kRuntimeSecondsPerRound);
       HONE_TRY(interruption(seconds));
       if (!seconds) return context.store.log_event("runtime", seconds.error().message);
       times[which].push_back(*seconds);

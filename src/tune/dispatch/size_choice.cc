@@ -7,6 +7,7 @@
 
 #include "base/ranges.h"
 #include "measure/comparison.h"
+#include "plan/policy.h"
 #include "tune/dispatch/combined_verdict.h"
 #include "tune/dispatch/finalists.h"
 
@@ -46,7 +47,8 @@ Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<Disp
                         each.tuned->launch});
   }
   std::ranges::stable_sort(rivals, std::greater(), &Rival::speedup);
-  if (rivals.size() > kMostRivals) rivals.erase(rivals.begin() + kMostRivals, rivals.end());
+  if (rivals.size() > plan::kMostRivals)
+    rivals.erase(rivals.begin() + plan::kMostRivals, rivals.end());
   return rivals;
 }
 
@@ -131,10 +133,10 @@ std::vector<const Rival*> close_to(const Rival& chosen, const std::vector<Rival>
   std::vector<const Rival*> close;
   for (const Rival& rival : rivals)
     if (&rival != &chosen && rival.comparisons.size() == sizes &&
-        ratio(rival) <= kNearTie * ratio(chosen))
+        ratio(rival) <= plan::kNearTieRatio * ratio(chosen))
       close.push_back(&rival);
   std::ranges::sort(close, {}, [&](const Rival* rival) { return ratio(*rival); });
-  if (close.size() > kMostNearTies) close.resize(kMostNearTies);
+  if (close.size() > plan::kMostNearTies) close.resize(plan::kMostNearTies);
   return close;
 }
 

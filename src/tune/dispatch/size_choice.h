@@ -17,12 +17,6 @@ struct DispatchAtSize {
   std::string where;                             // "M=16", "main_dispatch_3_matmul at M=16"
 };
 
-// Verifies and measures every winner at all of `at`, beside the default, for about `seconds` each.
-// All of `at` get the fastest winner by the geometric mean. It must be correct everywhere, and
-// faster in one and slower in none (combined_verdict.h; its margin is part of the note). Without
-// such a winner, all keep the default. Of more than kMostRivals winners, those that gained most
-// take part. Errors: those of tune_dispatch.
-inline constexpr std::size_t kMostRivals = 6;
 Status choose_for_all_sizes(Context& context, const std::vector<DispatchAtSize>& at,
                             double seconds);
 

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/ranges.h"
 #include "base/stopwatch.h"
+#include "plan/policy.h"
 #include "trial/records.h"
 #include "tune/program/program_outputs.h"
 #include "tune/program/program_rounds.h"
@@ -17,23 +18,6 @@
 
 namespace hone::tune {
 namespace {
-
-// Choosing among six builds and proving three takes about 130 samples. A small budget makes them
-// short, lest the proof take several times the user's budget.
-constexpr double kSamplesWithinBudget = 400, kShortestSampleSeconds = 0.03;
-
-// Limit of the bytes that compile at once. Each compile has a copy of the program, and returns a
-// module about as large.
-constexpr std::size_t kBytesAtOnce = std::size_t{1} << 30;
-// Limit of the operations of a call in f32 by untuned code on the host: some tens of seconds on a
-// few cores.
-constexpr double kMostFlopsOfHost = 1e12;
-// Seconds that the default may take for a call.
-constexpr double kMostOfFirstCall = 600;
-// Seconds. Outputs of a program that takes longer are compared on one set of inputs, not two.
-constexpr double kSlowCall = 5;
-// Seconds. A longer first call may have been reading weights, so another call is timed.
-constexpr double kMayBeLoading = 1;
 
 // Returns the largest error of the outputs; infinite if one is not a number.
 double largest_error(const std::vector<problem::Array>& outputs,
@@ -68,13 +52,14 @@ Result<BuildBench> BuildBench::create(Context& context, const problem::Program& 
 }
 
 provider::ProgramCall BuildBench::call(const ProgramBuild& build) const {
-  return {.module = build.module,
-          .function = function_,
-          .inputs = inputs_,
-          .device = context_->options.place().address,
-          .runtime_flags = context_->options.runtime_flags,
-          .stop_fd = context_->stop_fd,
-          .most_seconds = context_->state->deadline.most_call().value_or(kMostOfFirstCall)};
+  return {
+      .module = build.module,
+      .function = function_,
+      .inputs = inputs_,
+      .device = context_->options.place().address,
+      .runtime_flags = context_->options.runtime_flags,
+      .stop_fd = context_->stop_fd,
+      .most_seconds = context_->state->deadline.most_call().value_or(plan::kMostFirstCallSeconds)};
 }
 
 Result<std::vector<trial::CompiledModule>> BuildBench::compile(std::vector<ProgramBuild>& builds) {
@@ -201,8 +186,8 @@ Status BuildBench::expect(const ProgramBuild& build) {
               context_->programs->run_program(call(build), function_.outputs.size()));
   Deadline& deadline = context_->state->deadline;
   deadline.called(watch.seconds());
-  const bool is_slow = watch.seconds() > kSlowCall;
-  if (watch.seconds() > kMayBeLoading && !is_slow && !deadline.knows_call_again()) {
+  const bool is_slow = watch.seconds() > plan::kSlowCallSeconds;
+  if (watch.seconds() > plan::kMayBeLoadingSeconds && !is_slow && !deadline.knows_call_again()) {
     HONE_ASSIGN(const auto rounds, time_rounds(*context_->programs, {call(build)},
                                                {1, sample_seconds(), 1}, context_->observer));
     deadline.called_again(rounds.front().front());
@@ -296,7 +281,7 @@ Result<double> BuildBench::error_of_first() {
 }
 
 Result<double> BuildBench::ask_the_host(const std::vector<problem::Array>& outputs) {
-  if (flops_ > kMostFlopsOfHost)
+  if (flops_ > plan::kMostHostFlops)
     return failure("its {:.3g} operations would take this machine's cores too long", flops_);
   context_->observer.progress({.step = "computing the program on this machine's cores"});
   HONE_ASSIGN(const std::vector<problem::Array> exact, outputs_of_host());
@@ -351,8 +336,7 @@ Result<std::vector<problem::Array>> BuildBench::outputs_in_f32(
 // Prefetches the f32 compile. Among many flag sets, some change a narrow output by more than
 // rounding explains, and only the program in f32 tells which.
 void BuildBench::compare_in_f32_later(std::size_t builds) {
-  constexpr std::size_t kMany = 4;
-  if (builds < kMany || wide_begun_ || checked_.empty() || checked_.front().wide ||
+  if (builds < plan::kManyBuilds || wide_begun_ || checked_.empty() || checked_.front().wide ||
       !are_narrow(checked_.front().expected) || context_->options.traits().compiling_disturbs)
     return;
   wide_begun_ = true;
@@ -361,9 +345,9 @@ void BuildBench::compare_in_f32_later(std::size_t builds) {
 
 Status BuildBench::add_each(std::vector<ProgramBuild> wanted) {
   std::vector<ProgramBuild> builds = unknown_of(std::move(wanted));
-  const std::size_t at_once =
-      std::max<std::size_t>(1, std::min(context_->options.compile_jobs,
-                                        kBytesAtOnce / std::max<std::size_t>(1, bytes_.size())));
+  const std::size_t at_once = std::max<std::size_t>(
+      1, std::min(context_->options.compile_jobs,
+                  plan::kCompileBytesAtOnce / std::max<std::size_t>(1, bytes_.size())));
   compare_in_f32_later(builds.size());
   for (std::size_t begin = 0; begin < builds.size(); begin += at_once) {
     const auto from = builds.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -486,8 +470,8 @@ Status BuildBench::time(int rounds, const std::vector<BuildId>& builds, std::uin
 }
 
 double BuildBench::sample_seconds() const {
-  return std::clamp(context_->options.budget_seconds / kSamplesWithinBudget, kShortestSampleSeconds,
-                    trial::kProgramSampleSeconds);
+  return std::clamp(context_->options.budget_seconds / plan::kSamplesWithinBudget,
+                    plan::kShortestSampleSeconds, trial::kProgramSampleSeconds);
 }
 
 Result<std::vector<double>> BuildBench::sample(const std::vector<BuildId>& builds,

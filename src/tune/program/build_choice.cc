@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "plan/policy.h"
 #include "tune/dispatch/combined_verdict.h"
 
 namespace hone::tune {
@@ -22,7 +23,7 @@ Result<Claim> claim(std::span<const ProvingRounds> at_sizes,
                     std::vector<double> ProvingRounds::*without,
                     std::vector<double> ProvingRounds::*with) {
   measure::ComparisonOptions options;
-  options.alpha = kRecommendedInError / static_cast<double>(at_sizes.size());
+  options.alpha = plan::kRecommendedInError / static_cast<double>(at_sizes.size());
   Claim claimed;
   for (const ProvingRounds& rounds : at_sizes) {
     HONE_ASSIGN(measure::PairedComparison comparison,
@@ -66,7 +67,7 @@ Result<std::optional<VerifiedBuild>> most_promising(
     for (std::size_t i = 0; i < rival.size(); ++i) {
       HONE_ASSIGN(measure::PairedComparison comparison,
                   measure::compare_paired(base[i]->seconds, rival[i]->seconds));
-      slower = slower || comparison.ratio > 1 + kLeastMargin;
+      slower = slower || comparison.ratio > 1 + plan::kLeastMargin;
       comparisons.push_back(std::move(comparison));
     }
     const double ratio = mean_ratio(comparisons);
@@ -101,7 +102,7 @@ nlohmann::json json_of(const ProgramVerdict& verdict, const VerifiedBuild& chose
   if (verdict.recommended == Recommended::kChosen) recommended = chosen.label;
   return {{"variant", chosen.label},
           {"recommended", recommended},
-          {"recommended_in_error", kRecommendedInError},
+          {"recommended_in_error", plan::kRecommendedInError},
           {"against_default", json_of_claim(verdict.chosen)},
           {"spec_against_flags", json_of_claim(verdict.spec)},
           {"flags_against_default", json_of_claim(verdict.flags)}};
@@ -109,10 +110,9 @@ nlohmann::json json_of(const ProgramVerdict& verdict, const VerifiedBuild& chose
 
 std::vector<bool> kept_entries(std::span<const measure::Verdict> with_it,
                                const measure::PairedComparison& whole) {
-  constexpr double kWorthProving = 0.98;
   const bool helps =
       whole.verdict == measure::Verdict::kFaster ||
-      (whole.verdict == measure::Verdict::kNoDifferent && whole.ratio <= kWorthProving);
+      (whole.verdict == measure::Verdict::kNoDifferent && whole.ratio <= plan::kWorthProvingRatio);
   std::vector<bool> kept;
   for (const measure::Verdict verdict : with_it)
     kept.push_back(helps ? verdict != measure::Verdict::kSlower

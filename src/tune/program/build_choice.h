@@ -11,14 +11,11 @@
 
 #include "base/result.h"
 #include "measure/comparison.h"
+#include "plan/policy.h"
 #include "tune/program/build.h"
 #include "tune/program/spec_entries.h"
 
 namespace hone::tune {
-
-// False-positive rate of a recommendation. If no build is faster than the default, at most this
-// share of runs recommends one, for any number of builds and sizes.
-inline constexpr double kRecommendedInError = 0.05;
 
 // A build that runs and gives the default's outputs.
 struct VerifiedBuild : CheckedBuild {
@@ -30,9 +27,9 @@ struct VerifiedBuild : CheckedBuild {
 
 // Returns the build with the smallest ratio to the default (geometric mean over the sizes).
 // `at_sizes`: the builds at each size, the default first. A build counts if every size has it with
-// the same spec, and if no size estimates it slower by kLeastMargin. The result may be the default;
-// none if there are no builds, or a size lacks the default. If some builds repair a wrong default,
-// returns the one of these with the smallest ratio, whatever it is.
+// the same spec, and if no size estimates it slower by plan::kLeastMargin. The result may be the
+// default; none if there are no builds, or a size lacks the default. If some builds repair a wrong
+// default, returns the one of these with the smallest ratio, whatever it is.
 Result<std::optional<VerifiedBuild>> most_promising(
     const std::vector<std::vector<VerifiedBuild>>& at_sizes);
 
@@ -62,9 +59,9 @@ struct ProgramVerdict {
 // Recommends the chosen build if it is faster than the default, and its spec faster than its flags
 // alone. Recommends the flags if their gain is certain and the spec's is not. Recommends the chosen
 // build too if only the gain of both together is certain; else the default. The second question is
-// asked only once the first is answered, so kRecommendedInError holds for both together; it is
-// divided among the sizes. `repairs`: what the chosen build repairs (VerifiedBuild); if not empty,
-// the build is recommended however fast it is. Input errors: those of compare_paired.
+// asked only once the first is answered, so plan::kRecommendedInError holds for both together; it
+// is divided among the sizes. `repairs`: what the chosen build repairs (VerifiedBuild); if not
+// empty, the build is recommended however fast it is. Input errors: those of compare_paired.
 Result<ProgramVerdict> verdict_of(std::span<const ProvingRounds> at_sizes,
                                   const std::vector<std::string>& repairs = {});
 

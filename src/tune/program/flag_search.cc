@@ -14,38 +14,11 @@
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
 #include "measure/verification.h"
+#include "plan/policy.h"
 #include "trial/records.h"
 
 namespace hone::tune {
 namespace {
-
-// Additions to the best set that are tried at a time: few, so that the next best is known soon.
-constexpr std::size_t kTogether = 4;
-// A choice that changed nothing so often, alone and with another, is not tried with more.
-constexpr std::size_t kWithoutEffect = 2;
-// A choice that alone makes the program slower than this many times is not tried with others.
-constexpr double kHopelessRatio = 1.5;
-// Ratio to the best of a round up to which a trial stays, after each of its rounds. Samples of a
-// program differ by up to a tenth on a machine that others use too.
-constexpr double kStays[] = {1.5, 1.3, 1.2, 1.12, 1.08, 1.08};
-// A new best must be faster than the last by this much, lest the search climb noise.
-constexpr double kStep = 0.985;
-// Data tiling is tuned if the program is no slower than this many times the best. The compiler's
-// own product of tiles reached 75 to 97 % of the peak (docs/studies/blocked-weights.md).
-constexpr double kTilesMayWin = 1.25;
-// Blocked weights are tuned too if the program is no slower than this many times the best without
-// them. Tuning changes the configurations of both, but only blocked weights change the order in
-// which memory is read.
-constexpr double kBlocksMayWin = 1.25;
-// Limit of the search time if the requested compiles take longer, as a multiple of the requested
-// seconds.
-constexpr double kLatest = 2;
-// Share of the requested seconds for which begun rounds go on past the end: a slow call gets fewer
-// rounds, a fast one all of them.
-constexpr double kRoundsShare = 0.1;
-// Largest error of a correct program of 16 bits against itself in f32, by rounding behind many
-// layers (docs/studies/gpu-models.md). Root mean square, as a share of the output.
-constexpr double kMostErrorOfRepair = 0.05;
 
 std::string_view name_in(std::string_view flag) {
   return flag.substr(0, flag.find('='));
@@ -91,9 +64,10 @@ class FlagSearch {
       }
     found_.best = set_of(best_[kAny]);
     found_.bases = {set_of(best_[kUntiled])};
-    if (is_own(kBlocked) && ratio_of(best_[kBlocked]) < kBlocksMayWin * ratio_of(best_[kUntiled]))
+    if (is_own(kBlocked) &&
+        ratio_of(best_[kBlocked]) < plan::kBlockedMayWin * ratio_of(best_[kUntiled]))
       found_.bases.push_back(set_of(best_[kBlocked]));
-    if (best_[kTiled] > 0 && ratio_of(best_[kTiled]) < kTilesMayWin * ratio_of(best_[kAny]))
+    if (best_[kTiled] > 0 && ratio_of(best_[kTiled]) < plan::kTiledMayWin * ratio_of(best_[kAny]))
       found_.bases.push_back(set_of(best_[kTiled]));
     return std::move(found_);
   }
@@ -117,7 +91,7 @@ class FlagSearch {
     if (!context_.state->deadline.has(context_.state->deadline.trial())) return true;
     if (compiles_ == 0) return false;
     const double seconds = watch_.seconds();
-    return seconds > kLatest * request_.seconds ||
+    return seconds > plan::kFlagSearchOverrun * request_.seconds ||
            (seconds > request_.seconds && compiles_ >= request_.compiles);
   }
 
@@ -125,7 +99,8 @@ class FlagSearch {
   // compile.
   Status time_once(const std::vector<std::size_t>& trials) {
     const std::vector<std::size_t> running = unsettled(trials);
-    return running.empty() ? Status() : take_rounds(running, std::span(kStays).first(1));
+    return running.empty() ? Status()
+                           : take_rounds(running, std::span(plan::kFlagTrialStays).first(1));
   }
 
   std::vector<std::size_t> unsettled(std::vector<std::size_t> trials) const {
@@ -138,7 +113,9 @@ class FlagSearch {
   std::vector<std::size_t> near_the_fastest(std::vector<std::size_t> trials) const {
     double fastest = 1;
     for (const std::size_t trial : trials) fastest = std::min(fastest, ratio_of(trial));
-    std::erase_if(trials, [&](std::size_t trial) { return ratio_of(trial) > kStays[0] * fastest; });
+    std::erase_if(trials, [&](std::size_t trial) {
+      return ratio_of(trial) > plan::kFlagTrialStays[0] * fastest;
+    });
     return trials;
   }
 
@@ -166,7 +143,7 @@ class FlagSearch {
     while (!is_over()) {
       std::vector<Set> next = additions(which);
       if (next.empty()) return {};
-      if (next.size() > kTogether) next.resize(kTogether);
+      if (next.size() > plan::kFlagsTogether) next.resize(plan::kFlagsTogether);
       HONE_ASSIGN(const std::vector<std::size_t> made, make(std::move(next)));
       HONE_TRY(race(made));
     }
@@ -180,7 +157,8 @@ class FlagSearch {
     std::vector<std::pair<double, Set>> sets;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
       const double alone = ratio_alone(i);
-      if (alone > kHopelessRatio || times_without_effect(i) >= kWithoutEffect) continue;
+      if (alone > plan::kHopelessFlagRatio || times_without_effect(i) >= plan::kTriesWithoutEffect)
+        continue;
       Set set;
       for (const std::size_t other : best)
         if (!excludes(choices_[other], choices_[i])) set.push_back(other);
@@ -210,7 +188,7 @@ class FlagSearch {
     if (alone == sets_.end()) return 1;
     const FlagTrial& trial = found_.trials[static_cast<std::size_t>(alone - sets_.begin())];
     // A choice that does not change the module alone may change it together with another.
-    return trial.failure.empty() ? trial.ratio.value_or(1) : 2 * kHopelessRatio;
+    return trial.failure.empty() ? trial.ratio.value_or(1) : 2 * plan::kHopelessFlagRatio;
   }
 
   static bool excludes(const provider::FlagChoice& a, const provider::FlagChoice& b) {
@@ -318,7 +296,7 @@ class FlagSearch {
     if (!running.empty()) {
       for (const std::size_t best : best_)
         if (best > 0 && std::ranges::count(running, best) == 0) running.push_back(best);
-      HONE_TRY(take_rounds(running, kStays));
+      HONE_TRY(take_rounds(running, plan::kFlagTrialStays));
     }
     const auto was_best = best_;
     do {
@@ -353,7 +331,7 @@ class FlagSearch {
     std::size_t best = before;
     for (const std::size_t trial : trials) {
       const std::optional<double> ratio = found_.trials[trial].ratio;
-      if (ratio && is_of(which, sets_[trial]) && *ratio < kStep * ratio_of(before) &&
+      if (ratio && is_of(which, sets_[trial]) && *ratio < plan::kFlagStep * ratio_of(before) &&
           *ratio < ratio_of(best))
         best = trial;
     }
@@ -371,7 +349,8 @@ class FlagSearch {
     for (const double stays : all_stay) {
       const bool is_known = std::ranges::all_of(
           running, [&](std::size_t trial) { return found_.trials[trial].ratio.has_value(); });
-      if (is_known && is_over() && watch.seconds() > kRoundsShare * request_.seconds) break;
+      if (is_known && is_over() && watch.seconds() > plan::kFlagRoundsShare * request_.seconds)
+        break;
       std::vector<BuildId> ids{default_build().id()};
       for (const std::size_t trial : running) ids.push_back(found_.trials[trial].id());
       HONE_ASSIGN(const std::vector<double> seconds,
@@ -526,7 +505,7 @@ Result<std::optional<RepairingFlags>> find_repair(Context& context, const proble
     RepairingFlags repair{{choice.name, choice.flags}, ""};
     if (!error)
       repair.not_proved = error.error().message;
-    else if (!(*error <= kMostErrorOfRepair))
+    else if (!(*error <= plan::kMostErrorOfRepair))
       repair.not_proved = fmt::format(
           "its outputs are off by {:.2g} of them from those of an independent compile", *error);
     if (!found || repair.not_proved.empty()) found = std::move(repair);

@@ -8,14 +8,13 @@
 #include "base/file.h"
 #include "measure/half.h"
 #include "measure/inputs.h"
+#include "plan/policy.h"
 
 namespace hone::tune {
 namespace {
 
 using problem::ElementType;
 
-constexpr int kDraws = 3;
-constexpr double kTimesTheMove = 4;
 constexpr std::size_t kRun = 64;  // elements that move together
 
 // Returns the relative nudge of a type. 64 units of f32: sums of tens of thousands of terms in
@@ -82,7 +81,7 @@ Result<std::optional<OutputMoves>> moves_of(const std::vector<std::filesystem::p
     wanted.push_back(measure::values_of(each));
     moves.emplace_back(wanted.back().size(), 0.0);
   }
-  for (int draw = 0; draw < kDraws; ++draw) {
+  for (int draw = 0; draw < plan::kMoveDraws; ++draw) {
     std::vector<std::filesystem::path> files = inputs;
     bool any = false;
     for (std::size_t i = 0; i < files.size(); ++i) {
@@ -117,7 +116,7 @@ Result<measure::Comparison> compare_with_moves(const problem::Array& got,
   const problem::TensorType& type = expected.type;
   HONE_ASSIGN(measure::Comparison plain, measure::compare(got, expected, tolerance));
   if (plain.right || plain.elements != std::ssize(moves)) return plain;
-  const double times = problem::is_float(type.element) ? kTimesTheMove : 1;
+  const double times = problem::is_float(type.element) ? plan::kTimesTheMove : 1;
   const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
   const std::vector<double> values = measure::values_of(got), wanted = measure::values_of(expected);
   problem::Array forgiven = got;

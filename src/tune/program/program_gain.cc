@@ -7,13 +7,11 @@
 
 #include "base/ranges.h"
 #include "measure/statistics.h"
+#include "plan/policy.h"
 #include "tune/program/kernels_in_place.h"
 
 namespace hone::tune {
 namespace {
-
-// Runs of each build, in turn: one run gives a kernel's mean without a spread.
-constexpr int kRunsInPlace = 3;
 
 // Returns the default's seconds per launch, by dispatch.
 Result<std::map<store::Id, double>> default_times(Context& context) {
@@ -59,7 +57,7 @@ Status look_at_kernels(Context& context, const ProgramBench& bench, const Verifi
   if (gain.kernels.empty() || without == nullptr || with == nullptr) return {};
   const KernelGain& known = gain.kernels.front();
   HONE_ASSIGN(const auto runs, look_in_place(context, builds, {without->id(), with->id()},
-                                             {kRunsInPlace}, {known.dispatch, known.launches}));
+                                             {plan::kGainRuns}, {known.dispatch, known.launches}));
   SecondsByKernel before = medians(runs[0]), after = medians(runs[1]);
   for (KernelGain& kernel : gain.kernels) {
     const auto a = before.find(kernel.dispatch), b = after.find(kernel.dispatch);

@@ -7,13 +7,11 @@
 
 #include "measure/half.h"
 #include "measure/verification.h"
+#include "plan/policy.h"
 #include "tune/program/program_tolerance.h"
 
 namespace hone::tune {
 namespace {
-
-constexpr double kTimesTheDefault = 2;
-constexpr double kMostOfTheDefault = 0.1;
 
 bool is_narrow(problem::ElementType type) {
   return type == problem::ElementType::kF16 || type == problem::ElementType::kBF16;
@@ -52,13 +50,13 @@ std::string beside_wide(const problem::Array& output, const problem::Array& expe
   const std::vector<double> exact = measure::values_of(wide);
   const Distance own = distance(expected, exact), got = distance(output, exact);
   const double share = error_by_wide(expected, wide);
-  if (!(share <= kMostOfTheDefault))
+  if (!(share <= plan::kMostErrorOfDefault))
     return fmt::format(
         "the default's own error is {:.2g} of the output (root mean square, by the program in "
         "f32): it may be wrong itself, which hone verify tells, and nothing can be told by it",
         share);
-  if (got.root_mean_square <= kTimesTheDefault * own.root_mean_square &&
-      got.worst <= kTimesTheDefault * own.worst)
+  if (got.root_mean_square <= plan::kErrorTimesTheDefault * own.root_mean_square &&
+      got.worst <= plan::kErrorTimesTheDefault * own.worst)
     return "";
   return fmt::format(
       "by the program in f32 its error is {:.2g} (root mean square; the default's {:.2g}) and "

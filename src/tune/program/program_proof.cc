@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/ranges.h"
+#include "plan/policy.h"
 #include "provider/ptx_kernel.h"
 #include "tune/program/spec_vetting.h"
 #include "tune/services/function_choice.h"
@@ -12,11 +13,6 @@
 namespace hone::tune {
 namespace {
 
-// Rounds used to choose, and rounds used to prove. At 3 % noise, 20 of the latter find a gain of 5
-// % in nine of ten proofs (tests/tune/build_choice_simulation_test.cc prints the shares).
-constexpr int kChoosingRounds = 12, kProvingRounds = 20;
-// Compiles for near ties: the program with the winners alone, and with near ties of two ranks.
-constexpr std::size_t kCompilesOfTies = 3;
 // Labels of builds.
 constexpr const char* kSpec = "spec";
 // The user's own spec from before, whose entries follow those of every new spec.
@@ -213,7 +209,7 @@ class Proof {
   }
 
   Status time(const std::vector<BuildId>& ids) {
-    return builds_->time(kChoosingRounds, ids, context_.options.seed,
+    return builds_->time(plan::kChoosingRounds, ids, context_.options.seed,
                          context_.state->deadline.for_choosing());
   }
   Status time_if(const std::function<bool(const ProgramBuild&)>& wanted) {
@@ -352,14 +348,14 @@ class Proof {
   Status choose_among_near_ties() {
     const bool told = context_.programs->tells_kernel_times(context_.options.place().address);
     if (!context_.options.near_ties || !told || entries_.empty() ||
-        !has_time_for_specs(kCompilesOfTies))
+        !has_time_for_specs(plan::kCompilesOfTies))
       return {};
     TieChoice choice(
         context_, *builds_, request_.tuned, request_.reference_of,
         [this](const std::vector<VerifiedEntry>& entries, std::string label) {
           return spec_build(entries, std::move(label));
         },
-        kChoosingRounds);
+        plan::kChoosingRounds);
     HONE_ASSIGN(module_, choice.choose(entries_, label(), vetted_module()));
     return {};
   }
@@ -443,7 +439,7 @@ class Proof {
   // Adds ablations: the spec without each entry that is there for speed. If there are many, without
   // each of a few groups of them.
   Status add_ablations() {
-    groups_ = in_groups(std::span(entries_).subspan(repairs_), kMostGroups);
+    groups_ = in_groups(std::span(entries_).subspan(repairs_), plan::kMostAblations);
     return entries_.size() < 2 ? Status() : add_lacking(groups_);
   }
 
@@ -641,7 +637,7 @@ Result<ProvingRounds> prove_build(Context& context, ProgramBench& bench,
   std::vector<BuildId> ids{base, id};
   if (alone != nullptr && alone->id() != base) ids.push_back(alone->id());
   // Other orders than in the choosing rounds.
-  HONE_TRY(builds.time(kProvingRounds, ids, context.options.seed + 1,
+  HONE_TRY(builds.time(plan::kProvingRounds, ids, context.options.seed + 1,
                        context.state->deadline.for_proving()));
   ProvingRounds rounds;
   rounds.base = builds.find(base)->seconds;

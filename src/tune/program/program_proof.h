@@ -16,11 +16,6 @@
 
 namespace hone::tune {
 
-// Most ablations of a spec: each takes a compile and a dozen rounds. A spec with more entries is
-// tried without each of so many groups of them. A group that hurts is halved until the culprit is
-// found.
-inline constexpr std::size_t kMostGroups = 8;
-
 // Builds and their folder, kept while there may be something to time.
 struct ProgramBench {
   TemporaryFolder folder;

@@ -8,16 +8,9 @@
 #include <utility>
 
 #include "base/stopwatch.h"
+#include "plan/policy.h"
 
 namespace hone::tune {
-namespace {
-
-// Seconds of a call. A shorter one on several threads takes one of two times (0.5 or 0.9 ms, seen
-// of an encoder on two cores). A process keeps to the one that it began with.
-constexpr double kKeepsToOneTime = 1e-3;
-
-}  // namespace
-
 Result<std::vector<std::vector<double>>> time_rounds(
     const provider::ProgramProvider& provider, const std::vector<provider::ProgramCall>& calls,
     const ProgramRounds& request, Observer& observer) {
@@ -52,7 +45,7 @@ Result<std::vector<std::vector<double>>> time_rounds(
     std::shuffle(order.begin(), order.end(), generator);
     // Calls of one round share a process, so that they can be compared. Rounds of several processes
     // show both times, as the user's processes will.
-    if (round > 0 && std::ranges::min(times.front()) < kKeepsToOneTime)
+    if (round > 0 && std::ranges::min(times.front()) < plan::kSteadyCallSeconds)
       time_of = provider.program_timer();
     std::vector<double>& row = times.emplace_back(calls.size());
     for (const std::size_t c : order) {

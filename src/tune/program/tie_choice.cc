@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/ranges.h"
 #include "base/stopwatch.h"
+#include "plan/policy.h"
 #include "tune/dispatch/finalists.h"
 #include "tune/program/kernels_in_place.h"
 
@@ -21,12 +22,6 @@ std::string words_of(const measure::PairedComparison& comparison) {
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", 1 / comparison.ratio, 1 / comparison.interval.high,
                      1 / comparison.interval.low);
 }
-
-// Runs of each program, in turn. With nine runs, a kernel that is faster in all but one is
-// certainly faster. Six runs are the fewest that allow a verdict (comparison.h).
-constexpr int kRuns = 9, kFewestRuns = 6;
-// Seconds for comparing a near tie that is to win with the default, and with the reference.
-constexpr double kConfirmingSeconds = 2;
 
 // Returns the names of the entry's kernels; launch sets of a kernel share one.
 std::set<std::string> kernels_of(const VerifiedEntry& entry) {
@@ -96,7 +91,8 @@ Result<std::vector<ChosenTie>> faster_in_place(Context& context, const BuildBenc
                                                const std::vector<std::size_t>& ranks,
                                                const std::vector<VerifiedEntry>& entries) {
   const std::string& name = entries.front().name();
-  const InPlaceRuns request{kRuns, kFewestRuns, kNearTieShare * context.options.budget_seconds};
+  const InPlaceRuns request{plan::kTieRuns, plan::kFewestTieRuns,
+                            plan::kNearTieShare * context.options.budget_seconds};
   HONE_ASSIGN(const auto runs, look_in_place(context, bench, builds, request,
                                              {name, launches_of(entries.front(), name)}));
   std::vector<ChosenTie> chosen;
@@ -127,7 +123,7 @@ Result<std::optional<measure::PairedComparison>> confirmed(Context& context,
   HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, *tuned.dispatch, reference));
   const auto measured = [&]() -> Result<FinalistRounds> {
     HONE_TRY(bench.set_up());
-    return measure_finalists(context, bench, {candidate}, kConfirmingSeconds, [](double) {});
+    return measure_finalists(context, bench, {candidate}, plan::kConfirmingSeconds, [](double) {});
   };
   const Result<FinalistRounds> rounds = measured();
   HONE_TRY(context.compiler.release(bench.key()));
@@ -160,7 +156,7 @@ Result<std::string> TieChoice::choose(const std::vector<VerifiedEntry>& entries,
   std::vector<std::size_t> ranks;
   const Stopwatch watch(context_.clock);
   while (const std::optional<TiedEntries> tied = tied_entries(entries, ranks.size())) {
-    if (watch.seconds() > kNearTieShare * context_.options.budget_seconds) break;
+    if (watch.seconds() > plan::kNearTieShare * context_.options.budget_seconds) break;
     HONE_ASSIGN(ProgramBuild build, build_of_(tied->entries, fmt::format("{} (near ties {})", label,
                                                                          ranks.size() + 1)));
     ids.push_back(build.id());

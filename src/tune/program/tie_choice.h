@@ -13,10 +13,6 @@
 
 namespace hone::tune {
 
-// Share of the tuning budget for compiling the program with near ties, and as much again for
-// running it. A program that takes longer has one compile and the fewest runs.
-inline constexpr double kNearTieShare = 0.1;
-
 // Returns the independent compile of a dispatch; null if there is none.
 using ReferenceOf = std::function<const problem::Dispatch*(const problem::Dispatch&)>;
 

@@ -3,36 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/policy.h"
+
 namespace hone::tune {
-namespace {
-
-// Overrun allowed beyond the budget: a quarter of it and 45 s. The promise is 60 s; stopping a job
-// and writing the results take the rest.
-constexpr double kBeyond = 0.25, kSecondsBeyond = 45;
-// Limit of a compile or a call: 8x the default's plus 10 s. A slower build tells nothing that a
-// user would wait for.
-constexpr double kTimesDefault = 8, kSecondsMore = 10;
-// Limit of a compile that resembles the default's or a spec's: 2x the longest of these. It may use
-// the time that is kept for the proof.
-constexpr double kTimesLikeDefault = 2;
-// Shortest limit of a job, in seconds. A shorter one would only stop the job.
-constexpr double kLeastLimit = 2;
-// Share of the remaining time for screening rounds. Proof rounds keep the larger part.
-constexpr double kChoosing = 0.4;
-// Shares of the default's compile time, which the splitting of the program beside it lengthens.
-// kNextCompile: a compile by itself. kCompileOfProof: a compile from a cached front half, as in the
-// proof.
-constexpr double kNextCompile = 0.7, kCompileOfProof = 0.5;
-// Program calls of a trial, and the processes that make them.
-constexpr double kCallsOfTrial = 6, kProcessesOfTrial = 3;
-// Program calls of a proof, and their processes. Two builds run as many rounds as a verdict takes,
-// in one process; the outputs of each are computed too.
-constexpr double kCallsOfProof = 16, kProcessesOfProof = 5;
-// Compiles and calls of the program in a whole session: flags, dispatches and proof.
-constexpr double kCompilesOfAll = 12, kCallsOfAll = 200;
-
-}  // namespace
-
 void Deadline::loaded() {
   if (!load_) load_ = watch_.seconds();
 }
@@ -54,11 +27,11 @@ double Deadline::calls(double count, double first) const {
 }
 
 double Deadline::trial() const {
-  return next_compile() + calls(kCallsOfTrial, kProcessesOfTrial);
+  return next_compile() + calls(plan::kCallsOfTrial, plan::kProcessesOfTrial);
 }
 
 double Deadline::trial_with_spec() const {
-  return next_with_spec() + calls(kCallsOfTrial, kProcessesOfTrial);
+  return next_with_spec() + calls(plan::kCallsOfTrial, plan::kProcessesOfTrial);
 }
 
 void Deadline::compiled_with_spec(double seconds) {
@@ -70,32 +43,34 @@ double Deadline::left() const {
 }
 
 double Deadline::to_end() const {
-  return left() + kBeyond * budget_ + kSecondsBeyond;
+  return left() + plan::kOverrunShare * budget_ + plan::kOverrunSeconds;
 }
 
 std::optional<double> Deadline::most_compile() const {
   if (!compile_) return std::nullopt;
-  const double kept =
-      std::max(to_end() - proof(), kTimesLikeDefault * std::max(*compile_, with_spec_));
-  return std::max(kLeastLimit,
-                  std::min({kTimesDefault * *compile_ + kSecondsMore, kept, to_end()}));
+  const double kept = std::max(to_end() - proof(),
+                               plan::kCompileTimesLikeDefault * std::max(*compile_, with_spec_));
+  return std::max(
+      plan::kLeastJobSeconds,
+      std::min({plan::kJobTimesDefault * *compile_ + plan::kJobSecondsMore, kept, to_end()}));
 }
 
 std::optional<double> Deadline::most_call() const {
   if (!call_) return std::nullopt;
-  return std::max(kLeastLimit, std::min(kTimesDefault * *call_ + kSecondsMore, to_end()));
+  return std::max(plan::kLeastJobSeconds,
+                  std::min(plan::kJobTimesDefault * *call_ + plan::kJobSecondsMore, to_end()));
 }
 
 double Deadline::for_choosing() const {
-  return std::max(kLeastLimit, kChoosing * (to_end() - with_spec_));
+  return std::max(plan::kLeastJobSeconds, plan::kScreeningShare * (to_end() - with_spec_));
 }
 
 double Deadline::for_proving() const {
-  return std::max(kLeastLimit, to_end());
+  return std::max(plan::kLeastJobSeconds, to_end());
 }
 
 double Deadline::next_compile() const {
-  return kNextCompile * compile();
+  return plan::kNextCompileShare * compile();
 }
 
 double Deadline::next_with_spec() const {
@@ -104,12 +79,12 @@ double Deadline::next_with_spec() const {
 
 // Includes the front half: compiled_with_spec() timed the compile from a cached one.
 double Deadline::compile_of_proof() const {
-  if (with_spec_ == 0) return kCompileOfProof * compile();
-  return with_spec_ + (kNextCompile - kCompileOfProof) * compile();
+  if (with_spec_ == 0) return plan::kProofCompileShare * compile();
+  return with_spec_ + (plan::kNextCompileShare - plan::kProofCompileShare) * compile();
 }
 
 double Deadline::proof() const {
-  return compile_of_proof() + calls(kCallsOfProof, kProcessesOfProof);
+  return compile_of_proof() + calls(plan::kCallsOfProof, plan::kProcessesOfProof);
 }
 
 double Deadline::later() const {
@@ -122,7 +97,9 @@ double Deadline::for_search() const {
 
 double Deadline::sufficient() const {
   constexpr double kStep = 10;
-  return std::ceil((kCompilesOfAll * compile() + calls(kCallsOfAll, kCompilesOfAll)) / kStep) *
+  return std::ceil((plan::kCompilesOfSession * compile() +
+                    calls(plan::kCallsOfSession, plan::kCompilesOfSession)) /
+                   kStep) *
          kStep;
 }
 

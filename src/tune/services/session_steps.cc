@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "plan/policy.h"
+
 namespace hone::tune {
 namespace {
-
-// Bounds of the noise. One short calibration of a busy machine may see far more, or none at all.
-constexpr double kLeastNoise = 0.005, kMostNoise = 0.05;
 
 Status record_time(Context& context) {
   nlohmann::json rows = nlohmann::json::array();
@@ -31,7 +30,8 @@ Result<MachineCheck> look_at_machine(Context& context) {
   const auto span = context.spend(trial::Activity::kCalibrate);
   HONE_ASSIGN(MachineCheck machine,
               check_machine(context.runner, context.options.place().address, {}, context.observer));
-  context.state->noise = std::clamp(machine.noise.smallest_difference, kLeastNoise, kMostNoise);
+  context.state->noise =
+      std::clamp(machine.noise.smallest_difference, plan::kLeastNoise, plan::kMostNoise);
   HONE_TRY(context.store.log_event("machine", nlohmann::json(machine.noise).dump()));
   return machine;
 }

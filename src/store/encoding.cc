@@ -1,11 +1,21 @@
-#include "store/blobs.h"
+#include "store/encoding.h"
 
 #include <zstd.h>
 
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/exact_json.h"
 #include "base/hash.h"
 
 namespace hone::store {
 namespace {
+
+std::string dump(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 // Code and IR shrink 3-10x; higher levels gain a few percent for several times the time.
 constexpr int kCompressionLevel = 3;
@@ -13,7 +23,33 @@ constexpr int kCompressionLevel = 3;
 // Sizes come from the file; one beyond this is damage and not worth the memory.
 constexpr std::int64_t kLargestBlob = std::int64_t{1} << 30;
 
+template <class E>
+Status find_in_names(std::string_view what, std::string_view name, E& value) {
+  const auto found = std::ranges::find(kNames<E>, name, &std::pair<E, std::string_view>::second);
+  if (found == std::end(kNames<E>))
+    return input_error("the store has a {} '{}', which means nothing here", what, name);
+  value = found->first;
+  return {};
+}
+
 }  // namespace
+
+Result<std::string> canonical_json(std::string_view what, std::string_view text) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_discarded()) return input_error("the {} is not JSON: {}", what, text.substr(0, 200));
+  return dump(json);
+}
+
+Status check_json(std::string_view what, std::string_view text) {
+  if (nlohmann::json::accept(text)) return {};
+  return input_error("the {} is not JSON: {}", what, text.substr(0, 200));
+}
+
+std::string joined(std::initializer_list<std::string_view> texts) {
+  nlohmann::json array = nlohmann::json::array();
+  for (const std::string_view text : texts) array.push_back(text);
+  return dump(array);
+}
 
 Result<Id> intern_blob(Database& database, std::string_view bytes) {
   const std::string hash = content_hash(bytes);
@@ -51,6 +87,25 @@ Result<std::string> load_blob(Database& database, Id id) {
       "the store '{0}' is damaged (blob {1} is not what was stored); 'hone store check {0}' says "
       "what else is",
       path, id);
+}
+
+std::string_view name_of(RunState state) {
+  return name_in(kNames<RunState>, state);
+}
+std::string_view name_of(Phase phase) {
+  return name_in(kNames<Phase>, phase);
+}
+std::string_view name_of(Purpose purpose) {
+  return name_in(kNames<Purpose>, purpose);
+}
+Status find_named(std::string_view name, RunState& value) {
+  return find_in_names("run that is", name, value);
+}
+Status find_named(std::string_view name, Phase& value) {
+  return find_in_names("measurement of", name, value);
+}
+Status find_named(std::string_view name, Purpose& value) {
+  return find_in_names("measurement for", name, value);
 }
 
 }  // namespace hone::store

@@ -1,38 +1,75 @@
-// Copies the readable part of a damaged store. Ids are kept, and every row is looked up by its id.
-// A damaged page of a table therefore costs only the rows on it.
+// Copies rows from one store to another: merges a store, and rescues a damaged one. Both go table
+// by table, in order of their references.
 #include <algorithm>
 #include <memory>
 #include <system_error>
 
-#include "store/blobs.h"
+#include "store/encoding.h"
 #include "store/schema.h"
 #include "store/store.h"
-#include "store/tables.h"
 
 namespace hone::store {
 namespace {
 
-// Artifacts are looked up by their candidate's id, rows of other tables by their own.
-std::string id_column(const Table& table) {
-  if (table.has_id) return "id";
-  return table.name == "artifact" ? "candidate_id" : "";
+// Returns the tables that are copied: leases belong to running processes.
+std::vector<TableSchema> copied_tables() {
+  std::vector<TableSchema> all = tables();
+  std::erase_if(all, [](const TableSchema& table) { return table.name == kTable<Lease>.name; });
+  return all;
 }
 
+// The other store's value of a column, its references turned into this store's ids.
+std::string translated(const ColumnSchema& column) {
+  if (column.declared.references.empty()) return fmt::format("other_row.{}", column.name);
+  return fmt::format("(SELECT mine FROM temp.merged_{} WHERE theirs = other_row.{})",
+                     column.declared.references, column.name);
+}
+
+// Adds the rows that only the other store has. A row is identified by its content, not by its id.
+Result<std::int64_t> merge_table(Database& database, const TableSchema& table) {
+  std::vector<std::string_view> columns;
+  std::vector<std::string> values, same;
+  for (const ColumnSchema& column : table.columns) {
+    const std::string value = translated(column);
+    if (column.declared.key) same.push_back(fmt::format("main_row.{} = {}", column.name, value));
+    if (&column == table.id() && table.gives_ids()) continue;  // of this store
+    columns.push_back(column.name);
+    values.push_back(value);
+  }
+  HONE_TRY(database.execute(fmt::format(
+      "INSERT INTO main.{0} ({1}) SELECT {2} FROM other.{0} AS other_row WHERE NOT EXISTS "
+      "(SELECT 1 FROM main.{0} AS main_row WHERE {3})",
+      table.name, fmt::join(columns, ", "), fmt::join(values, ", "), fmt::join(same, " AND "))));
+  const std::int64_t added = database.changed_rows();
+  if (table.gives_ids()) {
+    HONE_TRY(database.execute(fmt::format(
+        "CREATE TEMP TABLE merged_{} (theirs INTEGER PRIMARY KEY, mine INTEGER NOT NULL)",
+        table.name)));
+    HONE_TRY(
+        database.execute(fmt::format("INSERT INTO temp.merged_{0} SELECT other_row.id, main_row.id "
+                                     "FROM other.{0} AS other_row JOIN main.{0} AS main_row ON {1}",
+                                     table.name, fmt::join(same, " AND "))));
+  }
+  return added;
+}
+
+// Copies the readable part of a damaged store. Ids are kept, and every row is looked up by its id.
+// A damaged page of a table therefore costs only the rows on it.
 class Rescue {
  public:
   explicit Rescue(Database& database) : database_(database) {}
 
   Result<RescueReport> run() {
     RescueReport report;
-    HONE_ASSIGN(const std::vector<Table> order, tables());
-    for (const Table& table : order) {
+    const std::vector<TableSchema> order = copied_tables();
+    for (const TableSchema& table : order) {
       HONE_TRY(copy(table));
-      if (table.name == "blob") HONE_TRY(drop_changed_blobs());
+      if (table.name == kTable<Blob>.name) HONE_TRY(drop_changed_blobs());
       HONE_ASSIGN(const std::int64_t saved, count("main", table));
-      if (table.name == "blob") {
+      if (table.name == kTable<Blob>.name) {
         HONE_ASSIGN(lost_source_, intern_blob(database_, ""));
       }
-      RescuedRows& rows = report[table.name];
+      RescuedRows& rows = report[std::string(table.name)];
       rows.saved = saved;
       if (const auto all = count_damaged(table))
         rows.lost = std::max<std::int64_t>(0, *all - saved);
@@ -48,20 +85,16 @@ class Rescue {
 
  private:
   // Copies the rows of `table` that meet `condition`; false if the file cannot be read there.
-  Result<bool> copy_where(const Table& table, const std::string& condition) {
-    std::vector<std::string> columns, values;
-    if (table.has_id) columns.emplace_back("id"), values.emplace_back("theirs.id");
-    for (const std::string& column : table.columns) {
-      columns.emplace_back(column);
-      values.push_back(fmt::format("theirs.{}", column));
-    }
-    for (const Reference& reference : table.references) {
-      columns.emplace_back(reference.column);
-      std::string value = fmt::format("(SELECT id FROM main.{} WHERE id = theirs.{})",
-                                      reference.table, reference.column);
-      if (reference.column == "source_id")
-        value = fmt::format("coalesce({}, {})", value, lost_source_);
-      values.push_back(value);
+  Result<bool> copy_where(const TableSchema& table, const std::string& condition) {
+    std::vector<std::string_view> columns;
+    std::vector<std::string> values;
+    for (const auto& [name, type, declared] : table.columns) {
+      columns.push_back(name);
+      std::string value = fmt::format("theirs.{}", name);
+      if (!declared.references.empty())
+        value = fmt::format("(SELECT id FROM main.{} WHERE id = {})", declared.references, value);
+      if (name == "source_id") value = fmt::format("coalesce({}, {})", value, lost_source_);
+      values.push_back(std::move(value));
     }
     // A reference to a lost row becomes NULL, breaks NOT NULL, and so skips the row.
     const Status copied = database_.execute(
@@ -73,30 +106,29 @@ class Rescue {
     return false;
   }
 
-  Status copy(const Table& table) {
+  Status copy(const TableSchema& table) {
     // The condition keeps SQLite from copying cells as they are, which could leave half of a large
     // one.
     HONE_ASSIGN(const bool whole, copy_where(table, "WHERE true"));
     if (whole) return {};
-    const std::string id = id_column(table);
-    if (!id.empty()) {
-      const Id last = last_id(table, id);
+    if (const ColumnSchema* id = table.id()) {
+      const Id last = last_id(table, id->name);
       for (Id row = 1; row <= last; ++row)
-        HONE_TRY(copy_where(table, fmt::format("WHERE theirs.{} = {}", id, row)));
+        HONE_TRY(copy_where(table, fmt::format("WHERE theirs.{} = {}", id->name, row)));
       return {};
     }
     // Copy by owner: rows without an id are stored together, grouped by the row they belong to.
-    const auto owner = std::ranges::find(table.references, table.key.front(), &Reference::column);
-    if (owner == table.references.end()) return {};
-    HONE_ASSIGN(const auto last, database_.find<Id>(fmt::format(
-                                     "SELECT coalesce(max(id), 0) FROM main.{}", owner->table)));
+    const auto& [owner, type, declared] = table.columns.front();
+    HONE_ASSIGN(const auto last,
+                database_.find<Id>(
+                    fmt::format("SELECT coalesce(max(id), 0) FROM main.{}", declared.references)));
     for (Id row = 1; row <= last.value_or(0); ++row)
-      HONE_TRY(copy_where(table, fmt::format("WHERE theirs.{} = {}", owner->column, row)));
+      HONE_TRY(copy_where(table, fmt::format("WHERE theirs.{} = {}", owner, row)));
     return {};
   }
 
   // Returns the greatest id that an index or the table itself still has.
-  Id last_id(const Table& table, const std::string& id) {
+  Id last_id(const TableSchema& table, std::string_view id) {
     Id last = 0;
     // Rows read before an error count.
     const auto look = [&](const std::string& sql) {
@@ -113,7 +145,7 @@ class Rescue {
   }
 
   // Returns the indexes that hold every row of the table.
-  std::vector<std::string> indexes(const Table& table) {
+  std::vector<std::string> indexes(const TableSchema& table) {
     std::vector<std::string> names;
     (void)database_.each<std::string>(
         "SELECT name FROM damaged.sqlite_schema WHERE type = 'index' AND tbl_name = ? "
@@ -126,14 +158,14 @@ class Rescue {
     return names;
   }
 
-  Result<std::int64_t> count(std::string_view schema, const Table& table,
+  Result<std::int64_t> count(std::string_view schema, const TableSchema& table,
                              const std::string& how = "NOT INDEXED") {
     HONE_ASSIGN(const auto row, database_.find<std::int64_t>(fmt::format(
                                     "SELECT count(*) FROM {}.{} {}", schema, table.name, how)));
     return row.value_or(0);
   }
 
-  std::optional<std::int64_t> count_damaged(const Table& table) {
+  std::optional<std::int64_t> count_damaged(const TableSchema& table) {
     if (const auto rows = count("damaged", table)) return *rows;
     for (const std::string& index : indexes(table))
       if (const auto rows = count("damaged", table, fmt::format("INDEXED BY \"{}\"", index)))
@@ -168,6 +200,38 @@ Result<RescueReport> rescue_into(Database& database, const std::string& uri) {
 }
 
 }  // namespace
+
+Result<MergeReport> Store::merge(const std::filesystem::path& other) {
+  // Reports errors of the other file as opening it does.
+  HONE_ASSIGN(Store source, Store::open(other, Mode::kReadOnly));
+  std::error_code code;
+  if (std::filesystem::equivalent(source.path(), path(), code))
+    return input_error("'{}' is the store to merge into: name another one", other.string());
+  HONE_ASSIGN(const CheckReport report_of_other, source.check());
+  if (!report_of_other.ok())
+    return input_error("the store '{0}' is damaged ({1}); 'hone store check {0}' says what else is",
+                       other.string(), report_of_other.damage.front());
+  const std::vector<TableSchema> all = copied_tables();
+  HONE_TRY(database_->execute("ATTACH DATABASE ? AS other", source.database_->uri()));
+  Result<MergeReport> report = write(*database_, [&]() -> Result<MergeReport> {
+    MergeReport added;
+    for (const TableSchema& table : all) {
+      HONE_ASSIGN(added[std::string(table.name)], merge_table(*database_, table));
+    }
+    // A run that was in progress at the last merge may have ended since.
+    HONE_TRY(database_->execute(
+        "UPDATE main.run SET state = theirs.state, ended = theirs.ended FROM other.run AS theirs "
+        "WHERE theirs.uid = main.run.uid AND main.run.state = 'running' "
+        "AND theirs.state <> 'running'"));
+    for (const TableSchema& table : all)
+      if (table.gives_ids())
+        HONE_TRY(database_->execute(fmt::format("DROP TABLE temp.merged_{}", table.name)));
+    return added;
+  });
+  const Status detached = database_->script("DETACH DATABASE other");
+  if (report && !detached) return tl::unexpected(detached.error());
+  return report;
+}
 
 Result<RescueReport> Store::rescue(const std::filesystem::path& damaged,
                                    const std::filesystem::path& into) {
