@@ -7,11 +7,11 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/say.h"
+#include "base/text.h"
 #include "provider/iree/compiler/elided_constants.h"
 #include "provider/iree/compiler/onnx_import.h"
 #include "provider/iree/compiler/splat_weights.h"
-#include "session/program_parameters.h"
+#include "session/runtime_options.h"
 
 namespace hone::session {
 namespace {

@@ -1,7 +1,7 @@
 // The Python sources that compile workers run: hone's kernels and the worker itself.
 #pragma once
 
-#include "base/embedded_file.h"
+#include "base/file.h"
 
 namespace hone::triton {
 

@@ -1,7 +1,7 @@
 // The Python that hone runs with IREE's wheels, part of the binary.
 #pragma once
 
-#include "base/embedded_file.h"
+#include "base/file.h"
 
 namespace hone::iree {
 
