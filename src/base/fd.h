@@ -1,6 +1,7 @@
-// File descriptors that are closed when their owner goes.
+// File descriptors that are closed when their owner goes, and Ctrl-C as one to poll.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include "base/result.h"
@@ -39,5 +40,28 @@ Status set_nonblocking(int fd, bool nonblocking);
 
 // Whether `fd` is readable (or at its end) now; false for a negative `fd`. Never blocks.
 bool is_readable(int fd);
+
+// Handles SIGINT and SIGTERM while it lives. The first makes fd() readable for good. The second
+// ends the process at once with exit code 130; children see their sockets close and leave, and the
+// store's transactions keep all records. At most one at a time in a process.
+class StopSignal {
+ public:
+  static Result<StopSignal> install();
+  StopSignal(StopSignal&&) noexcept = default;
+  StopSignal& operator=(StopSignal&&) = delete;
+  ~StopSignal();  // the former handling is restored
+
+  int fd() const { return fd_.get(); }
+  bool requested() const { return is_readable(fd_.get()); }
+
+ private:
+  StopSignal() = default;
+  struct Former;
+  struct Restore {
+    void operator()(Former* former) const;
+  };
+  UniqueFd fd_;
+  std::unique_ptr<Former, Restore> former_;
+};
 
 }  // namespace hone

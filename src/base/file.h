@@ -1,7 +1,8 @@
-// Files as whole contents.
+// Files as whole contents, on disk or in the binary.
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,12 @@ class TemporaryFolder {
  private:
   explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
   std::filesystem::path path_;  // empty once moved from
+};
+
+// A file that is part of the binary (cmake/EmbedFiles.cmake).
+struct EmbeddedFile {
+  std::string_view name;  // without folders
+  std::string_view text;
 };
 
 }  // namespace hone

@@ -23,7 +23,7 @@
 //   any
 //
 // A list is a template, since it is instantiated for a struct that is read and one that is written.
-// Integers are read as exact_json.h does: whole and in range, or not at all.
+// Integers are read as json.h does: whole and in range, or not at all.
 #pragma once
 
 #include <cmath>
@@ -31,7 +31,7 @@
 #include <optional>
 #include <string>
 
-#include "base/exact_json.h"
+#include "base/json.h"
 
 namespace hone {
 

@@ -1,17 +1,19 @@
 #include "base/process.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <thread>
 
+#include "base/hash.h"
 #include "base/process_tree.h"
 #include "base/spawn.h"
-#include "base/system_random.h"
 #include "base/text.h"
 
 namespace hone {
@@ -122,6 +124,120 @@ std::string describe(const ProcessResult& result, const ProcessLimits& limits) {
                        static_cast<double>(limits.memory_bytes) / (1 << 30));
   if (result.signal != 0) return signal_name(result.signal);
   return fmt::format("exit code {}", result.exit_code);
+}
+
+Result<ChildProcess> ChildProcess::start(const Command& command) {
+  HONE_ASSIGN(FdPair sockets, make_stream_socket_pair());
+  HONE_ASSIGN(FdPair error, make_pipe());
+  HONE_TRY(set_nonblocking(error.first.get(), true));
+  const int printed = error.second.get();
+  ChildProcess child;
+  HONE_ASSIGN(child.pid_.value,
+              spawn(command, {{1, printed}, {2, printed}, {kChildSocket, sockets.second.get()}}));
+  child.socket_ = std::move(sockets.first);
+  child.error_ = std::move(error.first);
+  child.exit_ = open_pid(child.pid_);
+  return child;
+}
+
+ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
+  std::swap(pid_.value, other.pid_.value);
+  std::swap(socket_, other.socket_);
+  std::swap(error_, other.error_);
+  std::swap(exit_, other.exit_);
+  std::swap(wait_status_, other.wait_status_);
+  return *this;
+}
+
+ChildProcess::~ChildProcess() {
+  kill();
+  wait(/*seconds=*/10);
+}
+
+bool ChildProcess::has_ended() {
+  if (pid_ < 0 || wait_status_) return true;
+  if (!hone::has_ended(pid_)) return false;
+  kill_tree(pid_);  // while the group is still its own
+  int status = 0;
+  if (::waitpid(pid_, &status, 0) == pid_) wait_status_ = status;
+  return true;
+}
+
+bool ChildProcess::wait(double seconds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!has_ended()) {
+    const std::chrono::duration<double> left = end - std::chrono::steady_clock::now();
+    if (left.count() <= 0) return false;
+    pollfd entry{exit_.get(), POLLIN, 0};
+    ::poll(&entry, 1, exit_ ? static_cast<int>(left.count() * 1000) + 1 : 5);
+  }
+  return true;
+}
+
+void ChildProcess::kill() {
+  if (!has_ended()) kill_tree(pid_);
+}
+
+std::string ChildProcess::how_it_ended() const {
+  if (!wait_status_) return "running";
+  if (exit_signal() != 0) return signal_name(exit_signal());
+  return fmt::format("exit code {}", exit_code());
+}
+
+int ChildProcess::exit_code() const {
+  return wait_status_ && WIFEXITED(*wait_status_) ? WEXITSTATUS(*wait_status_) : -1;
+}
+
+int ChildProcess::exit_signal() const {
+  return wait_status_ && WIFSIGNALED(*wait_status_) ? WTERMSIG(*wait_status_) : 0;
+}
+
+void Capture::add(std::string_view bytes) {
+  const std::size_t head_limit = limit_ / 2;
+  const std::size_t tail_limit = limit_ - head_limit;
+  const std::size_t to_head = std::min(bytes.size(), head_limit - head_.size());
+  head_.append(bytes.substr(0, to_head));
+  bytes.remove_prefix(to_head);
+  if (bytes.size() >= tail_limit) {
+    trimmed_ += tail_.size() + bytes.size() - tail_limit;
+    tail_ = bytes.substr(bytes.size() - tail_limit);
+    return;
+  }
+  tail_.append(bytes);
+  if (tail_.size() > 2 * tail_limit) {
+    trimmed_ += tail_.size() - tail_limit;
+    tail_.erase(0, tail_.size() - tail_limit);
+  }
+}
+
+std::uint64_t Capture::dropped() const {
+  const std::size_t tail_limit = limit_ - limit_ / 2;
+  return trimmed_ + (tail_.size() > tail_limit ? tail_.size() - tail_limit : 0);
+}
+
+std::string Capture::text() const {
+  const std::uint64_t left_out = dropped();
+  if (left_out == 0) return head_ + tail_;
+  const std::size_t tail_size = std::min(tail_.size(), limit_ - limit_ / 2);
+  return fmt::format("{}\n[... {} bytes left out ...]\n{}", head_, left_out,
+                     std::string_view(tail_).substr(tail_.size() - tail_size));
+}
+
+ReadState read_available(int fd, Capture& capture) {
+  char buffer[std::size_t{64} << 10];
+  for (std::size_t total = 0; total < (std::size_t{1} << 20);) {
+    const ssize_t count = ::read(fd, buffer, sizeof buffer);
+    if (count > 0) {
+      capture.add({buffer, static_cast<std::size_t>(count)});
+      total += static_cast<std::size_t>(count);
+    } else if (count < 0 && errno == EINTR) {
+      continue;
+    } else {
+      const bool nothing_now = count < 0 && errno == EAGAIN;
+      return nothing_now ? ReadState::kOpen : ReadState::kEnd;
+    }
+  }
+  return ReadState::kOpen;
 }
 
 }  // namespace hone

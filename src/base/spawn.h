@@ -1,4 +1,4 @@
-// posix_spawn as hone's child processes need it; for process.cc and child_process.cc.
+// posix_spawn as hone's child processes need it; for process.cc and process.cc.
 #pragma once
 
 #include <sys/types.h>

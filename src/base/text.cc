@@ -24,6 +24,17 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+std::string quoted(const std::string& argument) {
+  if (!argument.empty() && argument.find_first_of(" \t\r\n\v\f\"'\\") == std::string::npos)
+    return argument;
+  std::string text = "\"";
+  for (const char c : argument) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + '"';
+}
+
 }  // namespace
 
 std::vector<std::string> nearest_names(std::string_view wanted,
@@ -106,6 +117,12 @@ std::string shell_word(std::string_view word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";
+}
+
+std::string response_file(const std::vector<std::string>& arguments) {
+  std::string text;
+  for (const std::string& argument : arguments) text += quoted(argument) + "\n";
+  return text;
 }
 
 }  // namespace hone

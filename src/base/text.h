@@ -1,9 +1,13 @@
-// Small text helpers for messages: nearest names, units.
+// Texts for people and other programs: messages, nearest names, units, quoting.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hone {
@@ -32,5 +36,18 @@ std::string format_count(std::uint64_t count);
 
 // Quotes `word` for a POSIX shell: unchanged if that is safe, else in single quotes.
 std::string shell_word(std::string_view word);
+
+// Formats like fmt::print. A message that cannot be written (the disk behind standard error is
+// full) is dropped, where fmt::print would throw.
+template <class... T>
+void say(fmt::format_string<T...> text, T&&... arguments) {
+  std::fputs(fmt::format(text, std::forward<T>(arguments)...).c_str(), stderr);
+}
+
+// Arguments of a command as a file: `iree-compile @flags.txt`. Writes each argument on a line, in the form that programs built with LLVM read from @FILE on Unix
+// (llvm::cl::TokenizeGNUCommandLine). There, white space ends an argument except between quotes,
+// and a backslash escapes the next character. An argument with neither is written plainly. All
+// others are quoted, so a shell's $(cat FILE) breaks them.
+std::string response_file(const std::vector<std::string>& arguments);
 
 }  // namespace hone

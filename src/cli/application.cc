@@ -6,14 +6,13 @@
 #include <cstring>
 #include <exception>
 
-#include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/command_help.h"
 #include "cli/command_tree.h"
 #include "cli/config_file.h"
 #include "cli/other_tools.h"
-#include "session/version.h"
+#include "session/session_options.h"
 
 namespace hone::cli {
 namespace {

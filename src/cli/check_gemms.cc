@@ -6,13 +6,12 @@
 
 #include "base/hash.h"
 #include "cli/tune_options.h"
-#include "output/cells.h"
 #include "output/json_text.h"
+#include "output/table.h"
 #include "provider/triton/gemm_file.h"
 #include "provider/triton/triton_provider.h"
-#include "session/list_results.h"
 #include "session/list_session.h"
-#include "tune/dispatch/given_candidates.h"
+#include "tune/dispatch/dispatch_list.h"
 
 namespace hone::cli {
 namespace {

@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "base/file.h"
-#include "base/say.h"
 #include "base/text.h"
 #include "provider/iree/compiler/flags_file.h"
 

@@ -17,11 +17,10 @@
 #include "provider/iree/iree_provider.h"
 #include "session/input_program.h"
 #include "session/places.h"
-#include "session/program_parameters.h"
 #include "session/runtime_options.h"
 #include "session/toolchain.h"
 #include "tune/compare/compare.h"
-#include "tune/services/machine_check.h"
+#include "tune/services/session_steps.h"
 
 namespace hone::cli {
 namespace {

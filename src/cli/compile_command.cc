@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/generate_options.h"
-#include "output/cells.h"
+#include "output/table.h"
 #include "profiler/compiled_modules.h"
 #include "session/toolchain.h"
 

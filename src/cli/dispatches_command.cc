@@ -4,12 +4,10 @@
 #include <numeric>
 
 #include "base/file.h"
-#include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/dispatches_output.h"
-#include "output/cells.h"
 #include "output/json_text.h"
 #include "output/screen.h"
 #include "output/table.h"

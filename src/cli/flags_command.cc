@@ -4,11 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "base/response_file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
-#include "output/cells.h"
 #include "output/json_text.h"
 #include "output/screen.h"
 #include "output/table.h"

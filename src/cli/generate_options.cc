@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"

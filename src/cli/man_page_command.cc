@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/command_help.h"
 #include "cli/command_tree.h"
-#include "session/version.h"
+#include "session/session_options.h"
 
 namespace hone::cli {
 namespace {

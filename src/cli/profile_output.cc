@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/file.h"
-#include "base/say.h"
 #include "base/text.h"
 #include "output/json_text.h"
 #include "output/report_page.h"

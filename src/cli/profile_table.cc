@@ -5,7 +5,6 @@
 
 #include "base/file.h"
 #include "cli/dispatches_output.h"
-#include "output/cells.h"
 #include "output/json_text.h"
 #include "output/screen.h"
 #include "output/table.h"

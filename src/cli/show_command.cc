@@ -1,6 +1,6 @@
 // hone show: everything about one candidate, and how to reproduce it without hone.
-#include "base/decode_json.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "device/cpu/target.h"
@@ -11,7 +11,7 @@
 #include "space/configuration.h"
 #include "store/store.h"
 #include "trial/records.h"
-#include "tune/services/stored_flags.h"
+#include "tune/services/load_program.h"
 
 namespace hone::cli {
 namespace {

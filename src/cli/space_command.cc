@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"

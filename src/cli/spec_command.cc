@@ -5,11 +5,9 @@
 #include <memory>
 
 #include "base/file.h"
-#include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
-#include "output/cells.h"
 #include "output/json_text.h"
 #include "output/screen.h"
 #include "output/table.h"

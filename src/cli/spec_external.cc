@@ -1,10 +1,9 @@
 #include <cstdlib>
 #include <set>
 
-#include "base/decode_json.h"
 #include "base/file.h"
-#include "base/response_file.h"
-#include "base/say.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/option_layout.h"

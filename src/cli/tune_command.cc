@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
-#include "base/say.h"
 #include "base/text.h"
 #include "cli/common_options.h"
 #include "cli/gemm_options.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "base/response_file.h"
-#include "base/say.h"
 #include "base/text.h"
 #include "cli/tune_options.h"
 #include "output/accuracy_table.h"
@@ -16,7 +14,6 @@
 #include "output/screen.h"
 #include "output/session_report.h"
 #include "output/status_line.h"
-#include "output/time_report.h"
 #include "output/tuning_summary.h"
 #include "provider/iree/compiler/transform_specs.h"
 #include "provider/iree/gpu/space.h"

@@ -12,7 +12,6 @@
 #include "provider/iree/iree_provider.h"
 #include "session/input_program.h"
 #include "session/places.h"
-#include "session/program_parameters.h"
 #include "session/runtime_options.h"
 #include "session/toolchain.h"
 #include "tune/compare/verify.h"

@@ -5,8 +5,8 @@
 #include "measure/runner_jobs.h"
 #include "session/places.h"
 #include "session/registry.h"
-#include "worker/exec_worker.h"
 #include "worker/fork_server.h"
+#include "worker/janitor.h"
 #include "worker/runner_process.h"
 
 namespace hone::cli {

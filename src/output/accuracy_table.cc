@@ -6,7 +6,7 @@
 #include <functional>
 #include <ranges>
 
-#include "output/cells.h"
+#include "output/table.h"
 
 namespace hone::output {
 namespace {

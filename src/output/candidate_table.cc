@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "base/decode_json.h"
-#include "output/cells.h"
+#include "base/json.h"
+#include "output/table.h"
 
 namespace hone::output {
 namespace {

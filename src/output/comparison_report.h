@@ -7,7 +7,7 @@
 
 #include "output/table.h"
 #include "tune/compare/compare.h"
-#include "tune/services/machine_check.h"
+#include "tune/services/session_steps.h"
 
 namespace hone::output {
 

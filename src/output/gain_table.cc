@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "output/cells.h"
+#include "output/table.h"
 #include "store/rows.h"
 
 namespace hone::output {
@@ -102,9 +102,8 @@ Table gain_table(const tune::ProgramGain& gain) {
 std::string words_of_gain(const tune::ProgramGain& gain) {
   const double promised = gain.promised(), arrived = gain.arrived();
   if (!(promised > 0)) return "";
-  std::string words =
-      fmt::format("gain: {} in the program; its kernels alone predicted {}",
-                  format_duration(arrived), format_duration(promised));
+  std::string words = fmt::format("gain: {} in the program; its kernels alone predicted {}",
+                                  format_duration(arrived), format_duration(promised));
   if (arrived >= kAsPromised * promised) return words + ".";
   if (!gain.between()) return words + ". The runtime does not report times in place.";
   std::vector<std::string> lost;

@@ -4,10 +4,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "base/decode_json.h"
+#include "base/json.h"
 #include "base/ranges.h"
 #include "base/text.h"
-#include "output/cells.h"
+#include "output/table.h"
 
 namespace hone::output {
 namespace {

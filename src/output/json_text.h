@@ -1,7 +1,8 @@
-// JSON as hone prints it.
+// JSON as hone prints it, and values of the store in it.
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 namespace hone::output {
@@ -15,6 +16,19 @@ inline constexpr int kSchemaVersion = 1;
 template <class Json>
 std::string json_text(const Json& json) {
   return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
+using Json = nlohmann::ordered_json;
+
+// Parses a column of JSON; text that is no JSON stays text.
+inline Json parsed(const std::string& text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? Json(text) : json;
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
 }
 
 }  // namespace hone::output

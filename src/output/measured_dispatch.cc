@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/decode_json.h"
+#include "base/json.h"
 #include "base/ranges.h"
 
 namespace hone::output {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "plan/policy.h"
 #include "base/text.h"
 #include "output/gain_table.h"
+#include "plan/policy.h"
 
 namespace hone::output {
 namespace {

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "base/ranges.h"
-#include "output/report_json.h"
+#include "output/json_text.h"
 
 namespace hone::output {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "base/decode_json.h"
+#include "base/json.h"
 #include "base/ranges.h"
 
 namespace hone::output {

@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "output/report_data.h"
-#include "output/report_files.h"
 
 namespace hone::output {
 namespace {

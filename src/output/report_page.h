@@ -1,10 +1,12 @@
-// HTML report: a self-contained file that needs neither a network nor other files.
+// HTML report: a self-contained file that needs neither a network nor other files. Its parts that
+// are not data (src/output/report, Chart.js) are part of the binary.
 #pragma once
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "store/store.h"
 
@@ -18,5 +20,8 @@ std::string report_page(const nlohmann::ordered_json& data);
 // if it holds no dispatch.
 Status write_report(store::Store& store, const std::string& name,
                     const std::filesystem::path& file);
+
+// Returns the files by name: "page.html", "style.css", the scripts in the order in which they run.
+std::span<const EmbeddedFile> report_files();
 
 }  // namespace hone::output

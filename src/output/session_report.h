@@ -8,6 +8,7 @@
 #include "output/measured_dispatch.h"
 #include "output/table.h"
 #include "store/store.h"
+#include "trial/time_budget.h"
 
 namespace hone::output {
 
@@ -30,5 +31,9 @@ Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id b
 // Returns a row per build of the whole program that `run` measured: time, speedup over the default
 // flags with its interval, verdict.
 Result<Table> program_table(store::Store& store, store::Id program, store::Id run);
+
+// Returns a row per phase that took any time, and per stage of compiling. "share" is of the
+// session's wall time, or of the compile workers' time.
+Table time_table(trial::TimeBudget& time);
 
 }  // namespace hone::output

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/say.h"
+#include "base/text.h"
 #include "output/screen.h"
 
 namespace hone::output {

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "tune/services/observer.h"
+#include "tune/services/context.h"
 
 namespace hone::output {
 
@@ -23,7 +23,8 @@ struct StatusStyle {
   bool plain = false;  // a line for each step, never one that is redrawn
 };
 
-// Returns the style of --quiet, --verbose and --plain. JSON output is for programs and quiet, unless
+// Returns the style of --quiet, --verbose and --plain. JSON output is for programs and quiet,
+// unless
 // --plain or --verbose asks for lines of progress.
 StatusStyle status_style(bool quiet, bool verbose, bool plain, bool json);
 

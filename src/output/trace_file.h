@@ -4,12 +4,12 @@
 #include <filesystem>
 
 #include "base/result.h"
-#include "output/report_json.h"
+#include "output/json_text.h"
 #include "store/store.h"
 
 namespace hone::output {
 
-// Returns the trace of a store (trace_events.h). Each run is a process with the tracks
+// Returns the trace of a store (trace_file.h). Each run is a process with the tracks
 //   run                  from its start to its end
 //   tuner, device, waits its phases (trial::Activity); their sums are the time table's. A slice
 //   says

@@ -9,9 +9,9 @@
 #include "base/common_reason.h"
 #include "base/text.h"
 #include "measure/statistics.h"
-#include "output/cells.h"
 #include "output/gain_table.h"
 #include "output/proof_text.h"
+#include "output/table.h"
 
 namespace hone::output {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/exact_json.h"
+#include "base/json.h"
 #include "problem/check.h"
 #include "problem/npy_header.h"
 

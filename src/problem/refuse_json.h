@@ -1,7 +1,7 @@
 // Refusing JSON that is well-formed and of the right types but cannot be meant.
 #pragma once
 
-#include "base/exact_json.h"
+#include "base/json.h"
 #include "base/result.h"
 
 namespace hone::problem {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/decode_json.h"
+#include "base/json.h"
 #include "base/ranges.h"
 #include "trial/kernel_runner.h"
 #include "trial/records.h"

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/decode_json.h"
+#include "base/json.h"
 #include "provider/artifact.h"
 
 namespace hone::provider {

@@ -8,7 +8,7 @@
 #include "output/comparison_report.h"
 #include "provider/iree/compiler/transform_specs.h"
 #include "session/places.h"
-#include "session/program_parameters.h"
+#include "session/runtime_options.h"
 
 namespace hone::session {
 namespace {

@@ -13,7 +13,7 @@
 #include "session/input_program.h"
 #include "session/runtime_options.h"
 #include "tune/compare/compare.h"
-#include "tune/services/machine_check.h"
+#include "tune/services/session_steps.h"
 
 namespace hone::session {
 

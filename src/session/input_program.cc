@@ -7,10 +7,10 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/say.h"
+#include "base/text.h"
 #include "provider/iree/compiler/onnx_import.h"
 #include "provider/iree/compiler/program_constants.h"
-#include "session/program_parameters.h"
+#include "session/runtime_options.h"
 
 namespace hone::session {
 namespace {

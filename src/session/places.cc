@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/exact_json.h"
+#include "base/json.h"
 #include "base/process.h"
 #include "device/cpu/target.h"
 #include "device/cuda/gpu.h"

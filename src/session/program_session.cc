@@ -8,7 +8,6 @@
 #include "provider/iree/iree_provider.h"
 #include "session/input_program.h"
 #include "session/places.h"
-#include "session/program_parameters.h"
 #include "session/replacing_kernels.h"
 #include "session/runtime_options.h"
 #include "session/toolchain.h"

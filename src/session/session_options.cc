@@ -5,11 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "device/cpu/target.h"
-#include "session/version.h"
 #include "trial/protocols.h"
 
 namespace hone::session {
-
 namespace {
 
 struct NumberWithUnit {
@@ -121,6 +119,10 @@ store::Run run_row(const SessionOptions& options) {
   run.version = version();
   run.seed = static_cast<std::int64_t>(options.tuning.seed);
   return run;
+}
+
+std::string_view version() {
+  return HONE_VERSION;
 }
 
 }  // namespace hone::session

@@ -103,4 +103,7 @@ Status make_out(const SessionOptions& options);
 // Returns the run's row in the store.
 store::Run run_row(const SessionOptions& options);
 
+// hone's own version: "0.1.0".
+std::string_view version();
+
 }  // namespace hone::session

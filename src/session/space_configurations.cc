@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "base/say.h"
+#include "base/text.h"
 #include "profiler/source.h"
 #include "profiler/tree.h"
 #include "provider/iree/compiler/attributes.h"

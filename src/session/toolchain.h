@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/signals.h"
+#include "base/fd.h"
 #include "problem/target.h"
 #include "provider/iree/compiler/library.h"
 #include "provider/iree/iree_provider.h"
@@ -16,7 +16,7 @@
 #include "worker/compile_pool.h"
 #include "worker/persistent_pool.h"
 #include "worker/runner_process.h"
-#include "worker/tuner_folder.h"
+#include "worker/session_folder.h"
 
 namespace hone::session {
 

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "base/exact_json.h"
 #include "base/hash.h"
+#include "base/json.h"
 
 namespace hone::store {
 namespace {

@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "base/fd.h"
-#include "base/system_random.h"
+#include "base/hash.h"
 
 namespace hone::store {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/exact_json.h"
+#include "base/json.h"
 #include "store/row_queries.h"
 #include "store/store.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "base/decode_json.h"
+#include "base/json.h"
 #include "base/stopwatch.h"
 #include "provider/retry.h"
 

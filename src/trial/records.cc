@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/decode_json.h"
+#include "base/json.h"
 #include "measure/statistics.h"
 #include "measure/verification.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/exact_json.h"
+#include "base/json.h"
 
 namespace hone::trial {
 namespace {

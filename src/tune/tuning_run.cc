@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "base/file.h"
-#include "base/response_file.h"
 #include "base/stopwatch.h"
+#include "base/text.h"
 #include "plan/policy.h"
 #include "tune/dispatch/finished_work.h"
 #include "tune/flag_baseline.h"
 #include "tune/program/flag_search.h"
 #include "tune/services/function_choice.h"
-#include "tune/services/input_files.h"
+#include "tune/services/given_arguments.h"
 #include "tune/services/session_steps.h"
 
 namespace hone::tune {

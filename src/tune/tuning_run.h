@@ -10,8 +10,8 @@
 
 #include "tune/program/program_gain.h"
 #include "tune/program_tuning.h"
-#include "tune/services/machine_check.h"
 #include "tune/services/run_verdict.h"
+#include "tune/services/session_steps.h"
 
 namespace hone::tune {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/decode_json.h"
+#include "base/json.h"
 #include "worker/job_process.h"
 
 namespace hone::worker {

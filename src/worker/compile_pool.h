@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "worker/envelope.h"
 #include "worker/fork_server.h"
+#include "worker/message.h"
 #include "worker/worker_pool.h"
 #include "worker/worker_process.h"
 

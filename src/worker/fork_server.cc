@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/process_tree.h"
-#include "base/say.h"
+#include "base/text.h"
 #include "worker/forking_server.h"
 #include "worker/janitor.h"
 #include "worker/session_folder.h"

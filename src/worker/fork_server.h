@@ -9,25 +9,11 @@
 // Knows nothing of compilers. Protocol and guarantees: docs/worker-protocol.md.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 
-#include "base/json_fields.h"
 #include "worker/message.h"
 
 namespace hone::worker {
-
-struct JobLimits {
-  double seconds = 60;                                  // wall time; 0: none
-  std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // resident, the job and all it started
-  std::size_t output_bytes = std::size_t{64} << 10;     // kept of its stdout and stderr
-
-  static void fields(auto& limits, auto&& field) {
-    field("seconds", limits.seconds);
-    field("memory_bytes", limits.memory_bytes);
-    field("output_bytes", limits.output_bytes);
-  }
-};
 
 // Handlers of the processes' jobs. Each handler runs alone in a freshly forked process. TMPDIR is
 // the process's own folder, stdin is /dev/null, and stdout and stderr are captured for failures. An

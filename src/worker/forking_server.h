@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/envelope.h"
 #include "worker/job_process.h"
+#include "worker/message.h"
 
 namespace hone::worker {
 

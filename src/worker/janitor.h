@@ -1,6 +1,11 @@
-// Janitors: processes that clean up when the worker that started them cannot.
+// Janitors: processes that clean up when the worker that started them cannot; and a worker that runs
+// another program, with its janitors.
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "base/result.h"
 #include "worker/session_folder.h"
 
 namespace hone::worker {
@@ -17,5 +22,11 @@ Status start_janitor(int socket, const SessionFolder& folder);
 // Begins a worker: claims its folder, ignores SIGPIPE for output that no tuner reads any more, and
 // starts its janitors. On failure it prints the reason and returns the exit code.
 tl::expected<SessionFolder, int> begin_worker(int socket);
+
+// Replaces the calling process, a worker with its socket at descriptor `socket`, by the program
+// `command`. The program finds the socket there and works in the session's folder (TMPDIR). It is
+// ended with all it started when the tuner goes. Requires a process with one thread; returns only
+// with an error.
+Error exec_worker(int socket, const std::vector<std::string>& command);
 
 }  // namespace hone::worker

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/capture.h"
+#include "base/process.h"
 #include "provider/retry.h"
 #include "worker/fork_server.h"
 #include "worker/message.h"

@@ -1,9 +1,17 @@
 #include "worker/message.h"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
+#include <utility>
+
+#include "base/json.h"
+#include "base/stopwatch.h"
 
 namespace hone::worker {
 namespace {
@@ -76,6 +84,19 @@ Result<nlohmann::json> parse_body(std::string_view text) {
   nlohmann::json body = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (body.is_discarded()) return failure("a message body that is not JSON");
   return body;
+}
+
+const nlohmann::json* field(const Message& message, const char* name) {
+  if (!message.body.is_object()) return nullptr;
+  const auto found = message.body.find(name);
+  return found == message.body.end() ? nullptr : &*found;
+}
+
+constexpr std::size_t kReadBytes = std::size_t{64} << 10;
+
+// send() for sockets, never SIGPIPE.
+ssize_t send_some(int socket, std::string_view bytes) {
+  return ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
 }
 
 }  // namespace
@@ -173,6 +194,138 @@ provider::Failure failure_from(const Message& message) {
 Outcome outcome_from(Message message) {
   if (message.kind == "failure") return tl::unexpected(failure_from(message));
   return message;
+}
+
+Message wrap(std::string kind, nlohmann::json fields, Message payload) {
+  fields["kind"] = std::move(payload.kind);
+  fields["body"] = std::move(payload.body);
+  return {std::move(kind), std::move(fields), std::move(payload.blobs)};
+}
+
+Message unwrap(Message message) {
+  Message payload;
+  payload.kind = text_field(message, "kind").value_or("");
+  if (message.body.is_object() && message.body.contains("body"))
+    payload.body = std::move(message.body["body"]);
+  payload.blobs = std::move(message.blobs);
+  return payload;
+}
+
+Message to_report(std::uint64_t id, double seconds, Outcome outcome) {
+  const nlohmann::json fields = {{"id", id}, {"seconds", seconds}, {"ended", monotonic_seconds()}};
+  return outcome ? wrap("done", fields, std::move(*outcome))
+                 : wrap("failed", fields, to_message(outcome.error()));
+}
+
+Outcome outcome_from_report(Message message) {
+  const bool failed = message.kind == "failed";
+  Message payload = unwrap(std::move(message));
+  if (failed) return tl::unexpected(failure_from(payload));
+  return payload;
+}
+
+std::optional<std::uint64_t> number_field(const Message& message, const char* name) {
+  const nlohmann::json* value = field(message, name);
+  if (value == nullptr || !value->is_number_unsigned()) return std::nullopt;
+  return value->get<std::uint64_t>();
+}
+
+std::optional<std::string> text_field(const Message& message, const char* name) {
+  const nlohmann::json* value = field(message, name);
+  if (value == nullptr || !value->is_string()) return std::nullopt;
+  return value->get<std::string>();
+}
+
+double seconds_field(const Message& message, const char* name) {
+  const nlohmann::json* value = field(message, name);
+  return value != nullptr && value->is_number() ? value->get<double>() : 0;
+}
+
+Message to_message(const TreeSettings& settings) {
+  return {"configure", settings, {}};
+}
+
+std::optional<TreeSettings> settings_from(const Message& message) {
+  const auto settings = decode_json<TreeSettings>(message.body);
+  if (message.kind != "configure" || !settings || settings->jobs == 0) return std::nullopt;
+  return *settings;
+}
+
+Status write_message(int socket, const Message& message) {
+  HONE_ASSIGN(const std::string frame, encode(message));
+  std::string_view left = frame;
+  while (!left.empty()) {
+    const ssize_t count = send_some(socket, left);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return failure("cannot send '{}': {}", message.kind, std::strerror(errno));
+    left.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+Result<std::optional<Message>> read_message(int socket, FrameDecoder& decoder) {
+  char buffer[kReadBytes];
+  while (true) {
+    HONE_ASSIGN(auto message, decoder.next());
+    if (message) return message;
+    const ssize_t count = ::recv(socket, buffer, sizeof buffer, 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return failure("cannot receive a message: {}", std::strerror(errno));
+    if (count == 0 && decoder.is_inside_frame()) return failure("the stream ends in a message");
+    if (count == 0) return std::nullopt;
+    decoder.add({buffer, static_cast<std::size_t>(count)});
+  }
+}
+
+Connection::Connection(UniqueFd socket) : socket_(std::move(socket)) {
+  closed_ = !socket_ || !set_nonblocking(socket_.get(), true);
+}
+
+short Connection::poll_events() const {
+  return static_cast<short>(output_.empty() ? POLLIN : POLLIN | POLLOUT);
+}
+
+Status Connection::send(const Message& message) {
+  if (closed_) return failure("cannot send '{}': the other end is gone", message.kind);
+  HONE_ASSIGN(std::string frame, encode(message));
+  output_.push_back(std::move(frame));
+  flush();
+  return {};
+}
+
+void Connection::flush() {
+  while (!output_.empty()) {
+    const ssize_t count =
+        send_some(socket_.get(), std::string_view(output_.front()).substr(written_));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return;
+    if (count < 0) {
+      // Messages that the other end sent before it left remain to be read.
+      output_.clear();
+      written_ = 0;
+      return;
+    }
+    written_ += static_cast<std::size_t>(count);
+    if (written_ < output_.front().size()) continue;
+    output_.pop_front();
+    written_ = 0;
+  }
+}
+
+void Connection::fill() {
+  constexpr std::size_t kMost = std::size_t{4} << 20;
+  char buffer[kReadBytes];
+  for (std::size_t total = 0; total < kMost && !closed_;) {
+    const ssize_t count = ::recv(socket_.get(), buffer, sizeof buffer, 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return;
+    if (count <= 0) {
+      closed_ = true;
+      return;
+    }
+    decoder_.add({buffer, static_cast<std::size_t>(count)});
+    total += static_cast<std::size_t>(count);
+  }
 }
 
 }  // namespace hone::worker

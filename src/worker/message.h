@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/fd.h"
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "provider/compile_worker.h"
 
@@ -94,5 +95,56 @@ provider::Failure failure_from(const Message& message);
 
 // The message, or the failure it carries.
 Outcome outcome_from(Message message);
+
+// Job messages inside the messages between tuner, zygote and prepared servers
+// (docs/worker-protocol.md, "Compile tree").
+//
+// Wraps `payload` in a message of kind `kind` with the fields `fields` (an object).
+Message wrap(std::string kind, nlohmann::json fields, Message payload);
+
+// Returns the payload of a wrapped message. A malformed one has an empty kind and a null body.
+Message unwrap(Message message);
+
+// "done" or "failed" for job `id`, which took `seconds` and has ended now ("ended", by
+// monotonic_seconds()).
+Message to_report(std::uint64_t id, double seconds, Outcome outcome);
+
+// The outcome in a "done" or "failed" message.
+Outcome outcome_from_report(Message message);
+
+// Fields of a message's body; std::nullopt if missing or of another type.
+std::optional<std::uint64_t> number_field(const Message& message, const char* name);
+std::optional<std::string> text_field(const Message& message, const char* name);
+double seconds_field(const Message& message, const char* name = "seconds");
+
+// Limits of a job.
+struct JobLimits {
+  double seconds = 60;                                  // wall time; 0: none
+  std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // resident, the job and all it started
+  std::size_t output_bytes = std::size_t{64} << 10;     // kept of its stdout and stderr
+
+  static void fields(auto& limits, auto&& field) {
+    field("seconds", limits.seconds);
+    field("memory_bytes", limits.memory_bytes);
+    field("output_bytes", limits.output_bytes);
+  }
+};
+
+// Settings that the zygote needs before the first job.
+struct TreeSettings {
+  std::uint64_t jobs = 1;
+  JobLimits once;
+  JobLimits prepare;
+  JobLimits run;
+
+  static void fields(auto& settings, auto&& field) {
+    field("jobs", settings.jobs);
+    field("once", settings.once);
+    field("prepare", settings.prepare);
+    field("run", settings.run);
+  }
+};
+Message to_message(const TreeSettings& settings);  // of kind "configure"
+std::optional<TreeSettings> settings_from(const Message& message);
 
 }  // namespace hone::worker

@@ -5,7 +5,6 @@
 #include <chrono>
 
 #include "base/process_tree.h"
-#include "base/say.h"
 #include "base/text.h"
 #include "worker/janitor.h"
 #include "worker/job_process.h"

@@ -8,10 +8,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
+#include "base/hash.h"
 #include "base/process_tree.h"
-#include "base/system_random.h"
 #include "worker/fork_server.h"
+#include "worker/janitor.h"
 
 namespace hone::worker {
 namespace {
@@ -87,6 +89,29 @@ void remove_folder(const std::filesystem::path& folder) {
     std::filesystem::remove_all(folder, code);
     if (code) ::usleep(5000);
   }
+}
+
+Result<TunerFolder> TunerFolder::claim() {
+  std::error_code code;
+  std::filesystem::path parent = std::filesystem::temp_directory_path(code);
+  if (code)
+    return environment_error("there is no folder for temporary files (TMPDIR): {}", code.message());
+  remove_abandoned_folders(parent);
+  ::setenv(kFolderVariable, new_session_folder(parent).c_str(), 1);
+  HONE_ASSIGN(SessionFolder folder, SessionFolder::claim());
+  constexpr int kNoTuner = -1;  // this is the tuner
+  HONE_TRY(start_janitor(kNoTuner, folder));
+  return TunerFolder(std::move(parent), std::move(folder));
+}
+
+TunerFolder::TunerFolder(TunerFolder&& other) noexcept
+    : parent_(std::move(other.parent_)), folder_(std::exchange(other.folder_, std::nullopt)) {}
+
+TunerFolder::~TunerFolder() {
+  if (!folder_) return;
+  ::setenv("TMPDIR", parent_.c_str(), 1);
+  ::unsetenv(kFolderVariable);
+  remove_folder(folder_->path());
 }
 
 }  // namespace hone::worker

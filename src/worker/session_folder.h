@@ -1,9 +1,10 @@
-// The folder of a worker session's temporary files. The tuner names it and the worker makes it, so
-// that the survivor of the two can remove it. A folder whose makers all died at once is removed
-// when the next worker starts.
+// Folders of temporary files that are removed even if their maker is killed: a worker session's, and
+// the tuner's own.
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 
 #include "base/fd.h"
 #include "base/result.h"
@@ -36,6 +37,27 @@ class SessionFolder {
  private:
   std::filesystem::path path_;
   UniqueFd lock_;  // held by this process and those forked from it
+};
+
+class TunerFolder {
+ public:
+  // Makes TMPDIR of this process a new folder within the previous one. The destructor removes it,
+  // or a janitor (janitor.h) when the process is gone. The janitor also ends the programs that the
+  // process has started itself. Call this while the process has one thread. Returns an environment
+  // error if the folder cannot be made.
+  static Result<TunerFolder> claim();
+  TunerFolder(TunerFolder&& other) noexcept;
+  TunerFolder& operator=(TunerFolder&&) = delete;
+  ~TunerFolder();
+
+  // The previous TMPDIR. Worker folders go there, since each worker has its own janitor.
+  const std::filesystem::path& parent() const { return parent_; }
+
+ private:
+  TunerFolder(std::filesystem::path parent, SessionFolder folder)
+      : parent_(std::move(parent)), folder_(std::move(folder)) {}
+  std::filesystem::path parent_;
+  std::optional<SessionFolder> folder_;  // none once moved from
 };
 
 }  // namespace hone::worker

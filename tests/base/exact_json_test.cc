@@ -1,6 +1,6 @@
-#include "base/exact_json.h"
-
 #include <gtest/gtest.h>
+
+#include "base/json.h"
 
 namespace hone {
 namespace {

@@ -9,9 +9,9 @@
 #include <fstream>
 #include <thread>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/process_tree.h"
-#include "base/signals.h"
 
 namespace hone {
 namespace {

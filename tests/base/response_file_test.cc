@@ -1,6 +1,6 @@
-#include "base/response_file.h"
-
 #include <gtest/gtest.h>
+
+#include "base/text.h"
 
 namespace hone {
 namespace {

@@ -1,10 +1,10 @@
-#include "base/system_random.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <set>
+
+#include "base/hash.h"
 
 namespace hone {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/decode_json.h"
+#include "base/json.h"
 #include "device/cpu/target.h"
 #include "provider/iree/compile_worker.h"
 #include "provider/iree/compiler/transform_specs.h"

@@ -1,6 +1,6 @@
 // The worker protocol: a stream of frames, fed in pieces as a socket would.
 #include "tests/fuzz/fuzz_target.h"
-#include "worker/envelope.h"
+#include "worker/message.h"
 
 namespace hone::worker {
 namespace {

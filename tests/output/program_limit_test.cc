@@ -1,11 +1,11 @@
 // Roofline time of a whole program, from dispatches of known work.
-#include "output/program_limit.h"
-
 #include <gmock/gmock.h>
 
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "output/report_data.h"
 
 namespace hone::output {
 namespace {

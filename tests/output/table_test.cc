@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "output/cells.h"
-
 namespace hone::output {
 namespace {
 

@@ -1,6 +1,6 @@
-#include "tune/dispatch/finalist_choice.h"
-
 #include <gmock/gmock.h>
+
+#include "tune/dispatch/finalists.h"
 
 namespace hone::tune {
 namespace {

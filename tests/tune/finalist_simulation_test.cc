@@ -10,7 +10,7 @@
 #include "measure/sampling.h"
 #include "measure/statistics.h"
 #include "tests/measure/noise.h"
-#include "tune/dispatch/finalist_choice.h"
+#include "tune/dispatch/finalists.h"
 
 namespace hone::tune {
 namespace {

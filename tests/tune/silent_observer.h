@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tune/services/observer.h"
+#include "tune/services/context.h"
 
 namespace hone::tune {
 

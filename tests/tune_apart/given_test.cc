@@ -5,7 +5,7 @@
 
 #include "space/configuration.h"
 #include "tests/tune_apart/apart_session.h"
-#include "tune/dispatch/given_candidates.h"
+#include "tune/dispatch/dispatch_list.h"
 
 namespace hone::tune {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "measure/runner_jobs.h"
 #include "tests/tune_fake/fake_program.h"
-#include "worker/runner_transport.h"
+#include "worker/runner_process.h"
 
 namespace hone::test {
 

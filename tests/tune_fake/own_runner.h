@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "measure/runner_jobs.h"
-#include "worker/runner_transport.h"
+#include "worker/runner_process.h"
 
 namespace hone::test {
 

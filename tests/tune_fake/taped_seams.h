@@ -8,7 +8,7 @@
 
 #include "provider/program_provider.h"
 #include "tests/tune_fake/tape.h"
-#include "worker/runner_transport.h"
+#include "worker/runner_process.h"
 #include "worker/worker_pool.h"
 
 namespace hone::test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/embedded_file.h"
+#include "base/file.h"
 #include "base/result.h"
 #include "provider/provider.h"
 #include "provider/triton/gemm_device.h"

@@ -19,8 +19,8 @@
 #include "trial/compile_service.h"
 #include "trial/runner_service.h"
 #include "tune/compare/output_errors.h"
+#include "tune/services/context.h"
 #include "tune/services/given_arguments.h"
-#include "tune/services/observer.h"
 
 namespace hone::tune {
 

@@ -15,7 +15,6 @@
 #include "tune/compare/compare.h"
 #include "tune/services/load_program.h"
 #include "tune/services/select_dispatches.h"
-#include "tune/services/stored_flags.h"
 
 namespace hone::tune {
 namespace {

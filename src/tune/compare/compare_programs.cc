@@ -12,7 +12,7 @@
 #include "tune/program/program_outputs.h"
 #include "tune/program/program_rounds.h"
 #include "tune/services/function_choice.h"
-#include "tune/services/input_files.h"
+#include "tune/services/given_arguments.h"
 
 namespace hone::tune {
 namespace {

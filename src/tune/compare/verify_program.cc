@@ -2,7 +2,7 @@
 #include "tune/compare/verify.h"
 #include "tune/program/checked_inputs.h"
 #include "tune/program/program_outputs.h"
-#include "tune/services/input_files.h"
+#include "tune/services/given_arguments.h"
 
 namespace hone::tune {
 namespace {

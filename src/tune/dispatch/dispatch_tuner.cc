@@ -15,7 +15,6 @@
 #include "space/configuration.h"
 #include "tune/dispatch/baselines.h"
 #include "tune/dispatch/dispatch_weight.h"
-#include "tune/dispatch/finalist_choice.h"
 #include "tune/dispatch/finalists.h"
 #include "tune/dispatch/shipped_kernels.h"
 

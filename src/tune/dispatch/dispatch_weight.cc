@@ -6,7 +6,7 @@
 #include "measure/reference.h"
 #include "plan/policy.h"
 #include "tune/dispatch/dispatch_bench.h"
-#include "tune/dispatch/finalist_choice.h"
+#include "tune/dispatch/finalists.h"
 
 namespace hone::tune {
 namespace {

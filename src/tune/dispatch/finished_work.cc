@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/decode_json.h"
+#include "base/json.h"
 
 namespace hone::tune {
 namespace {

@@ -9,7 +9,7 @@
 #include "provider/resources.h"
 #include "trial/protocols.h"
 #include "trial/rounds.h"
-#include "tune/services/input_files.h"
+#include "tune/services/given_arguments.h"
 
 namespace hone::tune {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/ranges.h"
-#include "tune/services/input_files.h"
+#include "tune/services/given_arguments.h"
 
 namespace hone::tune {
 namespace {

@@ -9,7 +9,7 @@
 #include "provider/program_provider.h"
 #include "trial/protocols.h"
 #include "trial/time_budget.h"
-#include "tune/services/observer.h"
+#include "tune/services/context.h"
 
 namespace hone::tune {
 

@@ -1,7 +1,9 @@
-// Arguments of a function or a dispatch that the user gives (--input).
+// Arguments of a function or a dispatch that the user gives (--input), and inputs as .npy files, for
+// runs under a provider's own runtime.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,5 +55,21 @@ Result<std::vector<problem::Array>> arguments_for(
     const std::vector<problem::TensorType>& wanted, const std::vector<GivenArgument>& given,
     const std::string& what, std::uint64_t seed,
     const std::vector<problem::InputRange>& ranges = {});
+
+// Files and types, by the kernel's own bindings.
+struct BindingFiles {
+  std::vector<std::filesystem::path> contents;  // empty for one that is only written
+  std::vector<problem::TensorType> types;       // bytes for one that several views lie in
+};
+// Writes the data that the runner gives each binding (measure/inputs.h) to files in `folder`. Fails
+// where views lie so far apart that a file would exceed a gigabyte.
+Result<BindingFiles> write_binding_files(const problem::Dispatch& dispatch,
+                                         const std::filesystem::path& folder, std::uint64_t seed);
+
+// Writes the arguments of a whole program, given and made up as in arguments_for(). Input errors:
+// arguments that do not fit the function; a shape that stays open.
+Result<std::vector<std::filesystem::path>> write_argument_files(
+    const problem::Function& function, const std::vector<GivenArgument>& given,
+    const std::filesystem::path& folder, std::uint64_t seed);
 
 }  // namespace hone::tune

@@ -1,10 +1,14 @@
-// Loads a program and splits it into dispatches that can be tuned.
+// Loads a program and splits it into dispatches that can be tuned; checks the compiler flags that a
+// store names.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "provider/program_provider.h"
 #include "provider/provider.h"
+#include "store/rows.h"
 #include "trial/compile_service.h"
 
 namespace hone::tune {
@@ -30,5 +34,17 @@ Result<provider::Payload> payload_from(const provider::Provider& provider,
 Status ask_for_spaces(trial::CompileService& compiler, const provider::Provider& provider,
                       const std::vector<std::string>& flags, problem::Program& program,
                       const std::vector<const provider::Provider*>& replacing = {});
+
+// The store may come from anybody, and some flags make the compiler run programs or write files of
+// any name.
+//
+// Returns the flags of `build`. Input error if they are not a list of texts.
+Result<std::vector<std::string>> flags_in(const store::Build& build);
+
+// Returns the flags of `build` if they are safe to compile with. Input error that names the first
+// flag which is neither harmless, according to the provider, nor in `given`, the user's own.
+Result<std::vector<std::string>> flags_to_compile_with(const store::Build& build,
+                                                       const std::vector<std::string>& given,
+                                                       const provider::ProgramProvider& provider);
 
 }  // namespace hone::tune

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "problem/dispatch.h"
 #include "provider/provider.h"
-#include "tune/services/observer.h"
+#include "tune/services/context.h"
 
 namespace hone::tune {
 

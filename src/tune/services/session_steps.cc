@@ -21,6 +21,15 @@ Status record_time(Context& context) {
 
 }  // namespace
 
+Result<MachineCheck> check_machine(trial::RunnerService& runner, const device::Address& device,
+                                   const measure::NoiseOptions& options, Observer& observer) {
+  HONE_ASSIGN(measure::Calibration calibration, runner.calibrate(device));
+  MachineCheck check{measure::judge_noise(calibration, options), std::move(calibration.after)};
+  if (const std::string text = measure::warning(check.noise, options); !text.empty())
+    observer.warn(text);
+  return check;
+}
+
 void begin_budget(Context& context) {
   context.state->deadline = Deadline(context.options.budget_seconds, context.clock);
   context.compiler.limit_by([state = context.state] { return state->deadline.most_compile(); });

@@ -2,10 +2,22 @@
 #pragma once
 
 #include "base/result.h"
+#include "measure/noise.h"
+#include "trial/runner_service.h"
 #include "tune/services/context.h"
-#include "tune/services/machine_check.h"
 
 namespace hone::tune {
+
+struct MachineCheck {
+  measure::Noise noise;
+  device::MachineState state;  // while it was measured
+};
+
+// Checks, before the first measurement, that the machine is quiet enough to tell 1 % apart.
+// Calibrates the device (half a second) and notes the warning, if there is one. Errors: those of
+// the runner.
+Result<MachineCheck> check_machine(trial::RunnerService& runner, const device::Address& device,
+                                   const measure::NoiseOptions& options, Observer& observer);
 
 // Starts the user's budget, which from here on limits compile jobs.
 void begin_budget(Context& context);

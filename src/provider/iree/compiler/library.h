@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/embedded_file.h"
+#include "base/file.h"
 #include "base/process.h"
 #include "base/result.h"
 #include "provider/iree/compiler/c_api.h"

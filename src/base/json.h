@@ -1,6 +1,6 @@
-// Reads integers and names from JSON exactly or not at all. nlohmann's get<int>() truncates 2^32 +
-// 1 to 1 and 2.5 to 2, and converts true to 1. The JSON comes from files, stores and processes that
-// may write anything.
+// Reads JSON exactly or not at all. It comes from files, stores and processes that may write
+// anything, such as one that has run an unknown candidate's code. nlohmann's get<int>() truncates
+// 2^32 + 1 to 1 and 2.5 to 2, and converts true to 1.
 #pragma once
 
 #include <array>
@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/result.h"
 
 namespace hone {
 
@@ -90,6 +92,30 @@ std::string_view name_in(const std::pair<E, std::string_view> (&names)[N], E val
   for (const auto& [each, name] : names)
     if (each == value) return name;
   return "";
+}
+
+// Parses `text`; the result is discarded (nlohmann's is_discarded) if it is not JSON.
+inline nlohmann::json parse_json(const std::string& text) {
+  return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
+// Decodes `json` as a T. The failure's message continues the name of the data: "cannot be read:
+// ...".
+template <class T>
+Result<T> decode_json(const nlohmann::json& json) {
+  try {
+    return json.get<T>();
+  } catch (const nlohmann::json::exception& error) {
+    return failure("cannot be read: {}", error.what());
+  }
+}
+
+// The T in field `name` of the object `json`.
+template <class T>
+Result<T> decode_json(const nlohmann::json& json, const char* name) {
+  const auto found = json.is_object() ? json.find(name) : json.end();
+  if (found == json.end()) return failure("cannot be read: it has no '{}'", name);
+  return decode_json<T>(*found);
 }
 
 }  // namespace hone
