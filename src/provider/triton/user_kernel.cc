@@ -26,9 +26,9 @@ std::vector<std::string> words(const Names& names) {
   return {names.begin(), names.end()};
 }
 
-class Reader : private provider::ManifestReader {
+class UserKernelReader : private provider::ManifestReader {
  public:
-  explicit Reader(UserKernel& kernel) : ManifestReader(kernel), kernel_(kernel) {}
+  explicit UserKernelReader(UserKernel& kernel) : ManifestReader(kernel), kernel_(kernel) {}
 
   Status read(const std::string& text) {
     HONE_TRY(read_keys(
@@ -142,7 +142,7 @@ Result<UserKernel> read_user_kernel(const std::string& manifest, const std::stri
   kernel.manifest = manifest;
   kernel.path = std::move(path);
   kernel.text = std::move(text);
-  HONE_TRY(Reader(kernel).read(manifest_text));
+  HONE_TRY(UserKernelReader(kernel).read(manifest_text));
   return kernel;
 }
 

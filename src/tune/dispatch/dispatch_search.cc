@@ -37,7 +37,7 @@ void DispatchSearch::choose_strategy(double seconds, bool has_prior) {
   const double each =
       compiles_ahead ? plan::kCandidateSecondsBesideCompiles : plan::kCandidateSeconds;
   const auto affordable = static_cast<std::size_t>(std::max(0.0, seconds) / each);
-  const search::Choice choice = search::choose_strategy(
+  const search::StrategyChoice choice = search::choose_strategy(
       {space_.count(), std::min(note_.planned, affordable), has_prior, compiles_ahead});
   note_.strategy = choice.strategy;
   note_.why = choice.why;
