@@ -12,7 +12,7 @@
 namespace hone::trial {
 
 // Time for which a tuner may be silent before another takes over its work. A tuner that died on
-// this machine is noticed at once (store/process.h). The limit covers a tuner that hangs, was
+// this machine is noticed at once (store/host.h). The limit covers a tuner that hangs, was
 // stopped, or died on another machine. It exceeds any delay of a living tuner's writes to the
 // store.
 inline constexpr std::chrono::milliseconds kLeaseTime = std::chrono::seconds(60);
