@@ -8,8 +8,8 @@
 #include "cli/tune_options.h"
 #include "output/json_text.h"
 #include "output/table.h"
-#include "provider/triton/gemm_file.h"
 #include "provider/triton/triton_provider.h"
+#include "provider/triton/tune_gemm.h"
 #include "session/list_session.h"
 #include "tune/dispatch/dispatch_list.h"
 

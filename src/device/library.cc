@@ -1,5 +1,7 @@
 #include "device/library.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 
 #include "problem/contraction.h"
@@ -14,7 +16,7 @@ using problem::LoopRole;
 using problem::Operand;
 using problem::Operation;
 
-// The operand's dimensions as roles, unit extents and leading batch loops left out; "mk" for a
+// The operand's dimensions as roles, unit extents and leading batch loops omitted; "mk" for a
 // row-major left operand. An input error when a batch loop comes later or an index is not a loop.
 Result<std::string> layout_of(const Operation& operation, const Operand& operand) {
   std::string layout;
@@ -118,6 +120,22 @@ std::optional<std::array<std::size_t, 3>> narrowed_bindings(const Dispatch& disp
 }
 
 }  // namespace
+
+Result<SharedLibrary> SharedLibrary::open(const std::vector<std::string>& names) {
+  std::string reason = "no name to try";
+  SharedLibrary library;
+  for (const std::string& name : names) {
+    library.handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    library.name_ = name;
+    if (library.handle_ != nullptr) return library;
+    reason = dlerror();
+  }
+  return environment_error("{}", reason);
+}
+
+void* SharedLibrary::address(const char* symbol) const {
+  return dlsym(handle_, symbol);
+}
 
 Result<Product> plan_product(const Operation& operation) {
   if (!problem::is_contraction(operation.kind) || problem::is_dynamic(operation) ||

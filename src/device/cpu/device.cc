@@ -1,4 +1,4 @@
-#include "device/cpu/device.h"
+#include "device/device.h"
 
 #include <sys/resource.h>
 
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "device/cpu/executable.h"
+#include "device/cpu/kind.h"
 #include "device/cpu/machine_state.h"
 #include "device/cpu/peak.h"
 #include "device/cpu/thread_pool.h"
-#include "device/device.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -255,7 +255,7 @@ class CalibrationKernel final : public Kernel {
 
   Status launch(std::span<const Buffer>) override {
     pool_.run([this](int thread) {
-      // Halving the distance to two: bounded, never denormal, and no pass can be left out.
+      // Halving the distance to two: bounded, never denormal, and no pass can be skipped.
       for (int pass = 0; pass < kPasses; ++pass)
         for (float& value : memory_[static_cast<std::size_t>(thread)]) value = 0.5f * value + 1.0f;
       peak_loops().back().run(kRounds);

@@ -13,8 +13,8 @@
 namespace hone::triton {
 namespace {
 
-constexpr std::array<std::string_view, 8> kKeys{"kernel",      "arguments", "constants", "grid",
-                                                "constraints", "knobs",     "default",   "scratch"};
+constexpr std::array<std::string_view, 8> kManifestKeys{
+    "kernel", "arguments", "constants", "grid", "constraints", "knobs", "default", "scratch"};
 constexpr std::array<std::string_view, 3> kOperands{"A", "B", "C"};
 constexpr std::array<std::string_view, 14> kTypes{
     "A.dtype",    "B.dtype",        "C.dtype",       "tl.float16",  "tl.bfloat16",
@@ -32,7 +32,7 @@ class UserKernelReader : private provider::ManifestReader {
 
   Status read(const std::string& text) {
     HONE_TRY(read_keys(
-        text, words(kKeys), {"kernel", "arguments", "grid", "knobs", "default"},
+        text, words(kManifestKeys), {"kernel", "arguments", "grid", "knobs", "default"},
         [this](const std::string& key, const YAML::Node& value) { return read_key(key, value); }));
     return check();
   }

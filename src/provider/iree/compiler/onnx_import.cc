@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::string_view kNamesComment = "// hone: sizes ";
 
-}  // namespace
-
+// Reads the output of python/import_onnx.py; empty for anything else.
 SizeNames size_names_from(const nlohmann::json& json) {
   SizeNames names;
   if (!json.is_object()) return names;
@@ -23,6 +22,8 @@ SizeNames size_names_from(const nlohmann::json& json) {
       if (extent.is_string()) names[name].push_back(extent.get<std::string>());
   return names;
 }
+
+}  // namespace
 
 std::string comment_of(const SizeNames& names) {
   if (names.empty()) return {};
@@ -54,7 +55,7 @@ constexpr int kFewestExternal = 4096;
 constexpr std::size_t kMostOfAnError = 1000;
 
 // The wheel's folders: <prefix>/lib/python3.*/site-packages.
-fs::path packages_of(const Installation& installation) {
+fs::path compiler_packages_of(const Installation& installation) {
   return installation.compiler_library.parent_path().parent_path().parent_path().parent_path();
 }
 
@@ -91,7 +92,7 @@ std::string error_in_traceback(const std::string& text) {
 Result<SizeNames> import_onnx(const Installation& installation, const fs::path& model,
                               const fs::path& program, const fs::path& parameters,
                               std::uintmax_t bytes_with_weights, int stop_fd) {
-  const fs::path packages = packages_of(installation);
+  const fs::path packages = compiler_packages_of(installation);
   std::error_code code;
   if (!fs::exists(packages / "iree" / "compiler" / "tools" / "import_onnx", code))
     return environment_error("IREE at '{}' has no importer of ONNX models (iree-import-onnx); {}",

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "provider/iree/cpu/contraction_space.h"
-#include "provider/iree/cpu/knobs.h"
+#include "provider/iree/cpu/space.h"
+#include "provider/iree/cpu/space_parts.h"
 
 namespace hone::iree {
 namespace {

@@ -1,9 +1,8 @@
-#include "provider/iree/spec/matcher.h"
-
 #include <algorithm>
 #include <limits>
 
 #include "provider/iree/cpu/loops.h"
+#include "provider/iree/spec/tuning_spec.h"
 
 namespace hone::iree {
 namespace {
@@ -100,8 +99,7 @@ std::string named_matcher(const problem::Operation& root) {
   return text;
 }
 
-}  // namespace
-
+// The operation that matchers see in place of `root`, as matched_root() describes it.
 problem::Operation when_specs_apply(const problem::Operation& root) {
   if (root.name != "linalg.softmax" || root.operands.size() != 2) return root;
   problem::Operation sum = root;
@@ -117,6 +115,8 @@ problem::Operation when_specs_apply(const problem::Operation& root) {
   sum.operands.back().output = true;
   return sum;
 }
+
+}  // namespace
 
 problem::Operation matched_root(const problem::Operation& root,
                                 const std::vector<problem::SurroundingOperation>& surrounding) {
