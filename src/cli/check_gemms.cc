@@ -8,7 +8,7 @@
 #include "cli/tune_options.h"
 #include "output/cells.h"
 #include "output/json_text.h"
-#include "provider/triton/configuration_keys.h"
+#include "provider/triton/gemm_file.h"
 #include "provider/triton/triton_provider.h"
 #include "session/list_results.h"
 #include "session/list_session.h"

@@ -15,7 +15,7 @@
 #include "provider/iree/compiler/library.h"
 #include "provider/library/onednn.h"
 #include "provider/library/openblas.h"
-#include "provider/triton/installation.h"
+#include "provider/triton/triton_provider.h"
 #include "session/places.h"
 
 namespace hone::cli {

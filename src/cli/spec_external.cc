@@ -13,7 +13,7 @@
 #include "output/status_line.h"
 #include "problem/code_target.h"
 #include "provider/iree/compile_worker.h"
-#include "provider/iree/compiler/weights_in_blocks.h"
+#include "provider/iree/compiler/transform_specs.h"
 #include "session/external_placement.h"
 #include "session/external_proof.h"
 #include "session/input_program.h"

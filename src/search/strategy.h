@@ -72,7 +72,6 @@ Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const spa
 // Whether the strategy's proposals depend on the scores it is told.
 bool learns(std::string_view name);
 
-// Which strategy suits a search.
 // Facts that decide which strategy suits a search.
 struct Situation {
   space::Count count;          // of the space

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "device/cpu/machine_state.h"
 #include "output/comparison_report.h"
-#include "provider/iree/compiler/weights_in_blocks.h"
+#include "provider/iree/compiler/transform_specs.h"
 #include "session/places.h"
 #include "session/program_parameters.h"
 

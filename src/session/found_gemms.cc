@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "provider/triton/configuration_keys.h"
+#include "provider/triton/gemm_file.h"
 #include "trial/records.h"
 
 namespace hone::session {

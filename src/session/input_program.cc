@@ -8,9 +8,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/say.h"
-#include "provider/iree/compiler/elided_constants.h"
 #include "provider/iree/compiler/onnx_import.h"
-#include "provider/iree/compiler/splat_weights.h"
+#include "provider/iree/compiler/program_constants.h"
 #include "session/program_parameters.h"
 
 namespace hone::session {

@@ -30,7 +30,7 @@ struct InputProgram {
 Result<InputProgram> read_program(const std::string& given, const Toolchain& toolchain,
                                   const std::filesystem::path& folder = {});
 
-// Replaces splat weights (one value each) by parameters of random numbers (splat_weights.h): a
+// Replaces splat weights (one value each) by parameters of random numbers (program_constants.h): a
 // tuned program must read its weights as a model in use does. The program and the parameter file
 // are then in `folder`. Flags and specs found for it also work for the given program. Errors: a
 // file that cannot be written.

@@ -9,7 +9,7 @@
 #include "provider/external/external_kernel.h"
 #include "provider/provider.h"
 #include "provider/triton/gemm_device.h"
-#include "provider/triton/installation.h"
+#include "provider/triton/triton_provider.h"
 #include "session/session_options.h"
 #include "session/toolchain.h"
 #include "worker/worker_pool.h"

@@ -10,7 +10,7 @@
 #include "base/decode_json.h"
 #include "device/cpu/target.h"
 #include "provider/iree/compile_worker.h"
-#include "provider/iree/compiler/weights_in_blocks.h"
+#include "provider/iree/compiler/transform_specs.h"
 #include "tests/cli/hone_command.h"
 #include "tests/device/places.h"
 #include "tests/tune/silent_observer.h"

@@ -1,6 +1,6 @@
-#include "provider/iree/compiler/elided_constants.h"
-
 #include <gmock/gmock.h>
+
+#include "provider/iree/compiler/program_constants.h"
 
 namespace hone::iree {
 namespace {

@@ -1,7 +1,6 @@
-#include "provider/iree/compiler/splat_weights.h"
-
 #include <gmock/gmock.h>
 
+#include "provider/iree/compiler/program_constants.h"
 #include "provider/iree/program/program_parameters.h"
 
 namespace hone::iree {

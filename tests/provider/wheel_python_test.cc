@@ -1,8 +1,7 @@
-#include "provider/iree/compiler/wheel_python.h"
-
 #include <gmock/gmock.h>
 
 #include "base/file.h"
+#include "provider/iree/compiler/library.h"
 
 namespace hone::iree {
 namespace {

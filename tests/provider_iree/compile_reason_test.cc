@@ -1,8 +1,7 @@
 // Reasons that IREE 3.13 prints, and that they are still printed so.
-#include "provider/iree/compiler/compile_reason.h"
-
 #include <gmock/gmock.h>
 
+#include "provider/iree/compiler/compiler_session.h"
 #include "tests/provider_iree/compiler.h"
 
 namespace hone::iree {

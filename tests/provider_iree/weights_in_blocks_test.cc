@@ -1,11 +1,10 @@
 // The transform spec that lays weights out in blocks of columns, by the compiler itself.
-#include "provider/iree/compiler/weights_in_blocks.h"
-
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
+#include "provider/iree/compiler/transform_specs.h"
 #include "provider/iree/whole_program.h"
 #include "tests/provider_iree/compiler.h"
 

@@ -1,10 +1,9 @@
 // Programs with f16 sums for gfx942, with and without the spec that widens them.
-#include "provider/iree/compiler/wide_sums.h"
 
 #include <gmock/gmock.h>
 
 #include "base/file.h"
-#include "provider/iree/compiler/weights_in_blocks.h"
+#include "provider/iree/compiler/transform_specs.h"
 #include "provider/iree/gpu/executable.h"
 #include "tests/provider_iree/compiler.h"
 

@@ -8,8 +8,8 @@
 
 #include <set>
 
+#include "provider/iree/compiler/attributes.h"
 #include "provider/iree/compiler/compiler_session.h"
-#include "provider/iree/compiler/configuration.h"
 #include "provider/iree/gpu/stated_space.h"
 #include "tests/provider_iree_gpu/compile_share.h"
 

@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "provider/triton/gemm.h"
 #include "provider/triton/gemm_device.h"
-#include "provider/triton/installation.h"
 #include "provider/triton/triton_provider.h"
 #include "provider/triton/user_kernel.h"
 #include "tests/provider/triton/gemms.h"

@@ -7,7 +7,6 @@
 #include "provider/iree/iree_provider.h"
 #include "provider/iree/program/program.h"
 #include "provider/triton/gemm.h"
-#include "provider/triton/installation.h"
 #include "provider/triton/triton_provider.h"
 #include "tests/device/places.h"
 #include "tests/tune/silent_observer.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "provider/iree/compiler/weights_in_blocks.h"
+#include "provider/iree/compiler/transform_specs.h"
 #include "provider/iree/extern_function.h"
 
 namespace hone::iree {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "provider/iree/compiler/compile_reason.h"
+#include "provider/iree/compiler/compiler_session.h"
 #include "provider/iree/compiler/flag_choices.h"
 #include "provider/iree/compiler/proof_script.h"
 #include "provider/iree/compiler/resident_programs.h"

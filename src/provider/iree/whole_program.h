@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "provider/iree/compiler/configuration.h"
+#include "provider/iree/compiler/attributes.h"
 #include "provider/iree/compiler/library.h"
 
 namespace hone::iree {

@@ -4,7 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "provider/triton/precision.h"
+#include "provider/triton/gemm_device.h"
 
 namespace hone::triton {
 namespace {
@@ -115,7 +115,7 @@ struct AttentionRules {
                        " of its {} they spill",
                    registers() <= (device.thread_registers + 1) * share / 8,
                    {registers(), device.thread_registers});
-    // The same rule as for products (gemm_soft_rules.cc).
+    // The same rule as for products (gemm_rules.cc).
     if (shape.element_bytes == 4)
       builder.prefer("unrolled_code", "a step is unrolled to {} multiply-adds of a thread",
                      on_matrix_units() || multiply_adds() <= 4096, {multiply_adds()});

@@ -2,8 +2,6 @@
 // attention with an elementwise epilogue (problem::Dispatch::statement).
 #pragma once
 
-#include <functional>
-
 #include "problem/dispatch.h"
 #include "provider/triton/gemm_device.h"
 #include "space/space.h"
@@ -30,12 +28,5 @@ Result<AttentionShape> attention_of(const problem::Dispatch& dispatch);
 // rules: shared memory, scratch memory. Soft rules: registers, instructions, waste. "Seen" are
 // figures of Triton 3.9 for sm_80 and sm_90.
 space::SpaceBuilder attention_space_builder(const AttentionShape& shape, const GemmDevice& device);
-
-// Estimates a configuration's seconds from the products, the exponentials (a unit does few in a
-// clock), and how far a unit's programs overlap. Use it only to order configurations; absolute
-// times are unreliable.
-std::function<double(const space::Configuration&)> attention_prior(const AttentionShape& shape,
-                                                                   const GemmDevice& device,
-                                                                   const space::Space& space);
 
 }  // namespace hone::triton

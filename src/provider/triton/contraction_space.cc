@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "provider/triton/gemm_device.h"
 #include "provider/triton/gemm_model.h"
 #include "provider/triton/gemm_rules.h"
 #include "provider/triton/gemm_space.h"
-#include "provider/triton/precision.h"
 
 namespace hone::triton {
 namespace {

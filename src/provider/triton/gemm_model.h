@@ -15,7 +15,7 @@
 
 #include <functional>
 
-#include "provider/triton/gemm_device.h"
+#include "provider/triton/attention_space.h"
 #include "space/space.h"
 
 namespace hone::triton {
@@ -68,5 +68,12 @@ std::function<GemmChoice(const space::Configuration&)> gemm_choices(const Gemm& 
 std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
                                                               const GemmDevice& device,
                                                               const space::Space& space);
+
+// Estimates the seconds of an attention by a configuration from the products, the exponentials (a
+// unit does few in a clock), and how far a unit's programs overlap. Use it only to order
+// configurations; absolute times are unreliable.
+std::function<double(const space::Configuration&)> attention_prior(const AttentionShape& shape,
+                                                                   const GemmDevice& device,
+                                                                   const space::Space& space);
 
 }  // namespace hone::triton

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "provider/triton/gemm_device.h"
-#include "provider/triton/precision.h"
 #include "space/space.h"
 
 namespace hone::triton {

@@ -5,9 +5,8 @@
 
 #include "base/file.h"
 #include "problem/target.h"
-#include "provider/triton/configuration_keys.h"
-#include "provider/triton/kernel_file.h"
-#include "provider/triton/type_names.h"
+#include "provider/triton/gemm.h"
+#include "provider/triton/gemm_file.h"
 #include "provider/triton/user_kernel.h"
 
 namespace hone::triton {

@@ -11,7 +11,6 @@
 #include "provider/list_provider.h"
 #include "provider/triton/gemm_device.h"
 #include "provider/triton/gemm_file.h"
-#include "provider/triton/installation.h"
 #include "provider/triton/triton_provider.h"
 
 namespace hone::triton {

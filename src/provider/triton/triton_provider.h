@@ -1,4 +1,4 @@
-// Triton as a Provider: spaces of GEMMs, and what compile workers are told.
+// Triton as a Provider: its installation, spaces of GEMMs, and what compile workers are told.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,31 @@
 #include <string>
 #include <vector>
 
+#include "base/embedded_file.h"
+#include "base/result.h"
 #include "provider/provider.h"
 #include "provider/triton/gemm_device.h"
-#include "provider/triton/installation.h"
 #include "provider/triton/user_kernel.h"
 
 namespace hone::triton {
+
+// Finds the Python in which Triton is installed.
+struct Installation {
+  std::filesystem::path python;  // an interpreter that can import it
+  std::string version;           // "3.6.0"
+};
+
+// Looks for a Python with Triton, in this order: `given` (if not empty: an interpreter or a virtual
+// environment); the environment variable HONE_TRITON (the same); python_environments() (where hone
+// itself is installed, `.venv`); `python3` on PATH. The first two must have Triton if they are set.
+// Starts each interpreter, but imports nothing large. Environment errors: nothing found (says how
+// to get it), or a version outside of 3.5 to 3.9. A kernel's launch changes between versions, and
+// hone launches kernels itself.
+Result<Installation> find_installation(const std::string& given = {});
+
+// The Python sources that compile workers run: hone's kernels and the worker itself. The files of
+// src/provider/triton/kernels and src/provider/triton/python; the worker's is "compile_worker.py".
+std::span<const EmbeddedFile> sources();
 
 // Space that candidates come from: hone's own, or that of ROCm's tune_gemm.py (tune_gemm_space.h).
 enum class SpaceKind { kOwn, kTuneGemm, kTuneGemmV2 };
@@ -61,7 +80,7 @@ std::vector<std::string> worker_flags(const GemmDevice& device);
 // result of one's compile holds for the others (PersistentPoolOptions). Empty for the default.
 std::string code_of(const GemmDevice& device, const provider::Payload& payload);
 
-// Writes the sources that a worker runs (sources.h) into `folder`. Returns the path of the worker's
+// Writes the sources that a worker runs (sources()) into `folder`. Returns the path of the worker's
 // own file.
 Result<std::filesystem::path> write_sources(const std::filesystem::path& folder);
 

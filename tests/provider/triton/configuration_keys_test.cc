@@ -1,6 +1,6 @@
-#include "provider/triton/configuration_keys.h"
-
 #include <gmock/gmock.h>
+
+#include "provider/triton/gemm_file.h"
 
 namespace hone::triton {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
-#include "provider/triton/configuration_keys.h"
+#include "provider/triton/gemm_file.h"
 
 namespace hone::triton {
 namespace {

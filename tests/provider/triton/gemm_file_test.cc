@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "provider/triton/type_names.h"
+#include "provider/triton/gemm.h"
 
 namespace hone::triton {
 namespace {

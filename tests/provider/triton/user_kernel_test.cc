@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "provider/triton/gemm.h"
-#include "provider/triton/kernel_file.h"
 #include "provider/triton/triton_provider.h"
 #include "tests/provider/triton/gemms.h"
 

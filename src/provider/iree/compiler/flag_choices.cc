@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "provider/iree/compiler/weights_in_blocks.h"
+#include "provider/iree/compiler/transform_specs.h"
 
 namespace hone::iree {
 namespace {

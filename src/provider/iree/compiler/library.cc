@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <optional>
 #include <sstream>
-#include <vector>
 
 #include "base/file.h"
 #include "base/python_environments.h"
@@ -198,6 +197,27 @@ Status Library::set_process_flags(const std::vector<std::string>& flags) const {
   api_->ireeCompilerSetupGlobalCL(static_cast<int>(arguments.size()), arguments.data(), "hone",
                                   kInstallSignalHandlers);
   return {};
+}
+
+Command python_of(const std::filesystem::path& packages, std::vector<std::string> arguments) {
+  const auto version = packages.parent_path();
+  const auto own = version.parent_path().parent_path() / "bin" / "python3";
+  std::error_code code;
+  // Wherever else the folder lies, a Python that stands above it by chance is not its own.
+  const bool has_own =
+      version.filename().string().starts_with("python3") && std::filesystem::exists(own, code);
+  Command command;
+  command.arguments = std::move(arguments);
+  command.arguments.insert(command.arguments.begin(), has_own ? own.string() : "python3");
+  if (!has_own) command.environment.emplace_back("PYTHONPATH", packages.string());
+  return command;
+}
+
+Command python_of(const std::filesystem::path& packages, std::string_view file,
+                  std::vector<std::string> arguments) {
+  const auto source = std::ranges::find(python_sources(), file, &EmbeddedFile::name);
+  arguments.insert(arguments.begin(), {"-c", std::string(source->text)});
+  return python_of(packages, std::move(arguments));
 }
 
 }  // namespace hone::iree

@@ -1,4 +1,4 @@
-// Finds IREE's installation, and opens its compiler as a shared library.
+// Finds IREE's installation, opens its compiler as a shared library, and runs Python beside it.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/embedded_file.h"
+#include "base/process.h"
 #include "base/result.h"
 #include "provider/iree/compiler/c_api.h"
 
@@ -77,5 +79,18 @@ class Library {
   bool links_in_process_ = false;
   bool allows_threads_ = false;
 };
+
+// Runs Python with `arguments` so that it finds what lies in the site-packages folder `packages`:
+// the interpreter of the environment that the folder is of (<prefix>/lib/python3.*/site-packages),
+// or, where the folder is of none, `python3` of PATH with the folder on its path.
+Command python_of(const std::filesystem::path& packages, std::vector<std::string> arguments);
+
+// Runs a file of python_sources(), which is there, likewise.
+Command python_of(const std::filesystem::path& packages, std::string_view file,
+                  std::vector<std::string> arguments);
+
+// The Python that hone runs with IREE's wheels, part of the binary. The files of
+// src/provider/iree/compiler/python: import_onnx.py, resident_programs.py.
+std::span<const EmbeddedFile> python_sources();
 
 }  // namespace hone::iree

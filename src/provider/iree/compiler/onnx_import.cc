@@ -1,13 +1,46 @@
 #include "provider/iree/compiler/onnx_import.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "base/process.h"
 #include "base/text.h"
-#include "provider/iree/compiler/wheel_python.h"
 
 namespace hone::iree {
+namespace {
+
+constexpr std::string_view kNamesComment = "// hone: sizes ";
+
+// Reads the output of python/import_onnx.py; empty for anything else.
+SizeNames size_names_from(const nlohmann::json& json) {
+  SizeNames names;
+  if (!json.is_object()) return names;
+  for (const auto& [name, extents] : json.items())
+    for (const nlohmann::json& extent : extents)
+      if (extent.is_string()) names[name].push_back(extent.get<std::string>());
+  return names;
+}
+
+}  // namespace
+
+std::string comment_of(const SizeNames& names) {
+  if (names.empty()) return {};
+  return fmt::format("{}{}\n", kNamesComment, nlohmann::json(names).dump());
+}
+
+SizeNames size_names_in(std::string_view program) {
+  while (program.starts_with("//")) {
+    const std::string_view line = program.substr(0, program.find('\n'));
+    program.remove_prefix(std::min(program.size(), line.size() + 1));
+    if (line.starts_with(kNamesComment))
+      return size_names_from(
+          nlohmann::json::parse(line.substr(kNamesComment.size()), nullptr, false));
+  }
+  return {};
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -22,7 +55,7 @@ constexpr int kFewestExternal = 4096;
 constexpr std::size_t kMostOfAnError = 1000;
 
 // The wheel's folders: <prefix>/lib/python3.*/site-packages.
-fs::path packages_of(const Installation& installation) {
+fs::path compiler_packages_of(const Installation& installation) {
   return installation.compiler_library.parent_path().parent_path().parent_path().parent_path();
 }
 
@@ -59,7 +92,7 @@ std::string error_in_traceback(const std::string& text) {
 Result<SizeNames> import_onnx(const Installation& installation, const fs::path& model,
                               const fs::path& program, const fs::path& parameters,
                               std::uintmax_t bytes_with_weights, int stop_fd) {
-  const fs::path packages = packages_of(installation);
+  const fs::path packages = compiler_packages_of(installation);
   std::error_code code;
   if (!fs::exists(packages / "iree" / "compiler" / "tools" / "import_onnx", code))
     return environment_error("IREE at '{}' has no importer of ONNX models (iree-import-onnx); {}",

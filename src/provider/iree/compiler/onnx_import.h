@@ -3,13 +3,25 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "provider/iree/compiler/library.h"
-#include "provider/iree/compiler/size_names.h"
 
 namespace hone::iree {
+
+// The names that a model gives to sizes which it leaves open until run time, each with the extents
+// that have it: "batch" of "input0.0" and "input1.0".
+using SizeNames = std::map<std::string, std::vector<std::string>>;
+
+// Converts the names to a comment line for the beginning of a program's text, and reads them from
+// such a text. Empty for a program without that line.
+std::string comment_of(const SizeNames& names);
+SizeNames size_names_in(std::string_view program);
 
 // The opset that the importer supports. Models of an older opset are converted to it, unless they
 // have 2 GiB or more with their weights.

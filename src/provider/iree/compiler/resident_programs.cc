@@ -12,9 +12,8 @@
 #include <utility>
 
 #include "base/process.h"
-#include "provider/iree/compiler/python_sources.h"
+#include "provider/iree/compiler/library.h"
 #include "provider/iree/compiler/runtime_tools.h"
-#include "provider/iree/compiler/wheel_python.h"
 
 namespace hone::iree {
 namespace {
@@ -48,7 +47,7 @@ std::optional<Settings> settings_for(const provider::ProgramCall& call) {
 }
 
 // <site-packages>/iree/_runtime_libs/iree-benchmark-module
-std::filesystem::path packages_of(const Installation& installation) {
+std::filesystem::path runtime_packages_of(const Installation& installation) {
   return installation.benchmark_module.parent_path().parent_path().parent_path();
 }
 
@@ -63,7 +62,8 @@ class ResidentPrograms::Process {
     const nlohmann::json said{{"device", settings.device},
                               {"flags", settings.flags},
                               {"parameters", settings.parameters}};
-    Command command = python_of(packages_of(installation), "resident_programs.py", {said.dump()});
+    Command command =
+        python_of(runtime_packages_of(installation), "resident_programs.py", {said.dump()});
     // The synchronous device runs on whatever core the process is on.
     if (!call.device.index && !call.device.cores.empty())
       command.arguments.insert(
@@ -175,7 +175,7 @@ Result<ResidentPrograms::Process*> ResidentPrograms::process_for(
     if (each->serves(call)) return each.get();
   // A copy of the tools without the wheel may meet a Python with another release of the runtime.
   std::error_code code;
-  if (!std::filesystem::exists(packages_of(installation_) / "iree" / "runtime", code))
+  if (!std::filesystem::exists(runtime_packages_of(installation_) / "iree" / "runtime", code))
     return nullptr;
   Result<std::unique_ptr<Process>> started = Process::start(installation_, call, *settings);
   if (!started) {

@@ -11,8 +11,8 @@
 #include <map>
 #include <optional>
 
+#include "provider/iree/compiler/attributes.h"
 #include "provider/iree/compiler/compiler_session.h"
-#include "provider/iree/compiler/configuration.h"
 
 namespace hone::iree {
 namespace {

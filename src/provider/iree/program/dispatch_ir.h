@@ -6,8 +6,8 @@
 
 #include "base/result.h"
 #include "problem/dispatch.h"
+#include "provider/iree/compiler/attributes.h"
 #include "provider/iree/compiler/compiler_session.h"
-#include "provider/iree/compiler/configuration.h"
 
 namespace hone::iree {
 

@@ -17,7 +17,7 @@
 #include "base/result.h"
 #include "problem/dispatch.h"
 #include "problem/given_size.h"
-#include "provider/iree/compiler/size_names.h"
+#include "provider/iree/compiler/onnx_import.h"
 #include "provider/iree/compiler/sizes.h"
 
 namespace hone::iree {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "provider/iree/compiler/compile_reason.h"
+#include "provider/iree/compiler/compiler_session.h"
 #include "provider/iree/compiler/sizes.h"
 #include "provider/iree/gpu/constraint_reader.h"
 #include "provider/iree/gpu/executable.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "provider/iree/compiler/configuration.h"
+#include "provider/iree/compiler/attributes.h"
 
 namespace hone::iree {
 namespace {

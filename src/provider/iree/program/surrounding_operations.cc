@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "provider/iree/compiler/configuration.h"
+#include "provider/iree/compiler/attributes.h"
 #include "provider/iree/program/root_operation.h"
 
 namespace hone::iree {
