@@ -1,6 +1,4 @@
 // What lies just outside of each hard rule of the spaces for CPUs.
-#include "provider/iree/cpu/audited_rule.h"
-
 #include <gmock/gmock.h>
 
 #include <set>
@@ -8,6 +6,7 @@
 #include "provider/iree/cpu/contraction_space.h"
 #include "provider/iree/cpu/convolution_space.h"
 #include "provider/iree/cpu/generic_space.h"
+#include "provider/iree/cpu/rule_relaxation.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 #include "tests/provider/convolutions.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "problem/dispatch.h"
-#include "provider/iree/cpu/lowering_config.h"
+#include "provider/iree/cpu/knobs.h"
 #include "space/configuration.h"
 
 namespace hone::iree {

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "provider/iree/cpu/convolution_loops.h"
 #include "provider/iree/cpu/convolution_space.h"
-#include "provider/iree/cpu/lowering_config.h"
+#include "provider/iree/cpu/knobs.h"
+#include "provider/iree/cpu/loops.h"
 #include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"
 #include "tests/provider_iree/compiler.h"

@@ -1,4 +1,5 @@
-// Relaxation of soft rules that contradict each other.
+// Spaces without some of their rules: soft rules that contradict each other are relaxed, and an
+// audited hard rule is broken.
 #pragma once
 
 #include <span>
@@ -8,6 +9,15 @@
 #include "space/space.h"
 
 namespace hone::iree {
+
+// Audits a hard rule by the configurations just outside of it (hone space --audit-rule). Builds the
+// space of configurations that break the hard rule `rule` and keep all other hard rules. Soft rules
+// hold too, as far as some configuration then breaks `rule`. Otherwise rules are dropped in the
+// order `relaxation_order`, and only those that must go. Empty if no values of the knobs break this
+// rule alone. Errors: SpaceBuilder::build's; an input error that lists the hard rules if none has
+// this name.
+Result<space::Space> space_outside(std::string_view rule, space::SpaceBuilder builder,
+                                   std::span<const std::string_view> relaxation_order);
 
 // Returns `space` if its soft rules together leave at least 16 configurations: fewer are not worth
 // a search (odd extents, small problems). Otherwise drops the first rule of `relaxation_order`

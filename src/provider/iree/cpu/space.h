@@ -17,7 +17,7 @@ namespace hone::iree {
 
 // The space of one dispatch on one CPU. If its soft rules together leave too little (odd extents,
 // small problems), some are relaxed (rule_relaxation.h). With `audited`, the name of one of its
-// hard rules, it holds the configurations that break this rule alone (audited_rule.h). Input
+// hard rules, it holds the configurations that break this rule alone (space_outside()). Input
 // errors: a root without such a space, and why; a target without vector registers; those of
 // space_outside.
 Result<space::Space> cpu_space(const problem::Dispatch& dispatch, const problem::CpuTarget& target,
