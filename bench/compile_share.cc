@@ -12,7 +12,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "provider/iree/gpu/stated_rules.h"
+#include "provider/iree/gpu/stated_additions.h"
 
 namespace {
 

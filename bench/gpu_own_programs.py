@@ -1,4 +1,4 @@
-"""Programs whose spaces on NVIDIA are hone's own (provider/iree/gpu/own_space.h), as MLIR text.
+"""Programs whose spaces on NVIDIA are hone's own (provider/iree/gpu/space.h), as MLIR text.
 
 Run as a program it writes them as NAME.mlir into a folder: bench/gpu_own_programs.py FOLDER.
 """

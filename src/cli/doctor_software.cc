@@ -13,8 +13,7 @@
 #include "device/cuda/gpu.h"
 #include "device/cuda/toolkit.h"
 #include "provider/iree/compiler/library.h"
-#include "provider/library/onednn.h"
-#include "provider/library/openblas.h"
+#include "provider/library/host_libraries.h"
 #include "provider/triton/triton_provider.h"
 #include "session/places.h"
 

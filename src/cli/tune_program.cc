@@ -19,7 +19,7 @@
 #include "output/time_report.h"
 #include "output/tuning_summary.h"
 #include "provider/iree/compiler/transform_specs.h"
-#include "provider/iree/gpu/matrix_instructions.h"
+#include "provider/iree/gpu/space.h"
 #include "provider/iree/iree_provider.h"
 #include "session/input_program.h"
 #include "session/program_session.h"

@@ -11,8 +11,7 @@
 #include "device/cuda/toolkit.h"
 #include "provider/external/compile_worker.h"
 #include "provider/iree/compile_worker.h"
-#include "provider/library/onednn.h"
-#include "provider/library/openblas.h"
+#include "provider/library/host_libraries.h"
 #include "provider/resources.h"
 #include "provider/triton/listed_gemms.h"
 

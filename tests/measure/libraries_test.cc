@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "measure/runner_jobs.h"
-#include "provider/library/onednn.h"
-#include "provider/library/openblas.h"
+#include "provider/library/host_libraries.h"
 #include "tests/device/made_up_library.h"
 #include "tests/measure/runner_problem.h"
 

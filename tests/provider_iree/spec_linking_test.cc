@@ -1,6 +1,5 @@
 #include <gmock/gmock.h>
 
-#include "provider/iree/spec/linking.h"
 #include "provider/iree/spec/reader.h"
 #include "tests/provider_iree/compiler.h"
 

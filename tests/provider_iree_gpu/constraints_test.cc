@@ -5,8 +5,7 @@
 #include <tuple>
 
 #include "provider/iree/gpu/space.h"
-#include "provider/iree/gpu/stated_knobs.h"
-#include "provider/iree/gpu/stated_rules.h"
+#include "provider/iree/gpu/stated_additions.h"
 #include "provider/iree/gpu/stated_space.h"
 #include "provider/resources.h"
 #include "tests/provider_iree_gpu/compile_share.h"
@@ -89,7 +88,7 @@ TEST(StatedConstraints, KeepTheCompilersWords) {
   EXPECT_THAT(broken[0].reason, HasSubstr("dim_0 must be divisible by wg_0 (256 % 48 == 0)"));
 }
 
-// stated_rules.cc finds what its rules build on by these words: without them the rules would be
+// stated_additions.cc finds what its rules build on by these words: without them the rules would be
 // gone without a word.
 TEST(StatedConstraints, AreWordedAsTheRulesLookForThem) {
   const auto says = [](const StatedSpace& stated, std::string_view words) {
@@ -131,8 +130,8 @@ TEST(StatedConstraints, SurviveTheWayToTheTuner) {
 
 TEST(StatedConstraints, RefuseTermsThatFollowFromNothing) {
   StatedSet set;
-  set.terms = {Term{.kind = TermKind::kKnob, .name = "a"},
-               Term{.kind = TermKind::kAdd, .operands = {0, 7}}};
+  set.terms = {StatedTerm{.kind = StatedTermKind::kKnob, .name = "a"},
+               StatedTerm{.kind = StatedTermKind::kAdd, .operands = {0, 7}}};
   EXPECT_FALSE(space_builder(set));
   set.terms[1].operands = {0, -1};
   EXPECT_FALSE(space_builder(set));

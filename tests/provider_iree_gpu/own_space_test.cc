@@ -1,10 +1,9 @@
 // hone's own spaces, where the compiler states none: configurations of them compile.
-#include "provider/iree/gpu/own_space.h"
-
 #include <gmock/gmock.h>
 
 #include <tuple>
 
+#include "provider/iree/gpu/space.h"
 #include "tests/provider_iree_gpu/compile_share.h"
 
 namespace hone::iree::gpu {

@@ -14,6 +14,12 @@
 
 namespace hone::library {
 
+// Threads that a library starts by itself. Calls `start` while the calling thread is bound to
+// `cores`, so that a library which counts its cores finds these. Then pins each thread that `start`
+// created to a core of its own. The calling thread counts as the first, and gets its previous
+// affinity back.
+void start_on_cores(std::span<const int> cores, const std::function<void()>& start);
+
 // Row-major matrix product C = op(A) op(B), f32, alpha 1, beta 0.
 struct Sgemm {
   std::int64_t m = 0, n = 0, k = 0;

@@ -17,20 +17,21 @@
 namespace hone::iree {
 namespace {
 
-constexpr std::pair<std::string_view, TermKind> kOperations[] = {
-    {"smt.int.add", TermKind::kAdd},
-    {"smt.int.sub", TermKind::kSubtract},
-    {"smt.int.mul", TermKind::kMultiply},
-    {"smt.int.div", TermKind::kDivide},
-    {"smt.int.mod", TermKind::kModulo},
-    {"smt.and", TermKind::kAnd},
-    {"smt.or", TermKind::kOr},
-    {"smt.not", TermKind::kNot},
-    {"smt.ite", TermKind::kIfThenElse},
+constexpr std::pair<std::string_view, StatedTermKind> kOperations[] = {
+    {"smt.int.add", StatedTermKind::kAdd},
+    {"smt.int.sub", StatedTermKind::kSubtract},
+    {"smt.int.mul", StatedTermKind::kMultiply},
+    {"smt.int.div", StatedTermKind::kDivide},
+    {"smt.int.mod", StatedTermKind::kModulo},
+    {"smt.and", StatedTermKind::kAnd},
+    {"smt.or", StatedTermKind::kOr},
+    {"smt.not", StatedTermKind::kNot},
+    {"smt.ite", StatedTermKind::kIfThenElse},
 };
 // Comparisons by the value of smt.int.cmp's attribute `pred`.
-constexpr std::array<TermKind, 4> kPredicates = {TermKind::kLess, TermKind::kLessEqual,
-                                                 TermKind::kGreater, TermKind::kGreaterEqual};
+constexpr std::array<StatedTermKind, 4> kPredicates = {
+    StatedTermKind::kLess, StatedTermKind::kLessEqual, StatedTermKind::kGreater,
+    StatedTermKind::kGreaterEqual};
 
 class ConstraintReader {
  public:
@@ -67,7 +68,7 @@ class ConstraintReader {
     return {};
   }
 
-  void define(MlirValue value, Term term) {
+  void define(MlirValue value, StatedTerm term) {
     positions_[value] = static_cast<int>(set_.terms.size());
     set_.terms.push_back(std::move(term));
   }
@@ -93,7 +94,7 @@ class ConstraintReader {
     const std::string_view name = ir_.name(operation);
     HONE_ASSIGN(const std::vector<int> inputs, operands(operation));
     if (name == "iree_codegen.smt.assert") return add_assertion(operation, inputs);
-    HONE_ASSIGN(Term term, read_term(operation, name, inputs));
+    HONE_ASSIGN(StatedTerm term, read_term(operation, name, inputs));
     const std::vector<MlirValue> results = ir_.results(operation);
     if (results.size() != 1) return unknown(name);
     define(results.front(), std::move(term));
@@ -107,43 +108,44 @@ class ConstraintReader {
     return {};
   }
 
-  Result<Term> read_term(MlirOperation operation, std::string_view name,
-                         const std::vector<int>& inputs) {
-    const auto refuse = [](std::string_view what) -> Result<Term> {
+  Result<StatedTerm> read_term(MlirOperation operation, std::string_view name,
+                               const std::vector<int>& inputs) {
+    const auto refuse = [](std::string_view what) -> Result<StatedTerm> {
       return tl::unexpected(std::move(unknown(what)).error());
     };
     for (const auto& [known, kind] : kOperations)
-      if (known == name) return Term{.kind = kind, .operands = inputs};
+      if (known == name) return StatedTerm{.kind = kind, .operands = inputs};
     if (name == "smt.eq") {
       if (inputs.size() != 2) return refuse("smt.eq of more than two");
-      return Term{.kind = TermKind::kEqual, .operands = inputs};
+      return StatedTerm{.kind = StatedTermKind::kEqual, .operands = inputs};
     }
     if (name == "smt.int.constant") {
       const auto value = ir_.integer_value(ir_.attribute(operation, "value"));
       if (!value) return refuse("smt.int.constant without a value");
-      return Term{.value = *value};
+      return StatedTerm{.value = *value};
     }
     if (name == "smt.int.cmp") {
       const auto predicate = ir_.integer_value(ir_.attribute(operation, "pred"));
       if (!predicate || *predicate < 0 || *predicate >= std::ssize(kPredicates))
         return refuse("smt.int.cmp with another predicate");
-      return Term{.kind = kPredicates.at(static_cast<std::size_t>(*predicate)), .operands = inputs};
+      return StatedTerm{.kind = kPredicates.at(static_cast<std::size_t>(*predicate)),
+                        .operands = inputs};
     }
     if (name == "iree_codegen.smt.lookup")
-      return Term{.kind = TermKind::kLookup,
-                  .operands = inputs,
-                  .keys = ir_.long_integers(ir_.attribute(operation, "keys")),
-                  .values = ir_.long_integers(ir_.attribute(operation, "values"))};
+      return StatedTerm{.kind = StatedTermKind::kLookup,
+                        .operands = inputs,
+                        .keys = ir_.long_integers(ir_.attribute(operation, "keys")),
+                        .values = ir_.long_integers(ir_.attribute(operation, "values"))};
     if (name == "smt.declare_fun") {
       const auto prefix = ir_.string_value(ir_.attribute(operation, "namePrefix"));
-      return Term{.kind = TermKind::kAuxiliary,
-                  .name = fmt::format("{}#{}", prefix.value_or("x"), set_.terms.size())};
+      return StatedTerm{.kind = StatedTermKind::kAuxiliary,
+                        .name = fmt::format("{}#{}", prefix.value_or("x"), set_.terms.size())};
     }
     if (name == "iree_codegen.smt.knob") {
       const auto knob = ir_.string_value(ir_.attribute(operation, "name"));
       if (!knob) return refuse("a knob without a name");
       add_knob(*knob);
-      return Term{.kind = TermKind::kKnob, .name = *knob};
+      return StatedTerm{.kind = StatedTermKind::kKnob, .name = *knob};
     }
     return refuse(name);
   }

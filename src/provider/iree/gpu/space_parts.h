@@ -1,4 +1,4 @@
-// Building blocks of hone's own spaces for GPUs (own_space.h).
+// Building blocks of hone's own spaces for GPUs (space.h).
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "problem/operation.h"
 #include "problem/target.h"
-#include "provider/iree/gpu/matrix_instructions.h"
+#include "provider/iree/gpu/space.h"
 #include "space/space.h"
 
 namespace hone::iree::gpu {

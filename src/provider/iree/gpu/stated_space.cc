@@ -5,8 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_fields.h"
-#include "provider/iree/gpu/stated_knobs.h"
-#include "provider/iree/gpu/stated_rules.h"
+#include "provider/iree/gpu/stated_additions.h"
 
 namespace hone::iree {
 namespace {
@@ -31,7 +30,7 @@ class Building {
   explicit Building(const StatedSet& set) : set_(set) {}
 
   Result<space::SpaceBuilder> run() {
-    for (const Term& term : set_.terms) HONE_TRY(add(term));
+    for (const StatedTerm& term : set_.terms) HONE_TRY(add(term));
     for (const StatedAssertion& assertion : set_.assertions) HONE_TRY(add(assertion));
     return std::move(builder_);
   }
@@ -41,7 +40,7 @@ class Building {
     return position >= 0 && static_cast<std::size_t>(position) < expressions_.size();
   }
 
-  Status add(const Term& term) {
+  Status add(const StatedTerm& term) {
     constexpr std::array<std::size_t, 18> kOperands = {0, 0, 0, 1, 1, 2, 1, 2, 2,
                                                        2, 2, 2, 2, 2, 1, 1, 1, 3};
     if (term.operands.size() < kOperands.at(static_cast<std::size_t>(term.kind)) ||
@@ -55,43 +54,43 @@ class Building {
     return {};
   }
 
-  Expression expression(const Term& term, const std::vector<Expression>& operands) {
+  Expression expression(const StatedTerm& term, const std::vector<Expression>& operands) {
     switch (term.kind) {
-      case TermKind::kConstant:
+      case StatedTermKind::kConstant:
         return space::constant(term.value);
-      case TermKind::kKnob:
+      case StatedTermKind::kKnob:
         return knob(term.name);
-      case TermKind::kAuxiliary:
+      case StatedTermKind::kAuxiliary:
         return builder_.auxiliary(term.name);
-      case TermKind::kLookup:
+      case StatedTermKind::kLookup:
         return space::lookup(operands[0], term.keys, term.values);
-      case TermKind::kAdd:
+      case StatedTermKind::kAdd:
         return folded(operands, [](const auto& a, const auto& b) { return a + b; });
-      case TermKind::kMultiply:
+      case StatedTermKind::kMultiply:
         return space::product_of(operands);
-      case TermKind::kSubtract:
+      case StatedTermKind::kSubtract:
         return operands[0] - operands[1];
-      case TermKind::kDivide:
+      case StatedTermKind::kDivide:
         return space::euclidean_div(operands[0], operands[1]);
-      case TermKind::kModulo:
+      case StatedTermKind::kModulo:
         return space::euclidean_mod(operands[0], operands[1]);
-      case TermKind::kLess:
+      case StatedTermKind::kLess:
         return operands[0] < operands[1];
-      case TermKind::kLessEqual:
+      case StatedTermKind::kLessEqual:
         return operands[0] <= operands[1];
-      case TermKind::kGreater:
+      case StatedTermKind::kGreater:
         return operands[0] > operands[1];
-      case TermKind::kGreaterEqual:
+      case StatedTermKind::kGreaterEqual:
         return operands[0] >= operands[1];
-      case TermKind::kEqual:
+      case StatedTermKind::kEqual:
         return operands[0] == operands[1];
-      case TermKind::kAnd:
+      case StatedTermKind::kAnd:
         return space::all_of(operands);
-      case TermKind::kOr:
+      case StatedTermKind::kOr:
         return space::any_of(operands);
-      case TermKind::kNot:
+      case StatedTermKind::kNot:
         return !operands[0];
-      case TermKind::kIfThenElse:
+      case StatedTermKind::kIfThenElse:
         return space::ite(operands[0], operands[1], operands[2]);
     }
     return space::constant(0);
@@ -221,7 +220,7 @@ Result<space::Space> space_of(const StatedSpace& stated, const problem::Operatio
 
 constexpr auto kTermFields = [](auto& term, auto&& field) {
   field.when(!term.operands.empty(), "operands", term.operands);
-  field.when(term.kind == TermKind::kConstant, "value", term.value);
+  field.when(term.kind == StatedTermKind::kConstant, "value", term.value);
   field.when(!term.name.empty(), "name", term.name);
   field.when(!term.keys.empty(), "keys", term.keys);
   field.when(!term.values.empty(), "values", term.values);
@@ -246,7 +245,7 @@ constexpr auto kStatedSetFields = [](auto& set, auto&& field) {
 
 void to_json(nlohmann::json& json, const StatedSet& set) {
   write_fields(json, set, kStatedSetFields);
-  for (const Term& term : set.terms) {
+  for (const StatedTerm& term : set.terms) {
     nlohmann::json& each = json["terms"].emplace_back();
     write_fields(each, term, kTermFields);
     each["kind"] = static_cast<int>(term.kind);
@@ -256,12 +255,12 @@ void to_json(nlohmann::json& json, const StatedSet& set) {
 void from_json(const nlohmann::json& json, StatedSet& set) {
   read_fields(json, set, kStatedSetFields);
   for (const nlohmann::json& each : json.value("terms", nlohmann::json::array())) {
-    Term& term = set.terms.emplace_back();
+    StatedTerm& term = set.terms.emplace_back();
     read_fields(each, term, kTermFields);
     const int kind = exact<int>(each.at("kind"));
-    constexpr int kLast = static_cast<int>(TermKind::kIfThenElse);
+    constexpr int kLast = static_cast<int>(StatedTermKind::kIfThenElse);
     if (kind < 0 || kind > kLast) refuse_json(fmt::format("{} is no kind of term", kind));
-    term.kind = static_cast<TermKind>(kind);
+    term.kind = static_cast<StatedTermKind>(kind);
   }
 }
 

@@ -17,7 +17,7 @@
 
 namespace hone::iree {
 
-enum class TermKind {
+enum class StatedTermKind {
   kConstant,   // value
   kKnob,       // name
   kAuxiliary,  // name: an integer that only has to exist
@@ -39,8 +39,8 @@ enum class TermKind {
 };
 
 // A node of the expressions; operands are positions of terms before it.
-struct Term {
-  TermKind kind = TermKind::kConstant;
+struct StatedTerm {
+  StatedTermKind kind = StatedTermKind::kConstant;
   std::vector<int> operands = {};
   std::int64_t value = 0;
   std::string name = {};
@@ -62,7 +62,7 @@ struct StatedAssertion {
 // The content of one constraints operation: one way of compiling the root operation.
 struct StatedSet {
   std::string pipeline;  // "TileAndFuse", "VectorDistribute"
-  std::vector<Term> terms;
+  std::vector<StatedTerm> terms;
   std::vector<StatedKnob> knobs;  // in the order in which the region names them
   std::vector<StatedAssertion> assertions;
 };
@@ -79,7 +79,7 @@ inline constexpr std::string_view kPipelineKnob = "pipeline";
 // do not follow from terms before them.
 Result<space::SpaceBuilder> space_builder(const StatedSet& set);
 // The space of all sets together, with kPipelineKnob first, and with the rules that hone adds
-// (stated_rules.h). Input error if nothing is stated. With `audited`, the name of one of hone's
+// (stated_additions.h). Input error if nothing is stated. With `audited`, the name of one of hone's
 // rules, it has the configurations that break this rule alone; input error for a name that is none.
 Result<space::Space> space_of(const StatedSpace& stated, const problem::Operation& root,
                               const problem::GpuTarget& target, std::string_view audited = {});

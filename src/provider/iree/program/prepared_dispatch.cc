@@ -8,7 +8,7 @@
 #include "provider/iree/compiler/sizes.h"
 #include "provider/iree/gpu/constraint_reader.h"
 #include "provider/iree/gpu/executable.h"
-#include "provider/iree/gpu/stated_knobs.h"
+#include "provider/iree/gpu/stated_additions.h"
 #include "provider/iree/program/dispatch_ir.h"
 #include "provider/iree/program/program.h"
 #include "provider/iree/program/root_operation.h"

@@ -1,4 +1,4 @@
-#include "provider/library/onednn.h"
+#include "provider/library/host_libraries.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -8,9 +8,77 @@
 #include <string>
 #include <vector>
 
-#include "provider/library/library_threads.h"
-
 namespace hone::library {
+namespace {
+
+// Values of CBLAS's enumerations (cblas.h).
+constexpr int kRowMajor = 101, kNoTranspose = 111, kTranspose = 112;
+
+using CblasSgemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k,
+                            float alpha, const float* a, int lda, const float* b, int ldb,
+                            float beta, float* c, int ldc);
+
+bool has_avx512() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+#else
+  return false;
+#endif
+}
+
+// Variables that the library reads when it is loaded; the user's own values are kept.
+void set_openblas_environment(std::size_t cores) {
+  if (has_avx512()) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+  setenv("OPENBLAS_NUM_THREADS", std::to_string(cores).c_str(), 1);
+  // Idle threads poll for work for 2^n clock ticks. 2^20, about 0.4 ms, keeps them awake within a
+  // batch of calls, and frees the cores before anything else is measured. The default 2^26 would
+  // disturb that measurement.
+  setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
+}
+
+}  // namespace
+
+Result<SgemmRoutine> open_openblas(std::span<const int> cores) {
+  if (cores.empty()) return input_error("OpenBLAS needs at least one core");
+  set_openblas_environment(cores.size());
+  void* library = nullptr;  // never closed: the library does not end its threads
+  std::string reason;
+  start_on_cores(cores, [&] {
+    library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      reason = dlerror();
+      return;
+    }
+    if (auto set_threads =
+            reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads")))
+      set_threads(static_cast<int>(cores.size()));
+  });
+  if (library == nullptr)
+    return environment_error("OpenBLAS is not available ({}): apt install libopenblas0-pthread",
+                             reason);
+  const auto sgemm = reinterpret_cast<CblasSgemm>(dlsym(library, "cblas_sgemm"));
+  if (sgemm == nullptr)
+    return environment_error(
+        "libopenblas.so.0 has no cblas_sgemm: apt install libopenblas0-pthread");
+  SgemmRoutine routine;
+  if (auto configuration =
+          reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config")))
+    routine.version = configuration();
+  routine.call = [sgemm](const Sgemm& shape, const float* a, const float* b, float* c) -> Status {
+    const int m = static_cast<int>(shape.m), n = static_cast<int>(shape.n),
+              k = static_cast<int>(shape.k);
+    sgemm(kRowMajor, shape.transpose_a ? kTranspose : kNoTranspose,
+          shape.transpose_b ? kTranspose : kNoTranspose, m, n, k, 1, a, shape.transpose_a ? m : k,
+          b, shape.transpose_b ? k : n, 0, c, n);
+    return {};
+  };
+  return routine;
+}
+
+std::unique_ptr<device::Library> openblas() {
+  return sgemm_library("openblas", "OpenBLAS", open_openblas);
+}
+
 namespace {
 
 // dnnl.h and dnnl_types.h of 2.x and 3.x.

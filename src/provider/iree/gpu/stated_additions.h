@@ -1,16 +1,45 @@
-// Rules that hone adds to the compiler's constraints. Each excludes configurations that keep those
-// constraints but that the compiler then fails to compile, or that the device cannot launch.
+// Knobs and rules that hone adds to the compiler's constraints.
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "problem/operation.h"
 #include "problem/target.h"
+#include "provider/iree/compiler/ir.h"
 #include "provider/iree/gpu/stated_space.h"
 #include "space/space.h"
 
 namespace hone::iree {
+
+// Knobs that hone adds to the compiler's space for AMD. The compiler's statement omits them, but
+// its translation_info takes them:
+//
+//   waves_per_eu       waves of a SIMD that LLVM is to leave registers for; 0: its own choice
+//                      ("amdgpu-waves-per-eu", LLVM's AMDGPUUsage)
+//   pad_shared_memory  1: rows of shared memory are padded against bank conflicts; 0: they are not,
+//                      and take less (no_reduce_shared_memory_bank_conflicts)
+//
+// A soft rule for each keeps the compiler's own behaviour, because hone has no measurements of
+// them. `--relax` drops the rules.
+inline constexpr std::string_view kWavesKnob = "waves_per_eu";
+inline constexpr std::string_view kPaddingKnob = "pad_shared_memory";
+bool is_own_knob(std::string_view name);
+
+// Adds the target's own knobs to a builder of space_builder(set).
+void add_own_knobs(const problem::GpuTarget& target, space::SpaceBuilder& builder);
+
+// Puts the values of hone's own knobs into `translation`, a translation_info that the compiler
+// made. Returns `translation` itself for the compiler's own values of all knobs; a null handle if
+// the result does not parse.
+MlirAttribute with_own_knobs(const Ir& ir, MlirContext context, MlirAttribute translation,
+                             const std::map<std::string, std::int64_t>& values);
+
+// Rules that hone adds to the compiler's constraints. Each excludes configurations that keep those
+// constraints but that the compiler then fails to compile, or that the device cannot launch.
 
 // VectorDistribute copies each tile of an input to shared memory with all threads of the workgroup,
 // 128 bits each along rows; the threads must fit rows and columns without a rest. IREE otherwise

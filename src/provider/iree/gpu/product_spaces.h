@@ -1,4 +1,15 @@
-// hone's own spaces for matrix products on a GPU (TileAndFuse).
+// hone's own spaces for matrix products and attention on a GPU.
+#pragma once
+
+#include "base/result.h"
+#include "problem/operation.h"
+#include "problem/target.h"
+#include "provider/iree/compiler/attributes.h"
+#include "provider/iree/gpu/space_parts.h"
+
+namespace hone::iree::gpu {
+
+// Matrix products (TileAndFuse).
 //
 // With matrix instructions (the rules are those that the compiler states for a plain matmul):
 //   mma            which matrix instruction
@@ -9,15 +20,6 @@
 // with them.
 // Without matrix instructions:
 //   wg_m, wg_n     tile of one workgroup;  th_m, th_n  of one thread;  red_k  steps of k
-#pragma once
-
-#include "base/result.h"
-#include "problem/operation.h"
-#include "problem/target.h"
-#include "provider/iree/compiler/attributes.h"
-#include "provider/iree/gpu/space_parts.h"
-
-namespace hone::iree::gpu {
 
 // Whether the root is a matmul or a batch matmul of one m, n and k loop each.
 bool is_matrix_product(const problem::Operation& root);
@@ -34,5 +36,23 @@ Result<Attributes> instruction_attributes(const problem::Operation& root,
 Result<space::Space> thread_space(const problem::Operation& root, const problem::GpuTarget& target);
 Result<Attributes> thread_attributes(const problem::Operation& root,
                                      const problem::GpuTarget& target, const Values& values);
+
+// Attention on a GPU for which the compiler states no space (NVIDIA): VectorDistribute, as the
+// compiler's default, with the matrix instruction that both products use.
+//
+//   wg_m       queries of one workgroup
+//   wg_n       columns of the result of one workgroup
+//   red_k2     keys per step
+//   subgroups  that share the queries
+//
+// The scores of a step stay in registers and are the left operand of the second product. Q, K and V
+// go through shared memory.
+
+// Whether the root is attention of 16-bit floats over one batch of heads, with whole instructions.
+bool is_known_attention(const problem::Operation& root, const problem::GpuTarget& target);
+Result<space::Space> attention_space(const problem::Operation& root,
+                                     const problem::GpuTarget& target);
+Result<Attributes> attention_attributes(const problem::Operation& root,
+                                        const problem::GpuTarget& target, const Values& values);
 
 }  // namespace hone::iree::gpu

@@ -1,4 +1,15 @@
-// hone's own space for what goes along rows on a GPU (VectorDistribute): reductions along the
+// hone's own spaces for work that waits for memory on a GPU: along rows, and output by output.
+#pragma once
+
+#include "base/result.h"
+#include "problem/operation.h"
+#include "problem/target.h"
+#include "provider/iree/compiler/attributes.h"
+#include "provider/iree/gpu/space_parts.h"
+
+namespace hone::iree::gpu {
+
+// Work along rows (VectorDistribute): reductions along the
 // innermost dimension, products of a matrix with a vector, softmax.
 //
 //   rows           rows of one workgroup
@@ -12,20 +23,25 @@
 // dispatch beside the root with the same loops, such as the maximum of a softmax and what divides
 // by its sum, are given the same layout: IREE configures them only beside a root of its own choice
 // ("failed to distribute").
-#pragma once
-
-#include "base/result.h"
-#include "problem/operation.h"
-#include "problem/target.h"
-#include "provider/iree/compiler/attributes.h"
-#include "provider/iree/gpu/space_parts.h"
-
-namespace hone::iree::gpu {
 
 // Whether the root goes along rows that threads can share without a remainder.
 bool goes_along_rows(const problem::Operation& root, const problem::GpuTarget& target);
 Result<space::Space> row_space(const problem::Operation& root, const problem::GpuTarget& target);
 Result<Attributes> row_attributes(const problem::Operation& root, const problem::GpuTarget& target,
                                   const Values& values);
+
+// Work that threads do output by output (TileAndFuse): elementwise
+// operations, copies and transposes, and reductions that do not go along rows.
+//
+//   wg_<loop>   tile of one workgroup, for the last loop and for those that some operand has
+//               innermost; 1 for the others
+//   vector      iterations of the last output loop that one thread does at once
+//   threads     of a workgroup
+//   red_<loop>  steps of a reduction loop
+//   promote     1: the operand that is transposed goes through shared memory
+bool goes_by_outputs(const problem::Operation& root);
+Result<space::Space> output_space(const problem::Operation& root, const problem::GpuTarget& target);
+Result<Attributes> output_attributes(const problem::Operation& root,
+                                     const problem::GpuTarget& target, const Values& values);
 
 }  // namespace hone::iree::gpu
