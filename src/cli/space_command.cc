@@ -13,7 +13,6 @@
 #include "session/input_program.h"
 #include "session/toolchain.h"
 #include "space/configuration.h"
-#include "space/space_text.h"
 #include "tune/services/select_dispatches.h"
 
 namespace hone::cli {

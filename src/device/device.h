@@ -2,6 +2,8 @@
 // hone holds alone while it measures: some cores of a CPU, one GPU.
 #pragma once
 
+#include <time.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -19,6 +22,14 @@
 #include "problem/types.h"
 
 namespace hone::device {
+
+// The clock that kernels are timed with. Seconds since some moment, at the rate of the hardware:
+// nothing adjusts it while it runs.
+inline double raw_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 // Memory that is bound to a kernel; the device does not own it.
 struct Buffer {
@@ -133,6 +144,41 @@ class Device {
   // Kernel without bindings that does the same work at every launch (about 0.1 ms), as kernels do:
   // arithmetic and cache accesses on every thread. The spread of its times is the machine's noise.
   virtual std::unique_ptr<Kernel> calibration_kernel() = 0;
+};
+
+// Memory of a device's own, given back with its owner. Must not outlive its device.
+class Memory {
+ public:
+  Memory() = default;
+  static Result<Memory> allocate(Device& device, std::size_t bytes) {
+    HONE_ASSIGN(void* const data, device.allocate(bytes));
+    Memory memory;
+    memory.device_ = &device;
+    memory.data_ = static_cast<std::byte*>(data);
+    memory.bytes_ = bytes;
+    return memory;
+  }
+  Memory(Memory&& other) noexcept { swap(other); }
+  Memory& operator=(Memory&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Memory() {
+    if (data_ != nullptr) device_->release(data_);
+  }
+
+  std::byte* data() const { return data_; }  // an address of the device
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void swap(Memory& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+  }
+  Device* device_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace hone::device

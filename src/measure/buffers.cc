@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "device/memory.h"
+#include "device/device.h"
 #include "measure/arrangement.h"
 #include "measure/verification.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/result.h"
 #include "device/device.h"
-#include "device/memory.h"
 #include "measure/buffers.h"
 #include "measure/runner_requests.h"
 #include "measure/verification.h"

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <thread>
 
-#include "device/raw_clock.h"
+#include "device/device.h"
 #include "measure/inputs.h"
 
 namespace hone::measure {

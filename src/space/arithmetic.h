@@ -1,10 +1,13 @@
-// 64-bit integer arithmetic with an undefined value, by the rules at the top of expression.h.
+// 64-bit integer arithmetic with an undefined value, by the rules at the top of expression.h; the
+// same on intervals, for bounds propagation; random integers.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <random>
 
 #include "space/expression.h"
+#include "space/term_graph.h"
 
 namespace hone::space {
 
@@ -145,6 +148,54 @@ Value fold(Operation operation, const Operands& operands, const ValueOf& value_o
   for (std::size_t i = 1; i < operands.size(); ++i)
     result = apply(operation, result, value_of(operands[i]));
   return result;
+}
+
+// Bounds at or beyond this mean "unbounded".
+inline constexpr Value kInfinity = Value{1} << 62;
+
+// Integers in [lower, upper]; empty if lower > upper. A term's interval contains every value of the
+// term where it is defined.
+struct Interval {
+  Value lower = -kInfinity;
+  Value upper = kInfinity;
+
+  bool operator==(const Interval&) const = default;
+  bool is_empty() const { return lower > upper; }
+  bool is_single() const { return lower == upper; }
+  bool contains(Value value) const { return lower <= value && value <= upper; }
+  bool is_single(Value value) const { return lower == value && upper == value; }
+};
+
+inline constexpr Interval kEmptyInterval{1, 0};
+inline constexpr Interval kAnyBoolean{0, 1};
+
+Interval intersect(Interval a, Interval b);
+Interval hull(Interval a, Interval b);
+
+// Returns an interval that contains every a op b.
+Interval add(Interval a, Interval b);
+Interval subtract(Interval a, Interval b);
+Interval multiply(Interval a, Interval b);
+Interval divide(Interval a, Interval b);
+Interval modulo(Interval a, Interval b);
+// Returns the possible values of a comparison, a subset of {0, 1}.
+Interval compare(Operation comparison, Interval a, Interval b);
+
+// Returns an interval that contains every x with x * factor = result for values in the intervals.
+Interval solve_factor(Interval result, Interval factor);
+// Returns `dividend` without the values that no divisor maps to `quotient`.
+Interval narrow_dividend(Interval dividend, Interval divisor, Interval quotient);
+// Returns `divisor` without ends that are 0: nothing is divided by 0.
+Interval without_zero(Interval divisor);
+
+// Uniform in [0, n), n > 0, and the same on every platform: std::uniform_int_distribution differs
+// between standard libraries.
+inline std::uint64_t uniform_below(std::uint64_t n, std::mt19937_64& generator) {
+  const std::uint64_t incomplete = (std::numeric_limits<std::uint64_t>::max() % n + 1) % n;
+  for (;;) {
+    const std::uint64_t drawn = generator();
+    if (drawn <= std::numeric_limits<std::uint64_t>::max() - incomplete) return drawn % n;
+  }
 }
 
 }  // namespace hone::space

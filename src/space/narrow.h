@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "space/interval.h"
+#include "space/arithmetic.h"
 #include "space/term_graph.h"
 
 namespace hone::space {

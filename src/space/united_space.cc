@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "space/random.h"
+#include "space/arithmetic.h"
 
 namespace hone::space {
 namespace {

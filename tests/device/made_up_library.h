@@ -5,7 +5,6 @@
 #include <string>
 
 #include "device/library.h"
-#include "device/product.h"
 
 namespace hone::test {
 

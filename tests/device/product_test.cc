@@ -1,8 +1,7 @@
 // Which dispatches are one product of a library, and how.
-#include "device/product.h"
-
 #include <gmock/gmock.h>
 
+#include "device/library.h"
 #include "tests/device/matmul.h"
 
 namespace hone::device {

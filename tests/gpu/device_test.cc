@@ -8,7 +8,7 @@
 #include "device/cuda/kind.h"
 #include "device/cuda/own_kernels.h"
 #include "device/cuda/toolkit.h"
-#include "device/memory.h"
+#include "device/device.h"
 #include "tests/gpu/problem.h"
 
 namespace hone::device::cuda {

@@ -1,9 +1,9 @@
-#include "space/space_text.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
+
+#include "space/configuration.h"
 
 namespace hone::space {
 namespace {

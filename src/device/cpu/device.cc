@@ -14,7 +14,7 @@
 #include "device/cpu/machine_state.h"
 #include "device/cpu/peak.h"
 #include "device/cpu/thread_pool.h"
-#include "device/raw_clock.h"
+#include "device/device.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -10,7 +10,6 @@
 
 #include "base/result.h"
 #include "device/device_kind.h"
-#include "device/lock_file.h"
 
 namespace hone::device::cpu {
 

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "device/cpu/target.h"
-#include "device/raw_clock.h"
+#include "device/device.h"
 
 namespace hone::device::cpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <new>
 
-#include "device/raw_clock.h"
+#include "device/device.h"
 
 namespace hone::device::cpu {
 namespace {

@@ -12,7 +12,6 @@
 #include "device/cuda/driver.h"
 #include "device/cuda/gpu.h"
 #include "device/library.h"
-#include "device/product.h"
 
 namespace hone::device::cuda {
 

@@ -6,7 +6,7 @@
 #include "device/cuda/gpu.h"
 #include "device/cuda/kernel.h"
 #include "device/cuda/own_kernels.h"
-#include "device/raw_clock.h"
+#include "device/device.h"
 #include "problem/code_target.h"
 
 namespace hone::device::cuda {

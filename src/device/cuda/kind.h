@@ -11,7 +11,6 @@
 #include "device/cuda/device.h"
 #include "device/cuda/gpu.h"
 #include "device/device_kind.h"
-#include "device/lock_file.h"
 
 namespace hone::device::cuda {
 

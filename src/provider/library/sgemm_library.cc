@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/product.h"
+#include "device/library.h"
 #include "problem/contraction.h"
 
 namespace hone::library {

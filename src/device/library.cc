@@ -1,4 +1,4 @@
-#include "device/product.h"
+#include "device/library.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "device/lock_file.h"
+#include "device/device_kind.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,10 +1,8 @@
-#include "space/interval.h"
+#include "space/arithmetic.h"
 
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-
-#include "space/arithmetic.h"
 
 namespace hone::space {
 namespace {
