@@ -9,7 +9,7 @@ namespace hone::bench {
 
 Result<Replay> replay(const Recorded& recorded, const ReplayOptions& options) {
   const bool is_auto = options.strategy == "auto";
-  const search::Choice choice = search::choose_strategy(
+  const search::StrategyChoice choice = search::choose_strategy(
       {recorded.space.count(), options.most, recorded.prior != nullptr, false});
   HONE_ASSIGN(const std::unique_ptr<search::Strategy> strategy,
               search::make_strategy(is_auto ? choice.strategy : options.strategy, recorded.space,

@@ -70,7 +70,7 @@ bool learns(std::string_view name) {
   return name == "local" || name == "model";
 }
 
-Choice choose_strategy(const Situation& situation) {
+StrategyChoice choose_strategy(const Situation& situation) {
   const auto [count, exact] = situation.count;
   const std::string size =
       fmt::format("{}{} configurations", exact ? "" : "at most ", format_count(count));
@@ -79,8 +79,8 @@ Choice choose_strategy(const Situation& situation) {
   if (situation.candidates < ModelSearch::kFirstSample) {
     const std::string few = fmt::format("{}, of which {} can be tried", size, situation.candidates);
     return situation.has_prior
-               ? Choice{"prior", few + ": too few to learn from, the estimate decides"}
-               : Choice{"random", few + ": too few to learn from"};
+               ? StrategyChoice{"prior", few + ": too few to learn from, the estimate decides"}
+               : StrategyChoice{"random", few + ": too few to learn from"};
   }
   if (situation.compiles_ahead)
     return {"local", size + ", proposed before those ahead of them are measured"};

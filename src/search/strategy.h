@@ -82,7 +82,7 @@ struct Situation {
   bool compiles_ahead = false;
 };
 
-struct Choice {
+struct StrategyChoice {
   std::string_view strategy;
   std::string why;  // "600 configurations, of which about 900 can be tried"
 };
@@ -91,7 +91,7 @@ struct Choice {
 // "random" without a prior) if fewer can be tried than a model's first sample. "local" if proposals
 // compile ahead, else "model". docs/search.md has the reasons.
 inline constexpr std::uint64_t kTryAll = 32;
-Choice choose_strategy(const Situation& situation);
+StrategyChoice choose_strategy(const Situation& situation);
 
 // Stops a search when 16 more measurements are expected to gain (Strategy::expected_gain) less than
 // the finalists' comparison can detect. This must hold in kPatience consecutive rounds, and kFewest

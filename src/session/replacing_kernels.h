@@ -23,7 +23,7 @@ Result<std::vector<external::ExternalKernel>> read_external_kernels(
 
 // Tools that make replacing kernels.
 struct ReplacingTools {
-  std::optional<triton::Installation> triton;
+  std::optional<triton::TritonInstallation> triton;
   std::vector<external::ExternalKernel> kernels;  // of --external
   triton::GemmDevice device;                      // for which
   std::string target;                             // the same as a name: "sm_90"

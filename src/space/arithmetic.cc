@@ -24,7 +24,7 @@ Value saturating_multiply(Value a, Value b) {
 
 // A lower bound is never +infinity, nor an upper one -infinity: those would be taken for
 // "unbounded" where a true bound lies beyond.
-Interval hull_of(std::initializer_list<Value> values) {
+ValueInterval hull_of(std::initializer_list<Value> values) {
   return {std::min(std::min(values), kInfinity / 2), std::max(std::max(values), -kInfinity / 2)};
 }
 
@@ -47,22 +47,22 @@ Value floor_quotient(Value a, Value b) {
   return b > 0 ? divide(a, b) : divide(-a, -b);
 }
 
-Interval positive(Interval a) {
+ValueInterval positive(ValueInterval a) {
   return intersect(a, {1, kInfinity});
 }
-Interval negative(Interval a) {
+ValueInterval negative(ValueInterval a) {
   return intersect(a, {-kInfinity, -1});
 }
 
 // For a divisor of one sign: the quotient is monotone in each operand, so the corners bound it.
-Interval divide_by_one_sign(Interval a, Interval b) {
+ValueInterval divide_by_one_sign(ValueInterval a, ValueInterval b) {
   if (a.is_empty() || b.is_empty()) return kEmptyInterval;
   return hull_of({quotient(a.lower, b.lower), quotient(a.lower, b.upper),
                   quotient(a.upper, b.lower), quotient(a.upper, b.upper)});
 }
 
 // Integers x with x * factor in `result`, for factors of one sign.
-Interval solve_factor_of_one_sign(Interval result, Interval factor) {
+ValueInterval solve_factor_of_one_sign(ValueInterval result, ValueInterval factor) {
   if (result.is_empty() || factor.is_empty()) return kEmptyInterval;
   if (factor.upper < 0) {
     result = {-result.upper, -result.lower};
@@ -76,17 +76,17 @@ Interval solve_factor_of_one_sign(Interval result, Interval factor) {
 
 }  // namespace
 
-Interval intersect(Interval a, Interval b) {
+ValueInterval intersect(ValueInterval a, ValueInterval b) {
   return {std::max(a.lower, b.lower), std::min(a.upper, b.upper)};
 }
 
-Interval hull(Interval a, Interval b) {
+ValueInterval hull(ValueInterval a, ValueInterval b) {
   if (a.is_empty()) return b;
   if (b.is_empty()) return a;
   return {std::min(a.lower, b.lower), std::max(a.upper, b.upper)};
 }
 
-Interval add(Interval a, Interval b) {
+ValueInterval add(ValueInterval a, ValueInterval b) {
   if (a.is_empty() || b.is_empty()) return kEmptyInterval;
   // An unbounded end stays unbounded, whatever is added to it.
   return {
@@ -94,22 +94,22 @@ Interval add(Interval a, Interval b) {
       is_infinite(a.upper) || is_infinite(b.upper) ? kInfinity : saturating_add(a.upper, b.upper)};
 }
 
-Interval subtract(Interval a, Interval b) {
+ValueInterval subtract(ValueInterval a, ValueInterval b) {
   if (b.is_empty()) return kEmptyInterval;
   return add(a, {-b.upper, -b.lower});
 }
 
-Interval multiply(Interval a, Interval b) {
+ValueInterval multiply(ValueInterval a, ValueInterval b) {
   if (a.is_empty() || b.is_empty()) return kEmptyInterval;
   return hull_of({saturating_multiply(a.lower, b.lower), saturating_multiply(a.lower, b.upper),
                   saturating_multiply(a.upper, b.lower), saturating_multiply(a.upper, b.upper)});
 }
 
-Interval divide(Interval a, Interval b) {
+ValueInterval divide(ValueInterval a, ValueInterval b) {
   return hull(divide_by_one_sign(a, positive(b)), divide_by_one_sign(a, negative(b)));
 }
 
-Interval modulo(Interval a, Interval b) {
+ValueInterval modulo(ValueInterval a, ValueInterval b) {
   b = without_zero(b);
   if (a.is_empty() || b.is_empty()) return kEmptyInterval;
   const Value largest = std::max(std::abs(b.lower), std::abs(b.upper));
@@ -121,22 +121,22 @@ Interval modulo(Interval a, Interval b) {
   return {0, a.lower >= 0 ? std::min(upper, a.upper) : upper};
 }
 
-Interval compare(Operation comparison, Interval a, Interval b) {
+ValueInterval compare(Operator comparison, ValueInterval a, ValueInterval b) {
   if (a.is_empty() || b.is_empty()) return kEmptyInterval;
   const bool disjoint = intersect(a, b).is_empty();
   const bool same = a.is_single() && b.is_single() && a.lower == b.lower;
   bool can_hold = true;
   bool can_fail = true;
   switch (comparison) {
-    case Operation::kEqual:
+    case Operator::kEqual:
       can_hold = !disjoint;
       can_fail = !same;
       break;
-    case Operation::kNotEqual:
+    case Operator::kNotEqual:
       can_hold = !same;
       can_fail = !disjoint;
       break;
-    case Operation::kLess:
+    case Operator::kLess:
       can_hold = a.lower < b.upper;
       can_fail = a.upper >= b.lower;
       break;
@@ -151,24 +151,24 @@ Interval compare(Operation comparison, Interval a, Interval b) {
   return {can_fail ? 0 : 1, can_hold ? 1 : 0};
 }
 
-Interval solve_factor(Interval result, Interval factor) {
+ValueInterval solve_factor(ValueInterval result, ValueInterval factor) {
   if (result.is_empty() || factor.is_empty()) return kEmptyInterval;
   if (factor.contains(0) && result.contains(0)) return {};
   return hull(solve_factor_of_one_sign(result, positive(factor)),
               solve_factor_of_one_sign(result, negative(factor)));
 }
 
-Interval narrow_dividend(Interval dividend, Interval divisor, Interval result) {
+ValueInterval narrow_dividend(ValueInterval dividend, ValueInterval divisor, ValueInterval result) {
   if (divisor.lower <= 0) return dividend;
   // a / b = q  <=>  q * b <= a <= q * b + b - 1
-  const Interval low = multiply({result.lower, result.lower}, divisor);
-  const Interval next = add(result, {1, 1});
-  const Interval high = multiply({next.upper, next.upper}, divisor);
+  const ValueInterval low = multiply({result.lower, result.lower}, divisor);
+  const ValueInterval next = add(result, {1, 1});
+  const ValueInterval high = multiply({next.upper, next.upper}, divisor);
   const Value upper = is_infinite(high.upper) ? kInfinity : high.upper - 1;
   return intersect(dividend, {low.lower, upper});
 }
 
-Interval without_zero(Interval divisor) {
+ValueInterval without_zero(ValueInterval divisor) {
   if (divisor.lower == 0) divisor.lower = 1;
   if (divisor.upper == 0) divisor.upper = -1;
   return divisor;

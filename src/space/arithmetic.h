@@ -105,35 +105,35 @@ inline Value logical_or(Value a, Value b) {
 }
 
 // The value of an operation on two values.
-inline Value apply(Operation operation, Value a, Value b) {
+inline Value apply(Operator operation, Value a, Value b) {
   switch (operation) {
-    case Operation::kAdd:
+    case Operator::kAdd:
       return add(a, b);
-    case Operation::kSubtract:
+    case Operator::kSubtract:
       return subtract(a, b);
-    case Operation::kMultiply:
+    case Operator::kMultiply:
       return multiply(a, b);
-    case Operation::kDivide:
+    case Operator::kDivide:
       return divide(a, b);
-    case Operation::kModulo:
+    case Operator::kModulo:
       return modulo(a, b);
-    case Operation::kExactDivide:
+    case Operator::kExactDivide:
       return exact_divide(a, b);
-    case Operation::kMinimum:
+    case Operator::kMinimum:
       return minimum(a, b);
-    case Operation::kMaximum:
+    case Operator::kMaximum:
       return maximum(a, b);
-    case Operation::kEqual:
+    case Operator::kEqual:
       return equal(a, b);
-    case Operation::kNotEqual:
+    case Operator::kNotEqual:
       return not_equal(a, b);
-    case Operation::kLess:
+    case Operator::kLess:
       return less(a, b);
-    case Operation::kLessEqual:
+    case Operator::kLessEqual:
       return less_equal(a, b);
-    case Operation::kAnd:
+    case Operator::kAnd:
       return logical_and(a, b);
-    case Operation::kOr:
+    case Operator::kOr:
       return logical_or(a, b);
     default:
       return kUndefined;
@@ -143,7 +143,7 @@ inline Value apply(Operation operation, Value a, Value b) {
 // Applies `operation` to one or more operands from left to right; `value_of` gives the value of
 // one.
 template <class Operands, class ValueOf>
-Value fold(Operation operation, const Operands& operands, const ValueOf& value_of) {
+Value fold(Operator operation, const Operands& operands, const ValueOf& value_of) {
   Value result = value_of(operands[0]);
   for (std::size_t i = 1; i < operands.size(); ++i)
     result = apply(operation, result, value_of(operands[i]));
@@ -155,38 +155,39 @@ inline constexpr Value kInfinity = Value{1} << 62;
 
 // Integers in [lower, upper]; empty if lower > upper. A term's interval contains every value of the
 // term where it is defined.
-struct Interval {
+struct ValueInterval {
   Value lower = -kInfinity;
   Value upper = kInfinity;
 
-  bool operator==(const Interval&) const = default;
+  bool operator==(const ValueInterval&) const = default;
   bool is_empty() const { return lower > upper; }
   bool is_single() const { return lower == upper; }
   bool contains(Value value) const { return lower <= value && value <= upper; }
   bool is_single(Value value) const { return lower == value && upper == value; }
 };
 
-inline constexpr Interval kEmptyInterval{1, 0};
-inline constexpr Interval kAnyBoolean{0, 1};
+inline constexpr ValueInterval kEmptyInterval{1, 0};
+inline constexpr ValueInterval kAnyBoolean{0, 1};
 
-Interval intersect(Interval a, Interval b);
-Interval hull(Interval a, Interval b);
+ValueInterval intersect(ValueInterval a, ValueInterval b);
+ValueInterval hull(ValueInterval a, ValueInterval b);
 
 // Returns an interval that contains every a op b.
-Interval add(Interval a, Interval b);
-Interval subtract(Interval a, Interval b);
-Interval multiply(Interval a, Interval b);
-Interval divide(Interval a, Interval b);
-Interval modulo(Interval a, Interval b);
+ValueInterval add(ValueInterval a, ValueInterval b);
+ValueInterval subtract(ValueInterval a, ValueInterval b);
+ValueInterval multiply(ValueInterval a, ValueInterval b);
+ValueInterval divide(ValueInterval a, ValueInterval b);
+ValueInterval modulo(ValueInterval a, ValueInterval b);
 // Returns the possible values of a comparison, a subset of {0, 1}.
-Interval compare(Operation comparison, Interval a, Interval b);
+ValueInterval compare(Operator comparison, ValueInterval a, ValueInterval b);
 
 // Returns an interval that contains every x with x * factor = result for values in the intervals.
-Interval solve_factor(Interval result, Interval factor);
+ValueInterval solve_factor(ValueInterval result, ValueInterval factor);
 // Returns `dividend` without the values that no divisor maps to `quotient`.
-Interval narrow_dividend(Interval dividend, Interval divisor, Interval quotient);
+ValueInterval narrow_dividend(ValueInterval dividend, ValueInterval divisor,
+                              ValueInterval quotient);
 // Returns `divisor` without ends that are 0: nothing is divided by 0.
-Interval without_zero(Interval divisor);
+ValueInterval without_zero(ValueInterval divisor);
 
 // Uniform in [0, n), n > 0, and the same on every platform: std::uniform_int_distribution differs
 // between standard libraries.

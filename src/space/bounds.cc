@@ -10,15 +10,15 @@
 namespace hone::space {
 namespace {
 
-constexpr Interval kTrue{1, 1};
-constexpr Interval kFalse{0, 0};
+constexpr ValueInterval kTrue{1, 1};
+constexpr ValueInterval kFalse{0, 0};
 
-Interval forward_logical(Operation kind, std::span<const Interval> operands) {
-  const Value deciding = kind == Operation::kAnd ? 0 : 1;
+ValueInterval forward_logical(Operator kind, std::span<const ValueInterval> operands) {
+  const Value deciding = kind == Operator::kAnd ? 0 : 1;
   bool can_decide = false;
   bool must_decide = false;
   bool can_all_be_neutral = true;
-  for (const Interval& operand : operands) {
+  for (const ValueInterval& operand : operands) {
     if (operand.is_empty()) {
       can_all_be_neutral = false;
       continue;
@@ -27,68 +27,70 @@ Interval forward_logical(Operation kind, std::span<const Interval> operands) {
     must_decide = must_decide || operand.is_single(deciding);
     can_all_be_neutral = can_all_be_neutral && operand.contains(1 - deciding);
   }
-  Interval result = kEmptyInterval;
+  ValueInterval result = kEmptyInterval;
   if (can_decide) result = hull(result, {deciding, deciding});
   if (can_all_be_neutral && !must_decide) result = hull(result, {1 - deciding, 1 - deciding});
   return result;
 }
 
-Interval forward_lookup(const LookupTable& table, Interval key) {
-  Interval result = kEmptyInterval;
+ValueInterval forward_lookup(const LookupTable& table, ValueInterval key) {
+  ValueInterval result = kEmptyInterval;
   for (const auto& [entry, value] : table.entries) {
     if (key.contains(entry)) result = hull(result, {value, value});
   }
   return result;
 }
 
-Interval folded(std::span<const Interval> operands, Interval (*combine)(Interval, Interval)) {
-  Interval result = operands[0];
-  for (const Interval& operand : operands.subspan(1)) result = combine(result, operand);
+ValueInterval folded(std::span<const ValueInterval> operands,
+                     ValueInterval (*combine)(ValueInterval, ValueInterval)) {
+  ValueInterval result = operands[0];
+  for (const ValueInterval& operand : operands.subspan(1)) result = combine(result, operand);
   return result;
 }
 
 // The interval of a term from those of its operands.
-Interval forward_interval(const TermGraph& graph, const Term& term,
-                          std::span<const Interval> operands, std::span<const Interval> variables) {
+ValueInterval forward_interval(const TermGraph& graph, const Term& term,
+                               std::span<const ValueInterval> operands,
+                               std::span<const ValueInterval> variables) {
   switch (term.kind) {
-    case Operation::kConstant:
+    case Operator::kConstant:
       if (term.value == kUndefined) return kEmptyInterval;
       return {term.value, term.value};
-    case Operation::kVariable:
+    case Operator::kVariable:
       return variables[static_cast<std::size_t>(term.value)];
-    case Operation::kAdd:
+    case Operator::kAdd:
       return folded(operands, add);
-    case Operation::kMultiply:
+    case Operator::kMultiply:
       return folded(operands, multiply);
-    case Operation::kDivide:
+    case Operator::kDivide:
       return divide(operands[0], operands[1]);
-    case Operation::kModulo:
+    case Operator::kModulo:
       return modulo(operands[0], operands[1]);
-    case Operation::kExactDivide:
+    case Operator::kExactDivide:
       return solve_factor(operands[0], without_zero(operands[1]));
-    case Operation::kMinimum:
+    case Operator::kMinimum:
       if (operands[0].is_empty() || operands[1].is_empty()) return kEmptyInterval;
       return {std::min(operands[0].lower, operands[1].lower),
               std::min(operands[0].upper, operands[1].upper)};
-    case Operation::kMaximum:
+    case Operator::kMaximum:
       if (operands[0].is_empty() || operands[1].is_empty()) return kEmptyInterval;
       return {std::max(operands[0].lower, operands[1].lower),
               std::max(operands[0].upper, operands[1].upper)};
-    case Operation::kEqual:
-    case Operation::kNotEqual:
-    case Operation::kLess:
-    case Operation::kLessEqual:
+    case Operator::kEqual:
+    case Operator::kNotEqual:
+    case Operator::kLess:
+    case Operator::kLessEqual:
       return compare(term.kind, operands[0], operands[1]);
-    case Operation::kAnd:
-    case Operation::kOr:
+    case Operator::kAnd:
+    case Operator::kOr:
       return forward_logical(term.kind, operands);
-    case Operation::kIfThenElse: {
-      Interval result = kEmptyInterval;
+    case Operator::kIfThenElse: {
+      ValueInterval result = kEmptyInterval;
       if (operands[0].contains(1)) result = hull(result, operands[1]);
       if (operands[0].contains(0)) result = hull(result, operands[2]);
       return result;
     }
-    case Operation::kLookup:
+    case Operator::kLookup:
       return forward_lookup(graph.table(term.value), operands[0]);
     default:
       return {};
@@ -97,10 +99,10 @@ Interval forward_interval(const TermGraph& graph, const Term& term,
 
 }  // namespace
 
-std::vector<Interval> forward_intervals(const TermGraph& graph,
-                                        std::span<const Interval> variables) {
-  std::vector<Interval> intervals(graph.size());
-  std::vector<Interval> operands;
+std::vector<ValueInterval> forward_intervals(const TermGraph& graph,
+                                             std::span<const ValueInterval> variables) {
+  std::vector<ValueInterval> intervals(graph.size());
+  std::vector<ValueInterval> operands;
   for (TermId id = 0; id < graph.size(); ++id) {
     operands.clear();
     for (const TermId operand : graph[id].operands) operands.push_back(intervals[operand]);
@@ -109,20 +111,21 @@ std::vector<Interval> forward_intervals(const TermGraph& graph,
   return intervals;
 }
 
-bool is_always_defined(const TermGraph& graph, TermId id, std::span<const Interval> intervals) {
+bool is_always_defined(const TermGraph& graph, TermId id,
+                       std::span<const ValueInterval> intervals) {
   const Term& term = graph[id];
   if (intervals[id].lower <= -kInfinity || intervals[id].upper >= kInfinity) return false;
   for (const TermId operand : term.operands) {
     if (!is_always_defined(graph, operand, intervals)) return false;
   }
   switch (term.kind) {
-    case Operation::kConstant:
+    case Operator::kConstant:
       return term.value != kUndefined;
-    case Operation::kDivide:
-    case Operation::kModulo:
+    case Operator::kDivide:
+    case Operator::kModulo:
       return !intervals[term.operands[1]].contains(0);
-    case Operation::kExactDivide:
-    case Operation::kLookup:
+    case Operator::kExactDivide:
+    case Operator::kLookup:
       return false;
     default:
       return true;
@@ -130,7 +133,7 @@ bool is_always_defined(const TermGraph& graph, TermId id, std::span<const Interv
 }
 
 Bounds::Bounds(const TermGraph& graph, std::span<const TermId> requirements,
-               std::vector<Interval> variables)
+               std::vector<ValueInterval> variables)
     : graph_(graph),
       requirements_(requirements),
       variables_(std::move(variables)),
@@ -140,7 +143,7 @@ Bounds::Bounds(const TermGraph& graph, std::span<const TermId> requirements,
 bool Bounds::tighten() {
   for (int round = 0; round < kMaximumRounds; ++round) {
     changed_ = false;
-    std::vector<Interval> operands;
+    std::vector<ValueInterval> operands;
     for (TermId id = 0; id < graph_.size(); ++id) {
       operands.clear();
       for (const TermId operand : graph_[id].operands) operands.push_back(intervals_[operand]);
@@ -161,9 +164,9 @@ bool Bounds::tighten() {
   return true;
 }
 
-void Bounds::demand(TermId term, Interval interval) {
+void Bounds::demand(TermId term, ValueInterval interval) {
   demanded_[term] = 1;
-  const Interval narrowed = intersect(intervals_[term], interval);
+  const ValueInterval narrowed = intersect(intervals_[term], interval);
   if (narrowed == intervals_[term]) return;
   intervals_[term] = narrowed;
   changed_ = true;
@@ -171,66 +174,66 @@ void Bounds::demand(TermId term, Interval interval) {
 
 void Bounds::backward(TermId id) {
   const Term& term = graph_[id];
-  const Interval own = intervals_[id];
+  const ValueInterval own = intervals_[id];
   switch (term.kind) {
-    case Operation::kConstant:
+    case Operator::kConstant:
       return;
-    case Operation::kVariable:
+    case Operator::kVariable:
       variables_[static_cast<std::size_t>(term.value)] = own;
       return;
-    case Operation::kAdd:
+    case Operator::kAdd:
       return backward_sum(term, own);
-    case Operation::kMultiply:
+    case Operator::kMultiply:
       return backward_product(term, own);
-    case Operation::kDivide:
-    case Operation::kModulo:
-    case Operation::kExactDivide:
+    case Operator::kDivide:
+    case Operator::kModulo:
+    case Operator::kExactDivide:
       return backward_division(term, own);
-    case Operation::kMinimum:
-    case Operation::kMaximum: {
-      const bool is_minimum = term.kind == Operation::kMinimum;
+    case Operator::kMinimum:
+    case Operator::kMaximum: {
+      const bool is_minimum = term.kind == Operator::kMinimum;
       for (std::size_t i = 0; i < 2; ++i) {
-        const Interval other = intervals_[term.operands[1 - i]];
-        Interval wanted =
-            is_minimum ? Interval{own.lower, kInfinity} : Interval{-kInfinity, own.upper};
+        const ValueInterval other = intervals_[term.operands[1 - i]];
+        ValueInterval wanted =
+            is_minimum ? ValueInterval{own.lower, kInfinity} : ValueInterval{-kInfinity, own.upper};
         const bool other_cannot = is_minimum ? other.lower > own.upper : other.upper < own.lower;
         if (other_cannot) wanted = intersect(wanted, own);
         demand(term.operands[i], wanted);
       }
       return;
     }
-    case Operation::kEqual:
-    case Operation::kNotEqual:
-    case Operation::kLess:
-    case Operation::kLessEqual: {
+    case Operator::kEqual:
+    case Operator::kNotEqual:
+    case Operator::kLess:
+    case Operator::kLessEqual: {
       const TermId a = term.operands[0];
       const TermId b = term.operands[1];
       demand(a, {});
       demand(b, {});
       if (own.is_single(1)) backward_comparison(term.kind, a, b);
       if (own.is_single(0)) {
-        if (term.kind == Operation::kEqual) backward_comparison(Operation::kNotEqual, a, b);
-        if (term.kind == Operation::kNotEqual) backward_comparison(Operation::kEqual, a, b);
-        if (term.kind == Operation::kLess) backward_comparison(Operation::kLessEqual, b, a);
-        if (term.kind == Operation::kLessEqual) backward_comparison(Operation::kLess, b, a);
+        if (term.kind == Operator::kEqual) backward_comparison(Operator::kNotEqual, a, b);
+        if (term.kind == Operator::kNotEqual) backward_comparison(Operator::kEqual, a, b);
+        if (term.kind == Operator::kLess) backward_comparison(Operator::kLessEqual, b, a);
+        if (term.kind == Operator::kLessEqual) backward_comparison(Operator::kLess, b, a);
       }
       return;
     }
-    case Operation::kAnd:
-    case Operation::kOr:
+    case Operator::kAnd:
+    case Operator::kOr:
       return backward_logical(term, own);
-    case Operation::kIfThenElse:
+    case Operator::kIfThenElse:
       return backward_choice(term, own);
-    case Operation::kLookup:
+    case Operator::kLookup:
       return backward_lookup(term, own);
     default:
       return;
   }
 }
 
-void Bounds::backward_sum(const Term& term, Interval own) {
+void Bounds::backward_sum(const Term& term, ValueInterval own) {
   for (std::size_t i = 0; i < term.operands.size(); ++i) {
-    Interval others{0, 0};
+    ValueInterval others{0, 0};
     for (std::size_t j = 0; j < term.operands.size(); ++j) {
       if (j != i) others = add(others, intervals_[term.operands[j]]);
     }
@@ -238,9 +241,9 @@ void Bounds::backward_sum(const Term& term, Interval own) {
   }
 }
 
-void Bounds::backward_product(const Term& term, Interval own) {
+void Bounds::backward_product(const Term& term, ValueInterval own) {
   for (std::size_t i = 0; i < term.operands.size(); ++i) {
-    Interval others{1, 1};
+    ValueInterval others{1, 1};
     for (std::size_t j = 0; j < term.operands.size(); ++j) {
       if (j != i) others = multiply(others, intervals_[term.operands[j]]);
     }
@@ -248,18 +251,18 @@ void Bounds::backward_product(const Term& term, Interval own) {
   }
 }
 
-void Bounds::backward_division(const Term& term, Interval own) {
+void Bounds::backward_division(const Term& term, ValueInterval own) {
   const TermId a = term.operands[0];
   const TermId b = term.operands[1];
   demand(a, {});
   demand(b, without_zero(intervals_[b]));
-  const Interval dividend = intervals_[a];
-  const Interval divisor = intervals_[b];
-  if (term.kind == Operation::kExactDivide) {
+  const ValueInterval dividend = intervals_[a];
+  const ValueInterval divisor = intervals_[b];
+  if (term.kind == Operator::kExactDivide) {
     demand(a, multiply(own, divisor));
     return;
   }
-  if (term.kind == Operation::kDivide) {
+  if (term.kind == Operator::kDivide) {
     demand(a, narrow_dividend(dividend, divisor, own));
     // A quotient of at least 1 of a positive dividend bounds a positive divisor.
     if (own.lower >= 1 && dividend.lower >= 0 && divisor.lower >= 1) {
@@ -285,16 +288,16 @@ void Bounds::backward_division(const Term& term, Interval own) {
   if (own.lower >= 1 && divisor.lower >= 0) demand(b, {own.lower + 1, kInfinity});
 }
 
-void Bounds::backward_comparison(Operation kind, TermId a, TermId b) {
-  const Interval left = intervals_[a];
-  const Interval right = intervals_[b];
+void Bounds::backward_comparison(Operator kind, TermId a, TermId b) {
+  const ValueInterval left = intervals_[a];
+  const ValueInterval right = intervals_[b];
   switch (kind) {
-    case Operation::kEqual:
+    case Operator::kEqual:
       demand(a, right);
       demand(b, left);
       return;
-    case Operation::kNotEqual: {
-      const auto cut = [this](TermId term, Interval own, Interval other) {
+    case Operator::kNotEqual: {
+      const auto cut = [this](TermId term, ValueInterval own, ValueInterval other) {
         if (!other.is_single()) return;
         if (own.lower == other.lower) ++own.lower;
         if (own.upper == other.lower) --own.upper;
@@ -304,7 +307,7 @@ void Bounds::backward_comparison(Operation kind, TermId a, TermId b) {
       cut(b, right, left);
       return;
     }
-    case Operation::kLess:
+    case Operator::kLess:
       if (right.upper < kInfinity) demand(a, {-kInfinity, right.upper - 1});
       if (left.lower > -kInfinity) demand(b, {left.lower + 1, kInfinity});
       return;
@@ -315,8 +318,8 @@ void Bounds::backward_comparison(Operation kind, TermId a, TermId b) {
   }
 }
 
-void Bounds::backward_logical(const Term& term, Interval own) {
-  const Value deciding = term.kind == Operation::kAnd ? 0 : 1;
+void Bounds::backward_logical(const Term& term, ValueInterval own) {
+  const Value deciding = term.kind == Operator::kAnd ? 0 : 1;
   if (own.is_single(1 - deciding)) {
     for (const TermId operand : term.operands) demand(operand, own);
     return;
@@ -333,7 +336,7 @@ void Bounds::backward_logical(const Term& term, Interval own) {
   if (able == 1) demand(last, own);
 }
 
-void Bounds::backward_choice(const Term& term, Interval own) {
+void Bounds::backward_choice(const Term& term, ValueInterval own) {
   const auto [condition, then, otherwise] =
       std::tuple{term.operands[0], term.operands[1], term.operands[2]};
   demand(condition, kAnyBoolean);
@@ -343,9 +346,9 @@ void Bounds::backward_choice(const Term& term, Interval own) {
   if (intervals_[condition].is_single(0)) demand(otherwise, own);
 }
 
-void Bounds::backward_lookup(const Term& term, Interval own) {
-  Interval keys = kEmptyInterval;
-  const Interval key = intervals_[term.operands[0]];
+void Bounds::backward_lookup(const Term& term, ValueInterval own) {
+  ValueInterval keys = kEmptyInterval;
+  const ValueInterval key = intervals_[term.operands[0]];
   for (const auto& [entry, value] : graph_.table(term.value).entries) {
     if (key.contains(entry) && own.contains(value)) keys = hull(keys, {entry, entry});
   }

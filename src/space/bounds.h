@@ -15,43 +15,44 @@ class Bounds {
  public:
   // `variables`: the interval of each variable; `graph` and `requirements` outlive this object.
   Bounds(const TermGraph& graph, std::span<const TermId> requirements,
-         std::vector<Interval> variables);
+         std::vector<ValueInterval> variables);
 
   // Tightens to a fixed point (or kMaximumRounds). False when no values satisfy the requirements.
   bool tighten();
 
   // The interval of each variable that the requirements leave.
-  const std::vector<Interval>& variables() const { return variables_; }
+  const std::vector<ValueInterval>& variables() const { return variables_; }
   // Interval of `term` that the requirements leave. `term` must be older than this object.
-  Interval of(TermId term) const { return intervals_[term]; }
+  ValueInterval of(TermId term) const { return intervals_[term]; }
 
  private:
   static constexpr int kMaximumRounds = 40;
 
   void backward(TermId id);
   // Requires `term` to be defined and in `interval`.
-  void demand(TermId term, Interval interval);
-  void backward_sum(const Term& term, Interval own);
-  void backward_product(const Term& term, Interval own);
-  void backward_division(const Term& term, Interval own);
-  void backward_comparison(Operation kind, TermId a, TermId b);
-  void backward_logical(const Term& term, Interval own);
-  void backward_choice(const Term& term, Interval own);
-  void backward_lookup(const Term& term, Interval own);
+  void demand(TermId term, ValueInterval interval);
+  void backward_sum(const Term& term, ValueInterval own);
+  void backward_product(const Term& term, ValueInterval own);
+  void backward_division(const Term& term, ValueInterval own);
+  void backward_comparison(Operator kind, TermId a, TermId b);
+  void backward_logical(const Term& term, ValueInterval own);
+  void backward_choice(const Term& term, ValueInterval own);
+  void backward_lookup(const Term& term, ValueInterval own);
 
   const TermGraph& graph_;
   std::span<const TermId> requirements_;
-  std::vector<Interval> variables_;
-  std::vector<Interval> intervals_;  // by term
-  std::vector<char> demanded_;       // by term: defined in every solution
+  std::vector<ValueInterval> variables_;
+  std::vector<ValueInterval> intervals_;  // by term
+  std::vector<char> demanded_;            // by term: defined in every solution
   bool changed_ = false;
 };
 
 // Intervals of all terms from the variables' alone, ignoring requirements.
-std::vector<Interval> forward_intervals(const TermGraph& graph,
-                                        std::span<const Interval> variables);
+std::vector<ValueInterval> forward_intervals(const TermGraph& graph,
+                                             std::span<const ValueInterval> variables);
 
 // Whether `term` is defined for all values of the variables, given forward_intervals().
-bool is_always_defined(const TermGraph& graph, TermId term, std::span<const Interval> intervals);
+bool is_always_defined(const TermGraph& graph, TermId term,
+                       std::span<const ValueInterval> intervals);
 
 }  // namespace hone::space

@@ -10,7 +10,7 @@ namespace {
 // The name of a variable in `expression` that is not one of `variables`.
 std::optional<std::string> foreign_variable(const Expression& expression,
                                             const std::vector<Variable>& variables) {
-  if (expression.operation() == Operation::kVariable) {
+  if (expression.operation() == Operator::kVariable) {
     const std::size_t index = expression.variable_index();
     const bool own =
         index < variables.size() && variables[index].expression.is_same_node(expression);

@@ -66,7 +66,7 @@ class NodeTable {
 
 class DiagramBuilder {
  public:
-  DiagramBuilder(const Plan& plan, std::size_t memory_cap)
+  DiagramBuilder(const EnumerationPlan& plan, std::size_t memory_cap)
       : plan_(plan), memory_cap_(memory_cap), slots_(plan.slots), layers_(plan.levels.size()) {
     for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
       layers_[depth].width = plan.levels[depth].outputs.size();
@@ -120,7 +120,7 @@ class DiagramBuilder {
     return static_cast<std::uint32_t>(layer.nodes.size() - 1);
   }
 
-  const Plan& plan_;
+  const EnumerationPlan& plan_;
   std::size_t memory_cap_;
   std::size_t bytes_ = 0;
   bool exceeded_ = false;
@@ -132,7 +132,7 @@ class DiagramBuilder {
 
 }  // namespace
 
-std::optional<Diagram> Diagram::build(const Plan& plan, std::size_t memory_cap) {
+std::optional<Diagram> Diagram::build(const EnumerationPlan& plan, std::size_t memory_cap) {
   Diagram diagram;
   if (!plan.feasible) return diagram;
   if (plan.levels.empty()) {

@@ -31,7 +31,7 @@ class Diagram {
   };
 
   // Returns nullopt if it would take more than `memory_cap` bytes or the count exceeds 64 bits.
-  static std::optional<Diagram> build(const Plan& plan, std::size_t memory_cap);
+  static std::optional<Diagram> build(const EnumerationPlan& plan, std::size_t memory_cap);
 
   std::uint64_t count() const { return count_; }
   const std::vector<Layer>& layers() const { return layers_; }
@@ -57,7 +57,7 @@ class CompiledSpace {
   const std::vector<std::size_t>& knob_variables() const { return knob_variables_; }
   const std::vector<std::vector<Value>>& narrowed() const { return narrowed_; }
   const std::vector<bool>& computed() const { return computed_; }
-  const Plan& plan() const { return plan_; }
+  const EnumerationPlan& plan() const { return plan_; }
 
   // Built on first use; null where it would exceed the memory cap.
   const Diagram* diagram() const;
@@ -82,7 +82,7 @@ class CompiledSpace {
   std::vector<bool> computed_;
   std::vector<std::size_t> tried_;  // by level of the plan: the knob it tries
   std::vector<std::vector<Value>> tried_sorted_;
-  Plan plan_;
+  EnumerationPlan plan_;
   mutable std::once_flag diagram_once_;
   mutable std::optional<Diagram> diagram_;
 };

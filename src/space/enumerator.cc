@@ -90,7 +90,7 @@ class CompiledEnumerator {
   }
 
   std::shared_ptr<const CompiledSpace> space_;
-  const Plan& plan_;
+  const EnumerationPlan& plan_;
   const Diagram* diagram_;
   Configuration current_;
   std::vector<Value> slots_;
@@ -166,7 +166,7 @@ void shuffle(std::vector<T>& items, std::mt19937_64& generator) {
 // Draws from the product of the domains until a configuration is legal or `draws` are used up.
 std::optional<Configuration> draw(const CompiledSpace& space, std::mt19937_64& generator,
                                   std::uint64_t& draws) {
-  const Plan& plan = space.plan();
+  const EnumerationPlan& plan = space.plan();
   Configuration configuration = space.start();
   std::vector<Value> slots = plan.slots;
   for (; plan.feasible && draws > 0; --draws) {

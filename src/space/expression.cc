@@ -26,19 +26,19 @@ Value value_of_lookup(const Expression& expression, Value key) {
 Value value_of(const Expression& expression, std::span<const Value> variables) {
   const auto operands = expression.operands();
   switch (expression.operation()) {
-    case Operation::kConstant:
+    case Operator::kConstant:
       return expression.constant_value();
-    case Operation::kVariable:
+    case Operator::kVariable:
       return expression.variable_index() < variables.size() ? variables[expression.variable_index()]
                                                             : kUndefined;
-    case Operation::kNot:
+    case Operator::kNot:
       return logical_not(value_of(operands[0], variables));
-    case Operation::kIfThenElse: {
+    case Operator::kIfThenElse: {
       const Value condition = value_of(operands[0], variables);
       if (condition == kUndefined) return kUndefined;
       return value_of(operands[condition != 0 ? 1 : 2], variables);
     }
-    case Operation::kLookup:
+    case Operator::kLookup:
       return value_of_lookup(expression, value_of(operands[0], variables));
     default: {
       const Value value = fold(expression.operation(), operands, [&](const Expression& operand) {
@@ -103,16 +103,16 @@ std::string operand_text(const Expression& operand, int least_strength) {
 
 // Whether the operand may be omitted from a sum or product: "+ 0" and "* 1", which folds over lists
 // begin with.
-bool is_neutral(Operation operation, const Expression& operand) {
-  return operand.operation() == Operation::kConstant &&
-         ((operation == Operation::kAdd && operand.constant_value() == 0) ||
-          (operation == Operation::kMultiply && operand.constant_value() == 1));
+bool is_neutral(Operator operation, const Expression& operand) {
+  return operand.operation() == Operator::kConstant &&
+         ((operation == Operator::kAdd && operand.constant_value() == 0) ||
+          (operation == Operator::kMultiply && operand.constant_value() == 1));
 }
 
 void collect_variables(const Expression& expression, std::unordered_set<const void*>& seen,
                        std::vector<std::size_t>& variables) {
   if (!seen.insert(expression.node_address()).second) return;
-  if (expression.operation() == Operation::kVariable) {
+  if (expression.operation() == Operator::kVariable) {
     variables.push_back(expression.variable_index());
   }
   for (const Expression& operand : expression.operands()) {
@@ -130,13 +130,13 @@ Expression Expression::make_constant(Value value, bool boolean) {
 
 Expression Expression::variable(std::size_t index, std::string name) {
   return Expression(
-      Node{.operation = Operation::kVariable, .variable = index, .name = std::move(name)});
+      Node{.operation = Operator::kVariable, .variable = index, .name = std::move(name)});
 }
 
-Expression Expression::make(Operation operation, std::vector<Expression> operands) {
+Expression Expression::make(Operator operation, std::vector<Expression> operands) {
   const bool boolean =
       gives_boolean(operation) ||
-      (operation == Operation::kIfThenElse && operands[1].is_boolean() && operands[2].is_boolean());
+      (operation == Operator::kIfThenElse && operands[1].is_boolean() && operands[2].is_boolean());
   return Expression(
       Node{.operation = operation, .boolean = boolean, .operands = std::move(operands)});
 }
@@ -146,7 +146,7 @@ Expression Expression::make_lookup(Expression key, std::vector<Value> keys,
   const std::size_t size = std::min(keys.size(), values.size());
   keys.resize(size);
   values.resize(size);
-  return Expression(Node{.operation = Operation::kLookup,
+  return Expression(Node{.operation = Operator::kLookup,
                          .operands = {std::move(key)},
                          .keys = std::move(keys),
                          .values = std::move(values)});
@@ -154,15 +154,15 @@ Expression Expression::make_lookup(Expression key, std::vector<Value> keys,
 
 Expression all_of(std::span<const Expression> terms) {
   if (terms.empty()) return true;
-  return Expression::make(Operation::kAnd, {terms.begin(), terms.end()});
+  return Expression::make(Operator::kAnd, {terms.begin(), terms.end()});
 }
 Expression any_of(std::span<const Expression> terms) {
   if (terms.empty()) return false;
-  return Expression::make(Operation::kOr, {terms.begin(), terms.end()});
+  return Expression::make(Operator::kOr, {terms.begin(), terms.end()});
 }
 Expression product_of(std::span<const Expression> factors) {
   if (factors.empty()) return 1;
-  return Expression::make(Operation::kMultiply, {factors.begin(), factors.end()});
+  return Expression::make(Operator::kMultiply, {factors.begin(), factors.end()});
 }
 
 std::optional<Value> evaluate(const Expression& expression, std::span<const Value> variables) {
@@ -187,18 +187,18 @@ std::string to_string(const Expression& expression) {
       return is_neutral(expression.operation(), operand);
     });
   switch (expression.operation()) {
-    case Operation::kConstant:
+    case Operator::kConstant:
       if (expression.is_boolean()) return expression.constant_value() != 0 ? "true" : "false";
       return std::to_string(expression.constant_value());
-    case Operation::kVariable:
+    case Operator::kVariable:
       return expression.variable_name();
-    case Operation::kNot:
+    case Operator::kNot:
       return "!" + operand_text(operands[0], kOfNegation);
-    case Operation::kMinimum:
-    case Operation::kMaximum:
-    case Operation::kIfThenElse:
+    case Operator::kMinimum:
+    case Operator::kMaximum:
+    case Operator::kIfThenElse:
       return call(expression, operands);
-    case Operation::kLookup:
+    case Operator::kLookup:
       return table(expression);
     default:
       break;
@@ -207,12 +207,12 @@ std::string to_string(const Expression& expression) {
   if (operands.empty()) return to_string(expression.operands().front());
   if (operands.size() == 1) return operand_text(operands.front(), own);
   // `x > 16` is kept as 16 < x; people write the constant last.
-  const bool constant_first = operands[0].operation() == Operation::kConstant &&
-                              operands.back().operation() != Operation::kConstant;
-  if (constant_first && (expression.operation() == Operation::kLess ||
-                         expression.operation() == Operation::kLessEqual)) {
+  const bool constant_first = operands[0].operation() == Operator::kConstant &&
+                              operands.back().operation() != Operator::kConstant;
+  if (constant_first && (expression.operation() == Operator::kLess ||
+                         expression.operation() == Operator::kLessEqual)) {
     return operand_text(operands[1], kOfSum) +
-           (expression.operation() == Operation::kLess ? " > " : " >= ") + to_string(operands[0]);
+           (expression.operation() == Operator::kLess ? " > " : " >= ") + to_string(operands[0]);
   }
   // Comparisons do not chain, and - / % are not associative: only a first operand of the same
   // strength goes without parentheses.
@@ -220,9 +220,9 @@ std::string to_string(const Expression& expression) {
   std::string text = operand_text(operands[0], chains ? own : own + 1);
   for (const Expression& operand : std::span(operands).subspan(1)) {
     const bool same = operand.operation() == expression.operation();
-    const bool associative = same && expression.operation() != Operation::kSubtract &&
-                             expression.operation() != Operation::kDivide &&
-                             expression.operation() != Operation::kModulo;
+    const bool associative = same && expression.operation() != Operator::kSubtract &&
+                             expression.operation() != Operator::kDivide &&
+                             expression.operation() != Operator::kModulo;
     text += symbol;
     text += operand_text(operand, associative && chains ? own : own + 1);
   }

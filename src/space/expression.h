@@ -23,7 +23,7 @@ namespace hone::space {
 
 using Value = std::int64_t;
 
-enum class Operation : std::uint8_t {
+enum class Operator : std::uint8_t {
   kConstant,
   kVariable,
   // Operations on two or more values, from left to right: apply() of arithmetic.h.
@@ -45,12 +45,12 @@ enum class Operation : std::uint8_t {
   kIfThenElse,
   kLookup,
 };
-inline bool is_comparison(Operation operation) {
-  return Operation::kEqual <= operation && operation <= Operation::kLessEqual;
+inline bool is_comparison(Operator operation) {
+  return Operator::kEqual <= operation && operation <= Operator::kLessEqual;
 }
 // Whether the operation gives a boolean for all operands.
-inline bool gives_boolean(Operation operation) {
-  return Operation::kEqual <= operation && operation <= Operation::kNot;
+inline bool gives_boolean(Operator operation) {
+  return Operator::kEqual <= operation && operation <= Operator::kNot;
 }
 
 // A value type over a shared immutable node: copying costs a reference count. Distinct threads may
@@ -64,10 +64,10 @@ class Expression {
 
   // The variable at `index` of the list given to evaluate(); SpaceBuilder makes these.
   static Expression variable(std::size_t index, std::string name);
-  static Expression make(Operation operation, std::vector<Expression> operands);
+  static Expression make(Operator operation, std::vector<Expression> operands);
   static Expression make_lookup(Expression key, std::vector<Value> keys, std::vector<Value> values);
 
-  Operation operation() const { return node_->operation; }
+  Operator operation() const { return node_->operation; }
   bool is_boolean() const { return node_->boolean; }
   Value constant_value() const { return node_->constant; }          // of a kConstant
   std::size_t variable_index() const { return node_->variable; }    // of a kVariable
@@ -83,7 +83,7 @@ class Expression {
 
  private:
   struct Node {
-    Operation operation = Operation::kConstant;
+    Operator operation = Operator::kConstant;
     bool boolean = false;
     Value constant = 0;
     std::size_t variable = 0;
@@ -102,41 +102,41 @@ inline Expression constant(Value value) {
 }
 
 inline Expression operator+(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kAdd, {a, b});
+  return Expression::make(Operator::kAdd, {a, b});
 }
 inline Expression operator-(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kSubtract, {a, b});
+  return Expression::make(Operator::kSubtract, {a, b});
 }
 inline Expression operator-(const Expression& a) {
   return constant(0) - a;
 }
 inline Expression operator*(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kMultiply, {a, b});
+  return Expression::make(Operator::kMultiply, {a, b});
 }
 inline Expression euclidean_div(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kDivide, {a, b});
+  return Expression::make(Operator::kDivide, {a, b});
 }
 inline Expression euclidean_mod(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kModulo, {a, b});
+  return Expression::make(Operator::kModulo, {a, b});
 }
 inline Expression min(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kMinimum, {a, b});
+  return Expression::make(Operator::kMinimum, {a, b});
 }
 inline Expression max(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kMaximum, {a, b});
+  return Expression::make(Operator::kMaximum, {a, b});
 }
 
 inline Expression operator==(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kEqual, {a, b});
+  return Expression::make(Operator::kEqual, {a, b});
 }
 inline Expression operator!=(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kNotEqual, {a, b});
+  return Expression::make(Operator::kNotEqual, {a, b});
 }
 inline Expression operator<(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kLess, {a, b});
+  return Expression::make(Operator::kLess, {a, b});
 }
 inline Expression operator<=(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kLessEqual, {a, b});
+  return Expression::make(Operator::kLessEqual, {a, b});
 }
 inline Expression operator>(const Expression& a, const Expression& b) {
   return b < a;
@@ -147,18 +147,18 @@ inline Expression operator>=(const Expression& a, const Expression& b) {
 
 // Both operands are always part of the expression; there is no short cut in C++.
 inline Expression operator&&(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kAnd, {a, b});
+  return Expression::make(Operator::kAnd, {a, b});
 }
 inline Expression operator||(const Expression& a, const Expression& b) {
-  return Expression::make(Operation::kOr, {a, b});
+  return Expression::make(Operator::kOr, {a, b});
 }
 inline Expression operator!(const Expression& a) {
-  return Expression::make(Operation::kNot, {a});
+  return Expression::make(Operator::kNot, {a});
 }
 // `condition` ? `then` : `otherwise`.
 inline Expression ite(const Expression& condition, const Expression& then,
                       const Expression& otherwise) {
-  return Expression::make(Operation::kIfThenElse, {condition, then, otherwise});
+  return Expression::make(Operator::kIfThenElse, {condition, then, otherwise});
 }
 
 // The value beside `key` in the table; undefined for a key that is not there. Where a key is given

@@ -130,9 +130,9 @@ class Parser {
     return ite(condition, value, otherwise);
   }
 
-  using Operators = std::initializer_list<std::pair<std::string_view, Operation>>;
+  using Operators = std::initializer_list<std::pair<std::string_view, Operator>>;
 
-  std::optional<Operation> operation_in(const Operators& operators) const {
+  std::optional<Operator> operation_in(const Operators& operators) const {
     for (const auto& [symbol, operation] : operators)
       if (is(symbol)) return operation;
     return std::nullopt;
@@ -149,8 +149,8 @@ class Parser {
     return left;
   }
 
-  Result<Expression> disjunction() { return chain({{"or", Operation::kOr}}, &Parser::conjunction); }
-  Result<Expression> conjunction() { return chain({{"and", Operation::kAnd}}, &Parser::negation); }
+  Result<Expression> disjunction() { return chain({{"or", Operator::kOr}}, &Parser::conjunction); }
+  Result<Expression> conjunction() { return chain({{"and", Operator::kAnd}}, &Parser::negation); }
 
   Result<Expression> negation() {
     if (!is("not")) return comparison();
@@ -165,12 +165,12 @@ class Parser {
   Result<Expression> comparison() {
     HONE_ASSIGN(Expression left, sum());
     std::vector<Expression> links;
-    while (const auto operation = operation_in({{"==", Operation::kEqual},
-                                                {"!=", Operation::kNotEqual},
-                                                {"<", Operation::kLess},
-                                                {">", Operation::kLess},
-                                                {"<=", Operation::kLessEqual},
-                                                {">=", Operation::kLessEqual}})) {
+    while (const auto operation = operation_in({{"==", Operator::kEqual},
+                                                {"!=", Operator::kNotEqual},
+                                                {"<", Operator::kLess},
+                                                {">", Operator::kLess},
+                                                {"<=", Operator::kLessEqual},
+                                                {">=", Operator::kLessEqual}})) {
       const bool swap = token_.text.starts_with('>');
       HONE_TRY(advance());
       HONE_ASSIGN(const Expression right, sum());
@@ -183,13 +183,12 @@ class Parser {
   }
 
   Result<Expression> sum() {
-    return chain({{"+", Operation::kAdd}, {"-", Operation::kSubtract}}, &Parser::product);
+    return chain({{"+", Operator::kAdd}, {"-", Operator::kSubtract}}, &Parser::product);
   }
 
   Result<Expression> product() {
-    return chain(
-        {{"*", Operation::kMultiply}, {"//", Operation::kDivide}, {"%", Operation::kModulo}},
-        &Parser::signed_atom);
+    return chain({{"*", Operator::kMultiply}, {"//", Operator::kDivide}, {"%", Operator::kModulo}},
+                 &Parser::signed_atom);
   }
 
   Result<Expression> signed_atom() {

@@ -86,7 +86,7 @@ bool Narrowing::tighten_bounds() {
   Bounds bounds(graph_, requirements_, intervals_of(domains_));
   if (!bounds.tighten()) return false;
   for (std::size_t i = 0; i < domains_.size(); ++i) {
-    const Interval interval = bounds.variables()[i];
+    const ValueInterval interval = bounds.variables()[i];
     if (interval == domains_[i].interval) continue;
     if (interval.is_empty()) return false;
     changed_ = true;
@@ -129,18 +129,18 @@ std::optional<std::vector<Value>> Narrowing::divisors_for(std::size_t variable) 
   const TermId own = graph_.variable(variable);
   const auto has_factor = [&](TermId term) {
     const Term& shape = graph_[term];
-    return term == own || (shape.kind == Operation::kMultiply &&
+    return term == own || (shape.kind == Operator::kMultiply &&
                            std::ranges::find(shape.operands, own) != shape.operands.end());
   };
   for (const TermId requirement : requirements_) {
     const Term& shape = graph_[requirement];
-    if (shape.kind != Operation::kEqual || !shape.variables.test(variable)) continue;
+    if (shape.kind != Operator::kEqual || !shape.variables.test(variable)) continue;
     std::optional<TermId> dividend;
     for (std::size_t i = 0; i < 2; ++i) {
       const TermId side = shape.operands[i];
       const TermId other = shape.operands[1 - i];
       const bool is_remainder =
-          graph_[side].kind == Operation::kModulo && graph_.is_constant(other, 0);
+          graph_[side].kind == Operator::kModulo && graph_.is_constant(other, 0);
       if (is_remainder && has_factor(graph_[side].operands[1])) {
         dividend = graph_[side].operands[0];
       } else if (side != own && has_factor(side)) {
@@ -150,7 +150,7 @@ std::optional<std::vector<Value>> Narrowing::divisors_for(std::size_t variable) 
     if (!dividend || graph_[*dividend].variables.test(variable)) continue;
     const auto dividends = values_of(*dividend);
     if (!dividends) continue;
-    const Interval interval = domains_[variable].interval;
+    const ValueInterval interval = domains_[variable].interval;
     const bool usable = std::ranges::all_of(
         *dividends, [](Value value) { return value != 0 && std::abs(value) <= kLargestDividend; });
     if (!usable) continue;
@@ -227,7 +227,7 @@ void Narrowing::filter_by_two() {
 }
 
 void Narrowing::drop_entailed() {
-  const std::vector<Interval> forward = forward_intervals(graph_, intervals_of(domains_));
+  const std::vector<ValueInterval> forward = forward_intervals(graph_, intervals_of(domains_));
   std::erase_if(requirements_, [&](TermId requirement) {
     return forward[requirement].is_single(1) && is_always_defined(graph_, requirement, forward);
   });
@@ -261,8 +261,8 @@ std::vector<Value> Domain::all_values() const {
   return all;
 }
 
-std::vector<Interval> intervals_of(std::span<const Domain> domains) {
-  std::vector<Interval> intervals;
+std::vector<ValueInterval> intervals_of(std::span<const Domain> domains) {
+  std::vector<ValueInterval> intervals;
   for (const Domain& domain : domains) intervals.push_back(domain.interval);
   return intervals;
 }

@@ -10,7 +10,7 @@
 namespace hone::space {
 
 struct Domain {
-  Interval interval;          // holds every value left
+  ValueInterval interval;     // holds every value left
   bool listed = false;        // whether `values` is the domain; the whole interval otherwise
   std::vector<Value> values;  // in the stable order
 
@@ -18,7 +18,7 @@ struct Domain {
   bool contains(Value value) const;
   std::vector<Value> all_values() const;  // of a range ascending
 };
-std::vector<Interval> intervals_of(std::span<const Domain> domains);
+std::vector<ValueInterval> intervals_of(std::span<const Domain> domains);
 
 // Requirements that remain to be tested over the narrowed domains.
 struct Narrowed {

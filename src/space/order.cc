@@ -27,16 +27,16 @@ std::optional<std::size_t> only_operand_with(const TermGraph& graph, const Term&
 }  // namespace
 
 bool can_solve(const TermGraph& graph, TermId requirement, std::size_t variable,
-               std::span<const Interval> intervals) {
-  if (graph[requirement].kind != Operation::kEqual) return false;
+               std::span<const ValueInterval> intervals) {
+  if (graph[requirement].kind != Operator::kEqual) return false;
   TermId id = requirement;
-  while (graph[id].kind != Operation::kVariable) {
+  while (graph[id].kind != Operator::kVariable) {
     const Term& term = graph[id];
     const bool invertible =
-        id == requirement || term.kind == Operation::kAdd || term.kind == Operation::kMultiply;
+        id == requirement || term.kind == Operator::kAdd || term.kind == Operator::kMultiply;
     const auto position = only_operand_with(graph, term, variable);
     if (!invertible || !position) return false;
-    if (term.kind == Operation::kMultiply) {
+    if (term.kind == Operator::kMultiply) {
       for (std::size_t i = 0; i < term.operands.size(); ++i) {
         if (i != *position && intervals[term.operands[i]].contains(0)) return false;
       }
@@ -51,15 +51,15 @@ TermId solve(TermGraph& graph, TermId requirement, std::size_t variable) {
   const bool first = graph[sides[0]].variables.test(variable);
   TermId side = sides[first ? 0 : 1];
   TermId target = sides[first ? 1 : 0];
-  while (graph[side].kind != Operation::kVariable) {
+  while (graph[side].kind != Operator::kVariable) {
     const Term term = graph[side];
     const std::size_t position = *only_operand_with(graph, term, variable);
     std::vector<TermId> others = term.operands;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(position));
-    if (term.kind == Operation::kAdd) {
+    if (term.kind == Operator::kAdd) {
       target = graph.difference(target, graph.sum(others));
     } else {
-      target = graph.binary(Operation::kExactDivide, target, graph.product(others));
+      target = graph.binary(Operator::kExactDivide, target, graph.product(others));
     }
     side = term.operands[position];
   }
@@ -110,11 +110,11 @@ Ordering::Ordering(const TermGraph& graph, std::span<const TermId> requirements,
                    std::span<const Domain> domains) {
   for (const Domain& domain : domains)
     bits_.push_back(std::log2(std::max<double>(1.0, static_cast<double>(domain.size()))));
-  const std::vector<Interval> terms = forward_intervals(graph, intervals_of(domains));
+  const std::vector<ValueInterval> terms = forward_intervals(graph, intervals_of(domains));
   for (const TermId requirement : requirements) {
     const Term& term = graph[requirement];
     scopes_.push_back(term.variables);
-    if (term.kind != Operation::kEqual) continue;
+    if (term.kind != Operator::kEqual) continue;
     Equality equality{requirement, term.variables, {}};
     for (const std::size_t i : indices(term.variables))
       if (can_solve(graph, requirement, i, terms)) equality.solvable.set(i);

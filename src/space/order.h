@@ -16,7 +16,7 @@ namespace hone::space {
 // the others. The variable must occur once, under sums and products whose other factors cannot be
 // 0. `intervals`: of the terms, from forward_intervals().
 bool can_solve(const TermGraph& graph, TermId requirement, std::size_t variable,
-               std::span<const Interval> intervals);
+               std::span<const ValueInterval> intervals);
 
 // Returns the solution as a term of the other variables, undefined where there is none. The
 // requirement holds exactly where the variable equals that term. Needs can_solve().

@@ -11,9 +11,9 @@ namespace {
 
 constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
 
-bool is_nary(Operation kind) {
-  return kind == Operation::kAdd || kind == Operation::kMultiply || kind == Operation::kAnd ||
-         kind == Operation::kOr;
+bool is_nary(Operator kind) {
+  return kind == Operator::kAdd || kind == Operator::kMultiply || kind == Operator::kAnd ||
+         kind == Operator::kOr;
 }
 
 // Level 0 holds what is known before the first variable. The levels of existences follow the
@@ -24,7 +24,7 @@ class PlanBuilder {
               const std::vector<std::optional<std::size_t>>& knob_of)
       : graph_(graph), domains_(domains), knob_of_(knob_of), variable_level_(domains.size(), 0) {}
 
-  Plan build(const Order& order);
+  EnumerationPlan build(const Order& order);
 
  private:
   void add_steps(const std::vector<Step>& steps, std::vector<TermId> requirements,
@@ -48,7 +48,7 @@ class PlanBuilder {
   std::vector<Level> levels_;            // by level number
   std::vector<Slot> slot_of_;            // by term
   std::vector<std::size_t> slot_level_;  // by slot
-  Plan plan_;
+  EnumerationPlan plan_;
 };
 
 std::size_t PlanBuilder::level_of(TermId term) const {
@@ -76,15 +76,15 @@ Slot PlanBuilder::ensure(TermId term) {
   if (slot_of_[term] != kNoSlot) return slot_of_[term];
   const Term shape = graph_[term];
   Slot slot = kNoSlot;
-  if (shape.kind == Operation::kConstant) {
+  if (shape.kind == Operator::kConstant) {
     slot = new_slot(0, shape.value);
   } else if (is_nary(shape.kind)) {
     slot = ensure_nary(term);
-  } else if (shape.kind == Operation::kLookup) {
+  } else if (shape.kind == Operator::kLookup) {
     const Slot key = ensure(shape.operands[0]);
     plan_.tables.push_back(graph_.table(shape.value));
     slot = emit(term, key, static_cast<Slot>(plan_.tables.size() - 1));
-  } else if (shape.kind == Operation::kIfThenElse) {
+  } else if (shape.kind == Operator::kIfThenElse) {
     const Slot condition = ensure(shape.operands[0]);
     const Slot then = ensure(shape.operands[1]);
     const Slot otherwise = ensure(shape.operands[2]);
@@ -122,16 +122,16 @@ Slot PlanBuilder::ensure_nary(TermId term) {
 void PlanBuilder::require(TermId requirement) {
   const Term shape = graph_[requirement];
   const std::size_t level = level_of(requirement);
-  Instruction test{.operation = Operation::kVariable, .test = Test::kTrue};
+  Instruction test{.operation = Operator::kVariable, .test = Test::kTrue};
   if (is_comparison(shape.kind)) {
     test.operation = shape.kind;
     TermId a = shape.operands[0];
     TermId b = shape.operands[1];
-    if (shape.kind == Operation::kEqual) {
+    if (shape.kind == Operator::kEqual) {
       if (graph_.is_constant(a, 0)) std::swap(a, b);
       const Term remainder = graph_[a];
-      if (graph_.is_constant(b, 0) && remainder.kind == Operation::kModulo) {
-        test.operation = Operation::kModulo;
+      if (graph_.is_constant(b, 0) && remainder.kind == Operator::kModulo) {
+        test.operation = Operator::kModulo;
         test.test = Test::kZero;
         a = remainder.operands[0];
         b = remainder.operands[1];
@@ -149,7 +149,7 @@ void PlanBuilder::require_member(Slot slot, std::size_t level, const Domain& dom
   Domain sorted = domain;
   std::ranges::sort(sorted.values);
   plan_.domains.push_back(std::move(sorted));
-  levels_[level].code.push_back({.operation = Operation::kVariable,
+  levels_[level].code.push_back({.operation = Operator::kVariable,
                                  .test = Test::kMember,
                                  .a = slot,
                                  .b = static_cast<Slot>(plan_.domains.size() - 1)});
@@ -221,12 +221,12 @@ void PlanBuilder::add_existence(const Existence& existence) {
 // The slots that an instruction reads, whichever of a, b and c these are.
 std::vector<Slot> reads(const Instruction& instruction) {
   switch (instruction.operation) {
-    case Operation::kConstant:
+    case Operator::kConstant:
       return {};
-    case Operation::kVariable:
-    case Operation::kLookup:
+    case Operator::kVariable:
+    case Operator::kLookup:
       return {instruction.a};
-    case Operation::kIfThenElse:
+    case Operator::kIfThenElse:
       return {instruction.a, instruction.b, instruction.c};
     default:
       return {instruction.a, instruction.b};
@@ -260,7 +260,7 @@ void PlanBuilder::find_keys(std::size_t level_count) {
   }
 }
 
-Plan PlanBuilder::build(const Order& order) {
+EnumerationPlan PlanBuilder::build(const Order& order) {
   levels_.emplace_back();
   slot_of_.assign(graph_.size(), kNoSlot);
   std::vector<std::size_t> level_ids;
@@ -283,12 +283,13 @@ Plan PlanBuilder::build(const Order& order) {
 
 }  // namespace
 
-Plan make_plan(TermGraph& graph, const Order& order, const std::vector<Domain>& domains,
-               const std::vector<std::optional<std::size_t>>& knob_of) {
+EnumerationPlan make_plan(TermGraph& graph, const Order& order, const std::vector<Domain>& domains,
+                          const std::vector<std::optional<std::size_t>>& knob_of) {
   return PlanBuilder(graph, domains, knob_of).build(order);
 }
 
-bool Plan::has_solution(const std::vector<Level>& inner, std::size_t depth, Value* values) const {
+bool EnumerationPlan::has_solution(const std::vector<Level>& inner, std::size_t depth,
+                                   Value* values) const {
   if (depth == inner.size()) return true;
   const Level& level = inner[depth];
   for (const Value value : level.values) {
@@ -298,22 +299,22 @@ bool Plan::has_solution(const std::vector<Level>& inner, std::size_t depth, Valu
   return false;
 }
 
-inline Value Plan::value_of(const Instruction& i, const Value* s) const {
+inline Value EnumerationPlan::value_of(const Instruction& i, const Value* s) const {
   switch (i.operation) {
-    case Operation::kConstant:
+    case Operator::kConstant:
       return 0;
-    case Operation::kVariable:
+    case Operator::kVariable:
       return s[i.a];
-    case Operation::kIfThenElse:
+    case Operator::kIfThenElse:
       return s[i.a] == kUndefined ? kUndefined : s[s[i.a] != 0 ? i.b : i.c];
-    case Operation::kLookup:
+    case Operator::kLookup:
       return tables[i.b].find(s[i.a]);
     default:
       return apply(i.operation, s[i.a], s[i.b]);
   }
 }
 
-bool Plan::run(const Level& level, Value* s) const {
+bool EnumerationPlan::run(const Level& level, Value* s) const {
   for (const Instruction& i : level.code) {
     const Value value = value_of(i, s);
     bool holds = true;

@@ -28,7 +28,7 @@ enum class Test : std::uint8_t {
 // Instruction of a level. Its value is `operation` on the slots a, b and c. kVariable gives slot a,
 // kLookup the entry for slot a in table b; kConstant has no value.
 struct Instruction {
-  Operation operation = Operation::kConstant;
+  Operator operation = Operator::kConstant;
   Test test = Test::kNone;
   Slot target = 0;
   Slot a = 0, b = 0, c = 0;
@@ -49,7 +49,7 @@ struct Level {
   std::vector<Output> outputs;  // the knobs that have their value after this level
 };
 
-struct Plan {
+struct EnumerationPlan {
   bool feasible = true;
   std::vector<Level> levels;
   std::vector<std::vector<Level>> existences;
@@ -70,7 +70,7 @@ struct Plan {
 // Makes the plan. Domains of variables that `order` tries must be lists; a variable that is not in
 // `order` has one value. `knob_of`: by variable, its position among the knobs, none for an
 // auxiliary one.
-Plan make_plan(TermGraph& graph, const Order& order, const std::vector<Domain>& domains,
-               const std::vector<std::optional<std::size_t>>& knob_of);
+EnumerationPlan make_plan(TermGraph& graph, const Order& order, const std::vector<Domain>& domains,
+                          const std::vector<std::optional<std::size_t>>& knob_of);
 
 }  // namespace hone::space

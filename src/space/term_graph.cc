@@ -57,13 +57,13 @@ TermId TermGraph::constant(Value value, bool boolean) {
 
 TermId TermGraph::variable(std::size_t index) {
   Term term;
-  term.kind = Operation::kVariable;
+  term.kind = Operator::kVariable;
   term.value = static_cast<Value>(index);
   term.variables.set(index);
   return intern(std::move(term));
 }
 
-std::vector<TermId> TermGraph::flattened(Operation kind, std::span<const TermId> operands) const {
+std::vector<TermId> TermGraph::flattened(Operator kind, std::span<const TermId> operands) const {
   std::vector<TermId> flat;
   for (const TermId operand : operands) {
     const Term& term = terms_[operand];
@@ -75,8 +75,8 @@ std::vector<TermId> TermGraph::flattened(Operation kind, std::span<const TermId>
   return flat;
 }
 
-TermId TermGraph::folded(Operation kind, std::span<const TermId> operands) {
-  const bool multiplies = kind == Operation::kMultiply;
+TermId TermGraph::folded(Operator kind, std::span<const TermId> operands) {
+  const bool multiplies = kind == Operator::kMultiply;
   const Value neutral = multiplies ? 1 : 0;
   Term term;
   term.kind = kind;
@@ -93,7 +93,7 @@ TermId TermGraph::folded(Operation kind, std::span<const TermId> operands) {
   const bool annihilates = multiplies && value == 0 && total;
   if (value == kUndefined || term.operands.empty() || annihilates) return constant(value);
   if (multiplies && value == -1 && term.operands.size() == 1 &&
-      terms_[term.operands[0]].kind == Operation::kAdd) {
+      terms_[term.operands[0]].kind == Operator::kAdd) {
     std::vector<TermId> negated;
     for (const TermId inner : std::vector<TermId>(terms_[term.operands[0]].operands))
       negated.push_back(negative(inner));
@@ -114,15 +114,15 @@ TermId TermGraph::negative(TermId term) {
   return product(std::vector{constant(-1), term});
 }
 
-TermId TermGraph::binary(Operation kind, TermId a, TermId b) {
+TermId TermGraph::binary(Operator kind, TermId a, TermId b) {
   const bool boolean = gives_boolean(kind);
   if (is_constant(a) && is_constant(b)) {
     return constant(apply(kind, terms_[a].value, terms_[b].value), boolean);
   }
-  const bool symmetric = kind == Operation::kEqual || kind == Operation::kNotEqual ||
-                         kind == Operation::kMinimum || kind == Operation::kMaximum;
+  const bool symmetric = kind == Operator::kEqual || kind == Operator::kNotEqual ||
+                         kind == Operator::kMinimum || kind == Operator::kMaximum;
   if (symmetric && a > b) std::swap(a, b);
-  if ((kind == Operation::kDivide || kind == Operation::kExactDivide) && is_constant(b, 1) &&
+  if ((kind == Operator::kDivide || kind == Operator::kExactDivide) && is_constant(b, 1) &&
       !terms_[a].boolean) {
     return a;
   }
@@ -130,17 +130,17 @@ TermId TermGraph::binary(Operation kind, TermId a, TermId b) {
   term.kind = kind;
   term.boolean = boolean;
   const bool divides =
-      kind == Operation::kDivide || kind == Operation::kModulo || kind == Operation::kExactDivide;
+      kind == Operator::kDivide || kind == Operator::kModulo || kind == Operator::kExactDivide;
   if (divides) {
-    term.total = kind != Operation::kExactDivide && is_constant(b) && !is_constant(b, 0);
+    term.total = kind != Operator::kExactDivide && is_constant(b) && !is_constant(b, 0);
   }
   term.operands = {a, b};
   return intern(std::move(term));
 }
 
-TermId TermGraph::logical(Operation kind, std::span<const TermId> operands) {
+TermId TermGraph::logical(Operator kind, std::span<const TermId> operands) {
   // Absorbing value of the operation; 1 - deciding is the neutral one.
-  const Value deciding = kind == Operation::kAnd ? 0 : 1;
+  const Value deciding = kind == Operator::kAnd ? 0 : 1;
   Term term;
   term.kind = kind;
   term.boolean = true;
@@ -162,31 +162,31 @@ TermId TermGraph::logical(Operation kind, std::span<const TermId> operands) {
 TermId TermGraph::as_boolean(TermId term) {
   if (terms_[term].boolean) return term;
   if (is_constant(term)) return constant(truth(terms_[term].value), true);
-  return binary(Operation::kNotEqual, term, constant(0));
+  return binary(Operator::kNotEqual, term, constant(0));
 }
 
 TermId TermGraph::negation(TermId boolean) {
   const TermId operand = as_boolean(boolean);
   const Term term = terms_[operand];
   switch (term.kind) {
-    case Operation::kConstant:
+    case Operator::kConstant:
       return constant(logical_not(term.value), true);
-    case Operation::kEqual:
-      return binary(Operation::kNotEqual, term.operands[0], term.operands[1]);
-    case Operation::kNotEqual:
-      return binary(Operation::kEqual, term.operands[0], term.operands[1]);
-    case Operation::kLess:
-      return binary(Operation::kLessEqual, term.operands[1], term.operands[0]);
-    case Operation::kLessEqual:
-      return binary(Operation::kLess, term.operands[1], term.operands[0]);
-    case Operation::kAnd:
-    case Operation::kOr: {
+    case Operator::kEqual:
+      return binary(Operator::kNotEqual, term.operands[0], term.operands[1]);
+    case Operator::kNotEqual:
+      return binary(Operator::kEqual, term.operands[0], term.operands[1]);
+    case Operator::kLess:
+      return binary(Operator::kLessEqual, term.operands[1], term.operands[0]);
+    case Operator::kLessEqual:
+      return binary(Operator::kLess, term.operands[1], term.operands[0]);
+    case Operator::kAnd:
+    case Operator::kOr: {
       std::vector<TermId> negated;
       for (const TermId inner : term.operands) negated.push_back(negation(inner));
-      return logical(term.kind == Operation::kAnd ? Operation::kOr : Operation::kAnd, negated);
+      return logical(term.kind == Operator::kAnd ? Operator::kOr : Operator::kAnd, negated);
     }
     default:
-      return binary(Operation::kEqual, operand, constant(0));
+      return binary(Operator::kEqual, operand, constant(0));
   }
 }
 
@@ -198,7 +198,7 @@ TermId TermGraph::if_then_else(TermId condition, TermId then, TermId otherwise) 
   }
   if (then == otherwise && terms_[condition].total) return then;
   Term term;
-  term.kind = Operation::kIfThenElse;
+  term.kind = Operator::kIfThenElse;
   term.boolean = terms_[then].boolean && terms_[otherwise].boolean;
   term.operands = {condition, then, otherwise};
   return intern(std::move(term));
@@ -208,7 +208,7 @@ TermId TermGraph::lookup(TermId key, LookupTable table) {
   if (is_constant(key)) return constant(table.find(terms_[key].value));
   const auto known = std::ranges::find(tables_, table);
   Term term;
-  term.kind = Operation::kLookup;
+  term.kind = Operator::kLookup;
   term.total = false;
   term.value = known - tables_.begin();
   if (known == tables_.end()) tables_.push_back(std::move(table));
@@ -238,13 +238,13 @@ TermId TermGraph::add_node(const Expression& expression, std::span<const TermId>
   }
   TermId term = 0;
   switch (expression.operation()) {
-    case Operation::kConstant:
+    case Operator::kConstant:
       term = constant(expression.constant_value(), expression.is_boolean());
       break;
-    case Operation::kVariable:
+    case Operator::kVariable:
       term = replacements[expression.variable_index()];
       break;
-    case Operation::kLookup: {
+    case Operator::kLookup: {
       LookupTable table;
       for (std::size_t i = 0; i < expression.lookup_keys().size(); ++i) {
         table.entries.emplace_back(expression.lookup_keys()[i], expression.lookup_values()[i]);
@@ -267,35 +267,34 @@ TermId TermGraph::add_node(const Expression& expression, std::span<const TermId>
 
 TermId TermGraph::add(const TermGraph& other, TermId term, std::span<const TermId> replacements) {
   const Term& shape = other[term];
-  if (shape.kind == Operation::kConstant) return constant(shape.value, shape.boolean);
-  if (shape.kind == Operation::kVariable)
-    return replacements[static_cast<std::size_t>(shape.value)];
+  if (shape.kind == Operator::kConstant) return constant(shape.value, shape.boolean);
+  if (shape.kind == Operator::kVariable) return replacements[static_cast<std::size_t>(shape.value)];
   std::vector<TermId> operands;
   for (const TermId operand : shape.operands) {
     operands.push_back(add(other, operand, replacements));
   }
-  if (shape.kind == Operation::kLookup) return lookup(operands[0], other.table(shape.value));
+  if (shape.kind == Operator::kLookup) return lookup(operands[0], other.table(shape.value));
   return make(shape.kind, operands);
 }
 
-TermId TermGraph::make(Operation kind, std::span<const TermId> operands) {
+TermId TermGraph::make(Operator kind, std::span<const TermId> operands) {
   switch (kind) {
-    case Operation::kAdd:
+    case Operator::kAdd:
       return sum(operands);
-    case Operation::kMultiply:
+    case Operator::kMultiply:
       return product(operands);
-    case Operation::kAnd:
-    case Operation::kOr:
+    case Operator::kAnd:
+    case Operator::kOr:
       return logical(kind, operands);
-    case Operation::kNot:
+    case Operator::kNot:
       return negation(operands[0]);
-    case Operation::kIfThenElse:
+    case Operator::kIfThenElse:
       return if_then_else(operands[0], operands[1], operands[2]);
     default: {
       TermId term = operands[0];
       for (const TermId operand : operands.subspan(1))
         term =
-            kind == Operation::kSubtract ? difference(term, operand) : binary(kind, term, operand);
+            kind == Operator::kSubtract ? difference(term, operand) : binary(kind, term, operand);
       return term;
     }
   }
@@ -304,34 +303,33 @@ TermId TermGraph::make(Operation kind, std::span<const TermId> operands) {
 void TermGraph::split_requirement(TermId boolean, std::vector<TermId>& requirements) {
   const TermId requirement = as_boolean(boolean);
   const Term term = terms_[requirement];
-  if (term.kind == Operation::kAnd) {
+  if (term.kind == Operator::kAnd) {
     for (const TermId operand : term.operands) split_requirement(operand, requirements);
     return;
   }
-  if (term.kind == Operation::kIfThenElse && terms_[term.operands[0]].total) {
+  if (term.kind == Operator::kIfThenElse && terms_[term.operands[0]].total) {
     const TermId not_condition = negation(term.operands[0]);
-    split_requirement(logical(Operation::kOr, std::vector<TermId>{not_condition, term.operands[1]}),
+    split_requirement(logical(Operator::kOr, std::vector<TermId>{not_condition, term.operands[1]}),
                       requirements);
     split_requirement(
-        logical(Operation::kOr, std::vector<TermId>{term.operands[0], term.operands[2]}),
+        logical(Operator::kOr, std::vector<TermId>{term.operands[0], term.operands[2]}),
         requirements);
     return;
   }
-  if (term.kind == Operation::kOr) {
+  if (term.kind == Operator::kOr) {
     std::size_t clauses = 1;
     for (const TermId operand : term.operands) {
-      if (terms_[operand].kind == Operation::kAnd) clauses *= terms_[operand].operands.size();
+      if (terms_[operand].kind == Operator::kAnd) clauses *= terms_[operand].operands.size();
       clauses = std::min(clauses, kMaximumClauses + 1);
     }
     if (clauses > 1 && clauses <= kMaximumClauses) {
-      const auto conjunction = std::ranges::find_if(term.operands, [this](TermId operand) {
-        return terms_[operand].kind == Operation::kAnd;
-      });
+      const auto conjunction = std::ranges::find_if(
+          term.operands, [this](TermId operand) { return terms_[operand].kind == Operator::kAnd; });
       std::vector<TermId> clause = term.operands;
       const auto position = static_cast<std::size_t>(conjunction - term.operands.begin());
       for (const TermId choice : std::vector<TermId>(terms_[*conjunction].operands)) {
         clause[position] = choice;
-        split_requirement(logical(Operation::kOr, clause), requirements);
+        split_requirement(logical(Operator::kOr, clause), requirements);
       }
       return;
     }
@@ -345,16 +343,16 @@ void TermGraph::split_requirement(TermId boolean, std::vector<TermId>& requireme
 Value TermGraph::evaluate(TermId id, std::span<const Value> variables) const {
   const Term& term = terms_[id];
   switch (term.kind) {
-    case Operation::kConstant:
+    case Operator::kConstant:
       return term.value;
-    case Operation::kVariable:
+    case Operator::kVariable:
       return variables[static_cast<std::size_t>(term.value)];
-    case Operation::kIfThenElse: {
+    case Operator::kIfThenElse: {
       const Value condition = evaluate(term.operands[0], variables);
       if (condition == kUndefined) return kUndefined;
       return evaluate(term.operands[condition != 0 ? 1 : 2], variables);
     }
-    case Operation::kLookup:
+    case Operator::kLookup:
       return table(term.value).find(evaluate(term.operands[0], variables));
     default:
       return fold(term.kind, term.operands,

@@ -26,7 +26,7 @@ inline std::vector<std::size_t> indices(const VariableSet& set) {
 struct Term {
   // Any operation but kSubtract and kNot. kAdd, kMultiply, kAnd and kOr have two or more operands,
   // booleans for the last two.
-  Operation kind = Operation::kConstant;
+  Operator kind = Operator::kConstant;
   bool boolean = false;
   // Defined for all values of its variables, short of results beyond 64 bits.
   bool total = true;
@@ -51,19 +51,17 @@ class TermGraph {
 
   TermId constant(Value value, bool boolean = false);
   TermId variable(std::size_t index);
-  TermId sum(std::span<const TermId> operands) { return folded(Operation::kAdd, operands); }
-  TermId product(std::span<const TermId> operands) {
-    return folded(Operation::kMultiply, operands);
-  }
+  TermId sum(std::span<const TermId> operands) { return folded(Operator::kAdd, operands); }
+  TermId product(std::span<const TermId> operands) { return folded(Operator::kMultiply, operands); }
   // Adds a binary term: kDivide, kModulo, kExactDivide, kMinimum, kMaximum or a comparison.
-  TermId binary(Operation kind, TermId a, TermId b);
-  TermId logical(Operation kind, std::span<const TermId> operands);  // kAnd or kOr
+  TermId binary(Operator kind, TermId a, TermId b);
+  TermId logical(Operator kind, std::span<const TermId> operands);  // kAnd or kOr
   TermId negation(TermId boolean);
   TermId if_then_else(TermId condition, TermId then, TermId otherwise);
   TermId lookup(TermId key, LookupTable table);
   TermId difference(TermId a, TermId b);
   // Adds a term of any kind above that has only operands.
-  TermId make(Operation kind, std::span<const TermId> operands);
+  TermId make(Operator kind, std::span<const TermId> operands);
 
   // Adds `expression`, with its variable i replaced by replacements[i].
   TermId add(const Expression& expression, std::span<const TermId> replacements);
@@ -78,7 +76,7 @@ class TermGraph {
   // Returns the term's value for variables[i] as variable i.
   Value evaluate(TermId term, std::span<const Value> variables) const;
 
-  bool is_constant(TermId term) const { return terms_[term].kind == Operation::kConstant; }
+  bool is_constant(TermId term) const { return terms_[term].kind == Operator::kConstant; }
   bool is_constant(TermId term, Value value) const {
     return is_constant(term) && terms_[term].value == value;
   }
@@ -86,8 +84,8 @@ class TermGraph {
  private:
   TermId intern(Term term);
   // Returns the operands, with operands of `kind` replaced by their own operands.
-  std::vector<TermId> flattened(Operation kind, std::span<const TermId> operands) const;
-  TermId folded(Operation kind, std::span<const TermId> operands);  // kAdd or kMultiply
+  std::vector<TermId> flattened(Operator kind, std::span<const TermId> operands) const;
+  TermId folded(Operator kind, std::span<const TermId> operands);  // kAdd or kMultiply
   TermId negative(TermId term);
   TermId as_boolean(TermId term);
   TermId add_node(const Expression& expression, std::span<const TermId> replacements,

@@ -59,7 +59,7 @@ struct DispatchToPrepare {
   std::string statement = {};
 };
 
-// A tuning spec's entries, and a spec that marks the operations that they match (iree::SpecFile).
+// A tuning spec's entries, and a spec that marks the operations that they match (iree::ParsedSpec).
 struct SpecFile {
   std::vector<jobs::SpecFileEntry> entries;
   std::string marking;

@@ -205,8 +205,8 @@ TEST(CudaDeviceTest, CodeForAnotherGpuIsNotShownToTheDriver) {
 
 TEST(CudaLeaseTest, OneGpuIsHeldOnceWhateverItsIndex) {
   const auto folder = TemporaryFolder::create("hone-lease-");
-  Facts facts{.index = 0, .name = "NVIDIA H200", .uuid = "GPU-1", .pci = ""}, same = facts,
-                                                                              other = facts;
+  GpuFacts facts{.index = 0, .name = "NVIDIA H200", .uuid = "GPU-1", .pci = ""}, same = facts,
+                                                                                 other = facts;
   same.index = 3;
   other.uuid = "GPU-2";
   const auto first = lease(facts, {}, folder->path() / "leases");
@@ -224,7 +224,7 @@ TEST(CudaLeaseTest, OneGpuIsHeldOnceWhateverItsIndex) {
 TEST(CudaLeaseTest, ACommandHoldsItsGpuBesideItsRunner) {
   const auto folder = TemporaryFolder::create("hone-lease-");
   const auto leases = folder->path() / "leases";
-  const Facts facts{.index = 0, .name = "NVIDIA H200", .uuid = "GPU-1", .pci = ""};
+  const GpuFacts facts{.index = 0, .name = "NVIDIA H200", .uuid = "GPU-1", .pci = ""};
   const auto command = lease_for_command(facts, leases);
   ASSERT_TRUE(command) << command.error().message;
   EXPECT_TRUE(lease(facts, {}, leases));

@@ -35,7 +35,7 @@ TEST_F(CudaDeviceTest, StatesItsFacts) {
   const auto devices = list_devices(*driver_);
   ASSERT_TRUE(devices) << devices.error().message;
   ASSERT_THAT(*devices, testing::Not(testing::IsEmpty()));
-  const Facts& facts = devices->front();
+  const GpuFacts& facts = devices->front();
   fmt::print("{}\n", nlohmann::json(facts).dump());
   EXPECT_GE(facts.capability, 80);
   EXPECT_THAT(facts.uuid, testing::MatchesRegex("GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"));

@@ -11,7 +11,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-SpecEntry entry(const problem::Operation& root, const std::string& name) {
+TuningSpecEntry entry(const problem::Operation& root, const std::string& name) {
   return {root,
           "#iree_cpu.lowering_config<distribution = [64, 64, 0]>",
           "#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>",
@@ -34,7 +34,7 @@ TEST(TuningSpec, MatchesByTypesMapsAndExtents) {
 }
 
 TEST(TuningSpec, ConfiguresWhatTheRootAccumulatesInto) {
-  SpecEntry blocked = entry(matmul(512, 512, 512), "blocked");
+  TuningSpecEntry blocked = entry(matmul(512, 512, 512), "blocked");
   blocked.init_config = "#iree_cpu.lowering_config<vector_reduction = [8, 32]>";
   const std::string text = tuning_spec_text({blocked}).value();
   EXPECT_THAT(text, HasSubstr("transform.match.operation_name %init [\"linalg.fill\"]"));
@@ -42,8 +42,8 @@ TEST(TuningSpec, ConfiguresWhatTheRootAccumulatesInto) {
 }
 
 TEST(TuningSpec, BeginsWithTheHeaderAndIsTheSameEachTime) {
-  const std::vector<SpecEntry> entries = {entry(matmul(64, 64, 64), "a-b.c"),
-                                          entry(batch_matmul(2, 64, 64, 64), "")};
+  const std::vector<TuningSpecEntry> entries = {entry(matmul(64, 64, 64), "a-b.c"),
+                                                entry(batch_matmul(2, 64, 64, 64), "")};
   const std::string text = tuning_spec_text(entries, "first\nsecond").value();
   EXPECT_THAT(text, StartsWith("// first\n// second\nmodule attributes {"));
   EXPECT_THAT(text, HasSubstr("@match_0_a_b_c -> @apply_0_a_b_c,"));
@@ -79,7 +79,7 @@ TEST(TuningSpec, SeesTheRootOperationOnly) {
 }
 
 TEST(TuningSpec, RefusesWhatItCannotExpress) {
-  const auto error = [](const std::vector<SpecEntry>& entries) {
+  const auto error = [](const std::vector<TuningSpecEntry>& entries) {
     const auto text = tuning_spec_text(entries);
     return text ? std::string() : text.error().message;
   };
@@ -88,7 +88,7 @@ TEST(TuningSpec, RefusesWhatItCannotExpress) {
               testing::AllOf(HasSubstr("'one'"), HasSubstr("'two'")));
   EXPECT_THAT(error({entry(matmul(problem::kDynamic, 64, 64), "dynamic")}),
               HasSubstr("only at run time"));
-  SpecEntry unconfigured = entry(matmul(64, 64, 64), "nothing");
+  TuningSpecEntry unconfigured = entry(matmul(64, 64, 64), "nothing");
   unconfigured.lowering_config.clear();
   EXPECT_THAT(error({unconfigured}), HasSubstr("has no configuration"));
 }

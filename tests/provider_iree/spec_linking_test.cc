@@ -45,7 +45,7 @@ std::vector<std::string> matchers(const std::string& text) {
   const auto read = read_spec_file(compiler(), "linked.mlir", text);
   if (!read) return {read.error().message};
   std::vector<std::string> names;
-  for (const SpecFileEntry& entry : read->entries) names.push_back(entry.matcher);
+  for (const ParsedSpecEntry& entry : read->entries) names.push_back(entry.matcher);
   return names;
 }
 

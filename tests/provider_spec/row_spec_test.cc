@@ -16,8 +16,9 @@ Result<std::string> sampled_spec(const problem::Dispatch& dispatch, Attributes& 
   const space::Space space = llvm_cpu_generic_space(dispatch, avx512_target()).value();
   const space::Configuration configuration = space.samples(1, 7).value().at(0);
   attributes = llvm_cpu_generic_attributes(dispatch, space, configuration).value();
-  SpecEntry entry{dispatch.root, attributes.lowering_config, attributes.translation_info, {}, {},
-                  dispatch.name};
+  TuningSpecEntry entry{
+      dispatch.root, attributes.lowering_config, attributes.translation_info, {}, {},
+      dispatch.name};
   entry.surrounding = dispatch.surrounding;
   entry.surrounding_configs = attributes.surrounding_configs;
   return tuning_spec_text({entry});

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // An entry with K blocked; `tiles` are the knobs without the batch.
-SpecEntry entry_of(const ContractionProgram& program, const std::string& tiles) {
+TuningSpecEntry entry_of(const ContractionProgram& program, const std::string& tiles) {
   const space::Space space =
       llvm_cpu_contraction_space(program.root, avx512_target()).value().relax({"all"}).value();
   const auto configuration = space::parse_configuration(space, tiles);
@@ -67,7 +67,7 @@ TEST(SpecApplication, ConfiguresBareTransposedNarrowAndFusedContractions) {
 
 TEST(SpecApplication, ConfiguresABatchAndSeveralEntriesAtOnce) {
   const ContractionProgram batch = batch_program(12, 64, 128, 64);
-  const SpecEntry entry = entry_of(batch, fmt::format("dist_b=1,{}", kBlocked));
+  const TuningSpecEntry entry = entry_of(batch, fmt::format("dist_b=1,{}", kBlocked));
   const std::string spec =
       tuning_spec_text({entry_of(matmul_program(128, 256, 128), kBlocked), entry}).value();
   EXPECT_THAT(compile(batch, spec).root_configs,
@@ -124,18 +124,19 @@ TEST(SpecApplication, DoesNothingUnderDataTiling) {
 // The entry's tiles are for the loops (m, n, k), which the program has as (n, m, k).
 TEST(SpecApplication, InterchangesTheLoopsOfAProductWhoseOperandsAreSwapped) {
   const ContractionProgram program = swapped_program(128, 256, 128);
-  SpecEntry entry = entry_of(program,
-                             "dist_m=128,dist_n=64,cache_m=0,cache_n=0,cache_k=32,vec_m=32,vec_n=8,"
-                             "red_k=4,peel=0,interchange=1");
+  TuningSpecEntry entry =
+      entry_of(program,
+               "dist_m=128,dist_n=64,cache_m=0,cache_n=0,cache_k=32,vec_m=32,vec_n=8,"
+               "red_k=4,peel=0,interchange=1");
   const std::string printed =
       "#iree_cpu.lowering_config<cache_reduction = [0, 0, 32], distribution = [128, 64, 0], "
       "vector_common_parallel = [32, 8, 0], vector_reduction = [0, 0, 4]>";
   EXPECT_THAT(compile(program, tuning_spec_text({entry}).value()).root_configs,
               ElementsAre(printed));
   // Beside another entry, and kept to functions by name, of which one is the program's.
-  SpecEntry kept = entry;
+  TuningSpecEntry kept = entry;
   kept.functions = {"elsewhere", "main_dispatch_0_matmul_like_256x128x128_f32"};
-  const SpecEntry plain = entry_of(matmul_program(128, 256, 128), kBlocked);
+  const TuningSpecEntry plain = entry_of(matmul_program(128, 256, 128), kBlocked);
   EXPECT_THAT(compile(program, tuning_spec_text({plain, kept}).value()).root_configs,
               ElementsAre(printed));
   kept.functions.pop_back();
@@ -157,7 +158,7 @@ TEST(SpecApplication, MeetsFusedAndBareContractionsAlike) {
 // What a matcher cannot see, the function's name tells.
 TEST(SpecApplication, IsKeptToFunctionsByName) {
   const ContractionProgram program = matmul_program(128, 256, 128);
-  SpecEntry entry = entry_of(program, kBlocked);
+  TuningSpecEntry entry = entry_of(program, kBlocked);
   entry.functions = {"main_dispatch_7_matmul_128x256x128_f32", "elsewhere"};
   EXPECT_EQ(compile(program, tuning_spec_text({entry}).value()).root_configs,
             compile(program, "").root_configs);

@@ -30,7 +30,7 @@ TEST(DeviceIdentity, OfCoresSaysWhichCpuHowManyAndWhereTheyLie) {
 }
 
 TEST(DeviceIdentity, OfAGpuSaysWhichGpuAndDriver) {
-  device::cuda::Facts facts;
+  device::cuda::GpuFacts facts;
   facts.index = 1;
   facts.name = "NVIDIA H200";
   facts.uuid = "GPU-1";

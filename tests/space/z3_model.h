@@ -80,21 +80,21 @@ class Model {
   Encoded encode(const Expression& expression) {
     const auto operands = expression.operands();
     switch (expression.operation()) {
-      case Operation::kConstant:
+      case Operator::kConstant:
         if (expression.is_boolean()) {
           return {boolean(expression.constant_value() != 0), boolean(true)};
         }
         return {number(expression.constant_value()), boolean(true)};
-      case Operation::kVariable:
+      case Operator::kVariable:
         return {variables_[expression.variable_index()], boolean(true)};
-      case Operation::kAnd:
-      case Operation::kOr:
+      case Operator::kAnd:
+      case Operator::kOr:
         return encode_logical(expression);
-      case Operation::kNot: {
+      case Operator::kNot: {
         const Encoded a = encode(operands[0]);
         return {!truth(operands[0], a.value), a.defined};
       }
-      case Operation::kIfThenElse: {
+      case Operator::kIfThenElse: {
         const Encoded condition = encode(operands[0]);
         const Encoded then = encode(operands[1]);
         const Encoded otherwise = encode(operands[2]);
@@ -104,7 +104,7 @@ class Model {
                         booleans ? otherwise.value : integer(operands[2], otherwise.value)),
                 condition.defined && z3::ite(chosen, then.defined, otherwise.defined)};
       }
-      case Operation::kLookup: {
+      case Operator::kLookup: {
         const Encoded key = encode(operands[0]);
         const z3::expr wanted = integer(operands[0], key.value);
         z3::expr value = number(0);
@@ -130,7 +130,7 @@ class Model {
   }
 
   Encoded encode_logical(const Expression& expression) {
-    const bool conjunction = expression.operation() == Operation::kAnd;
+    const bool conjunction = expression.operation() == Operator::kAnd;
     z3::expr_vector values(context_);
     z3::expr_vector all_defined(context_);
     z3::expr_vector deciding(context_);
@@ -146,38 +146,38 @@ class Model {
             decided || z3::mk_and(all_defined)};
   }
 
-  void combine(Operation operation, Encoded& a, const z3::expr& b) {
+  void combine(Operator operation, Encoded& a, const z3::expr& b) {
     switch (operation) {
-      case Operation::kAdd:
+      case Operator::kAdd:
         a.value = a.value + b;
         return;
-      case Operation::kSubtract:
+      case Operator::kSubtract:
         a.value = a.value - b;
         return;
-      case Operation::kMultiply:
+      case Operator::kMultiply:
         a.value = a.value * b;
         return;
-      case Operation::kDivide:
+      case Operator::kDivide:
         a.value = a.value / b;
         a.defined = a.defined && b != number(0);
         return;
-      case Operation::kModulo:
+      case Operator::kModulo:
         a.value = z3::mod(a.value, b);
         a.defined = a.defined && b != number(0);
         return;
-      case Operation::kMinimum:
+      case Operator::kMinimum:
         a.value = z3::ite(a.value <= b, a.value, b);
         return;
-      case Operation::kMaximum:
+      case Operator::kMaximum:
         a.value = z3::ite(a.value >= b, a.value, b);
         return;
-      case Operation::kEqual:
+      case Operator::kEqual:
         a.value = a.value == b;
         return;
-      case Operation::kNotEqual:
+      case Operator::kNotEqual:
         a.value = a.value != b;
         return;
-      case Operation::kLess:
+      case Operator::kLess:
         a.value = a.value < b;
         return;
       default:

@@ -213,7 +213,7 @@ Result<nlohmann::json> tune_gemms(Tape& tape, const std::filesystem::path& folde
   options.compile_ahead = 2;
   std::unique_ptr<worker::PersistentPool> real_pool;
   if (!hone.empty()) {
-    HONE_ASSIGN(const triton::Installation installation,
+    HONE_ASSIGN(const triton::TritonInstallation installation,
                 triton::find_installation(HONE_SOURCE_DIR "/.venv"));
     HONE_ASSIGN(const std::filesystem::path script, triton::write_sources(folder / "triton"));
     worker::PersistentPoolOptions workers;

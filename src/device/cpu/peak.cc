@@ -145,22 +145,23 @@ double flops_per_second(ThreadPool& pool, const PeakLoop& loop) {
   return static_cast<double>(rounds) * loop.flops_per_round * pool.size() / best;
 }
 
-struct Line {
+struct CacheLine {
   float __attribute__((vector_size(64))) values;
 };
 
-void triad(Line* to, const Line* first, const Line* second, std::size_t count) {
+void triad(CacheLine* to, const CacheLine* first, const CacheLine* second, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) to[i].values = first[i].values + 3.0f * second[i].values;
 }
 
 double bytes_per_second(ThreadPool& pool) {
   const auto threads = static_cast<std::size_t>(pool.size());
-  const std::size_t count = std::min(kTriadBytes, kTriadTotalBytes / threads) / (3 * sizeof(Line));
-  std::vector<std::unique_ptr<Line[]>> memory(threads);
+  const std::size_t count =
+      std::min(kTriadBytes, kTriadTotalBytes / threads) / (3 * sizeof(CacheLine));
+  std::vector<std::unique_ptr<CacheLine[]>> memory(threads);
   pool.run([&](int thread) {  // each thread touches its own first, so that it lies near its core
     auto& own = memory[static_cast<std::size_t>(thread)];
-    own.reset(new (std::nothrow) Line[3 * count]);
-    for (std::size_t i = 0; own && i < 3 * count; ++i) own[i].values = Line{}.values + 1.0f;
+    own.reset(new (std::nothrow) CacheLine[3 * count]);
+    for (std::size_t i = 0; own && i < 3 * count; ++i) own[i].values = CacheLine{}.values + 1.0f;
   });
   for (const auto& own : memory)
     if (!own) return 0;  // unknown
@@ -168,11 +169,11 @@ double bytes_per_second(ThreadPool& pool) {
   for (int i = 0; i < 3; ++i) {
     const double start = raw_seconds();
     pool.run([&](int thread) {
-      Line* own = memory[static_cast<std::size_t>(thread)].get();
+      CacheLine* own = memory[static_cast<std::size_t>(thread)].get();
       triad(own, own + count, own + 2 * count, count);
     });
-    best = std::max(
-        best, static_cast<double>(3 * sizeof(Line) * count * threads) / (raw_seconds() - start));
+    best = std::max(best, static_cast<double>(3 * sizeof(CacheLine) * count * threads) /
+                              (raw_seconds() - start));
   }
   return best;
 }

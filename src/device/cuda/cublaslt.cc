@@ -137,14 +137,14 @@ namespace {
 constexpr double kCallSeconds = 15e-6;
 
 // The library's objects for one product; its kernels share them.
-class Plan {
+class MultiplyPlan {
  public:
-  Plan(std::shared_ptr<GpuContext> gpu, std::shared_ptr<const CublasLt> library,
-       const ColumnMajorProduct& product)
+  MultiplyPlan(std::shared_ptr<GpuContext> gpu, std::shared_ptr<const CublasLt> library,
+               const ColumnMajorProduct& product)
       : gpu_(std::move(gpu)), library_(std::move(library)), product_(product) {}
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
-  ~Plan() {
+  MultiplyPlan(const MultiplyPlan&) = delete;
+  MultiplyPlan& operator=(const MultiplyPlan&) = delete;
+  ~MultiplyPlan() {
     const CublasLtApi& call = library_->call();
     for (LtLayout layout : {first_, second_, output_})
       if (layout != nullptr) call.layout_destroy(layout);
@@ -210,10 +210,10 @@ class Plan {
 
   Status multiply(const LtHeuristicResult& result, std::span<const Buffer> bindings) const {
     const auto address = [bindings](const ColumnMajor& matrix) {
-      return reinterpret_cast<Address>(bindings[matrix.binding].data);
+      return reinterpret_cast<DevicePointer>(bindings[matrix.binding].data);
     };
     const float alpha = 1;
-    const Address output = address(product_.output);
+    const DevicePointer output = address(product_.output);
     return library_->check(
         library_->call().multiply(handle_, matmul_, &alpha, address(product_.first), first_,
                                   address(product_.second), second_, &product_.beta, output,
@@ -242,12 +242,12 @@ class Plan {
   LtHandle handle_ = nullptr;
   LtMatmul matmul_ = nullptr;
   LtLayout first_ = nullptr, second_ = nullptr, output_ = nullptr;
-  Address workspace_ = 0;
+  DevicePointer workspace_ = 0;
 };
 
 class CublasLtKernel : public QueuedKernel {
  public:
-  CublasLtKernel(std::shared_ptr<const Plan> plan, const LtHeuristicResult& result)
+  CublasLtKernel(std::shared_ptr<const MultiplyPlan> plan, const LtHeuristicResult& result)
       : plan_(std::move(plan)), result_(result) {
     launch_seconds = kCallSeconds;
   }
@@ -261,7 +261,7 @@ class CublasLtKernel : public QueuedKernel {
   }
 
  private:
-  std::shared_ptr<const Plan> plan_;
+  std::shared_ptr<const MultiplyPlan> plan_;
   LtHeuristicResult result_;
 };
 
@@ -271,7 +271,7 @@ Result<LibraryKernels> cublaslt_kernels(const std::shared_ptr<GpuContext>& gpu,
                                         const std::shared_ptr<const CublasLt>& library,
                                         const Product& product, std::size_t most) {
   HONE_ASSIGN(const ColumnMajorProduct columns, column_major(product));
-  const auto plan = std::make_shared<Plan>(gpu, library, columns);
+  const auto plan = std::make_shared<MultiplyPlan>(gpu, library, columns);
   HONE_TRY(plan->set_up());
   HONE_ASSIGN(const std::vector<LtHeuristicResult> results, plan->heuristics(most));
   if (results.empty()) return failure("{} has no algorithm for this product", library->name());

@@ -57,34 +57,34 @@ inline constexpr std::uint32_t kLtReduceInOutput = 1, kLtReduceInF32 = 2;
 inline constexpr int kLtAlgorithmId = 0, kLtTile = 1, kLtSplitK = 2, kLtStages = 6;
 
 // X(member, symbol, parameters): every call returns an LtStatus.
-#define HONE_CUBLASLT_CALLS(X)                                                                     \
-  X(create, "cublasLtCreate", (LtHandle * handle))                                                 \
-  X(destroy, "cublasLtDestroy", (LtHandle handle))                                                 \
-  X(matmul_create, "cublasLtMatmulDescCreate", (LtMatmul * matmul, int compute, int scale_type))   \
-  X(matmul_set, "cublasLtMatmulDescSetAttribute",                                                  \
-    (LtMatmul matmul, int attribute, const void* value, std::size_t bytes))                        \
-  X(matmul_destroy, "cublasLtMatmulDescDestroy", (LtMatmul matmul))                                \
-  X(layout_create, "cublasLtMatrixLayoutCreate",                                                   \
-    (LtLayout * layout, int type, std::uint64_t rows, std::uint64_t columns,                       \
-     std::int64_t leading))                                                                        \
-  X(layout_set, "cublasLtMatrixLayoutSetAttribute",                                                \
-    (LtLayout layout, int attribute, const void* value, std::size_t bytes))                        \
-  X(layout_destroy, "cublasLtMatrixLayoutDestroy", (LtLayout layout))                              \
-  X(preference_create, "cublasLtMatmulPreferenceCreate", (LtPreference * preference))              \
-  X(preference_set, "cublasLtMatmulPreferenceSetAttribute",                                        \
-    (LtPreference preference, int attribute, const void* value, std::size_t bytes))                \
-  X(preference_destroy, "cublasLtMatmulPreferenceDestroy", (LtPreference preference))              \
-  X(heuristics, "cublasLtMatmulAlgoGetHeuristic",                                                  \
-    (LtHandle handle, LtMatmul matmul, LtLayout a, LtLayout b, LtLayout c, LtLayout d,             \
-     LtPreference preference, int most, LtHeuristicResult* results, int* count))                   \
-  X(algorithm_get, "cublasLtMatmulAlgoConfigGetAttribute",                                         \
-    (const LtAlgorithm* algorithm, int attribute, void* value, std::size_t bytes,                  \
-     std::size_t* written))                                                                        \
-  X(multiply, "cublasLtMatmul",                                                                    \
-    (LtHandle handle, LtMatmul matmul, const void* alpha, Address a, LtLayout a_layout, Address b, \
-     LtLayout b_layout, const void* beta, Address c, LtLayout c_layout, Address d,                 \
-     LtLayout d_layout, const LtAlgorithm* algorithm, Address workspace,                           \
-     std::size_t workspace_bytes, Stream stream))
+#define HONE_CUBLASLT_CALLS(X)                                                                   \
+  X(create, "cublasLtCreate", (LtHandle * handle))                                               \
+  X(destroy, "cublasLtDestroy", (LtHandle handle))                                               \
+  X(matmul_create, "cublasLtMatmulDescCreate", (LtMatmul * matmul, int compute, int scale_type)) \
+  X(matmul_set, "cublasLtMatmulDescSetAttribute",                                                \
+    (LtMatmul matmul, int attribute, const void* value, std::size_t bytes))                      \
+  X(matmul_destroy, "cublasLtMatmulDescDestroy", (LtMatmul matmul))                              \
+  X(layout_create, "cublasLtMatrixLayoutCreate",                                                 \
+    (LtLayout * layout, int type, std::uint64_t rows, std::uint64_t columns,                     \
+     std::int64_t leading))                                                                      \
+  X(layout_set, "cublasLtMatrixLayoutSetAttribute",                                              \
+    (LtLayout layout, int attribute, const void* value, std::size_t bytes))                      \
+  X(layout_destroy, "cublasLtMatrixLayoutDestroy", (LtLayout layout))                            \
+  X(preference_create, "cublasLtMatmulPreferenceCreate", (LtPreference * preference))            \
+  X(preference_set, "cublasLtMatmulPreferenceSetAttribute",                                      \
+    (LtPreference preference, int attribute, const void* value, std::size_t bytes))              \
+  X(preference_destroy, "cublasLtMatmulPreferenceDestroy", (LtPreference preference))            \
+  X(heuristics, "cublasLtMatmulAlgoGetHeuristic",                                                \
+    (LtHandle handle, LtMatmul matmul, LtLayout a, LtLayout b, LtLayout c, LtLayout d,           \
+     LtPreference preference, int most, LtHeuristicResult* results, int* count))                 \
+  X(algorithm_get, "cublasLtMatmulAlgoConfigGetAttribute",                                       \
+    (const LtAlgorithm* algorithm, int attribute, void* value, std::size_t bytes,                \
+     std::size_t* written))                                                                      \
+  X(multiply, "cublasLtMatmul",                                                                  \
+    (LtHandle handle, LtMatmul matmul, const void* alpha, DevicePointer a, LtLayout a_layout,    \
+     DevicePointer b, LtLayout b_layout, const void* beta, DevicePointer c, LtLayout c_layout,   \
+     DevicePointer d, LtLayout d_layout, const LtAlgorithm* algorithm, DevicePointer workspace,  \
+     std::size_t workspace_bytes, StreamHandle stream))
 
 struct CublasLtApi {
 #define HONE_CUBLASLT_MEMBER(member, symbol, parameters) LtStatus(*member) parameters = nullptr;

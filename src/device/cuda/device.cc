@@ -66,7 +66,7 @@ namespace {
 
 class CudaDevice : public Device {
  public:
-  CudaDevice(std::shared_ptr<OpenGpu> open, Stopwatch watch)
+  CudaDevice(std::shared_ptr<OpenGpu> open, GpuStopwatch watch)
       : open_(std::move(open)),
         gpu_(open_->context()),
         watch_(std::move(watch)),
@@ -98,29 +98,30 @@ class CudaDevice : public Device {
     return gpu_->call().memory_info(&free, &total) == 0 ? static_cast<std::int64_t>(free) : 0;
   }
   Result<void*> allocate(std::size_t bytes) override {
-    Address address = 0;
+    DevicePointer address = 0;
     HONE_TRY(check(gpu_->call().memory_allocate(&address, std::max<std::size_t>(bytes, 1)),
                    fmt::format("taking {} bytes of memory", bytes)));
     return reinterpret_cast<void*>(address);
   }
   void release(void* memory) override {
-    gpu_->call().memory_free(reinterpret_cast<Address>(memory));
+    gpu_->call().memory_free(reinterpret_cast<DevicePointer>(memory));
   }
   Status upload(void* to, std::span<const std::byte> from) override {
     if (from.empty()) return {};
     return check(
-        gpu_->call().copy_to_device(reinterpret_cast<Address>(to), from.data(), from.size()),
+        gpu_->call().copy_to_device(reinterpret_cast<DevicePointer>(to), from.data(), from.size()),
         "copying to the GPU");
   }
   Status download(std::span<std::byte> to, const void* from) override {
     if (to.empty()) return {};
-    return check(gpu_->call().copy_to_host(to.data(), reinterpret_cast<Address>(from), to.size()),
-                 "copying from the GPU");
+    return check(
+        gpu_->call().copy_to_host(to.data(), reinterpret_cast<DevicePointer>(from), to.size()),
+        "copying from the GPU");
   }
   Status copy(void* to, const void* from, std::size_t bytes) override {
     if (bytes == 0) return {};
-    return check(gpu_->call().copy_on_device(reinterpret_cast<Address>(to),
-                                             reinterpret_cast<Address>(from), bytes, nullptr),
+    return check(gpu_->call().copy_on_device(reinterpret_cast<DevicePointer>(to),
+                                             reinterpret_cast<DevicePointer>(from), bytes, nullptr),
                  "copying on the GPU");
   }
   Result<std::optional<Difference>> difference(const void* got, const void* expected,
@@ -159,13 +160,13 @@ class CudaDevice : public Device {
     return kernels;
   }
 
-  Status check(Code code, std::string_view doing) { return gpu_->check(code, doing); }
+  Status check(DriverCode code, std::string_view doing) { return gpu_->check(code, doing); }
   Status pause(const QueuedKernel& kernel, std::size_t launches);
   bool is_held_down();
 
   std::shared_ptr<OpenGpu> open_;
   std::shared_ptr<GpuContext> gpu_;
-  Stopwatch watch_;
+  GpuStopwatch watch_;
   std::unique_ptr<CudaKernel> pause_;
   double last_look_ = 0;
   double last_clock_ = 0;
@@ -225,17 +226,17 @@ std::shared_ptr<GpuContext> gpu_of(Device& device) {
   return cuda != nullptr ? cuda->gpu() : nullptr;
 }
 
-Result<std::shared_ptr<OpenGpu>> open_gpu(std::shared_ptr<Driver> driver, const Facts& facts) {
+Result<std::shared_ptr<OpenGpu>> open_gpu(std::shared_ptr<Driver> driver, const GpuFacts& facts) {
   HONE_ASSIGN(auto context, GpuContext::open(std::move(driver), facts));
   return std::make_shared<OpenGpu>(std::move(context));
 }
 
 Result<std::unique_ptr<Device>> make_device(std::shared_ptr<OpenGpu> gpu) {
-  HONE_ASSIGN(Stopwatch watch, Stopwatch::create(gpu->context()));
+  HONE_ASSIGN(GpuStopwatch watch, GpuStopwatch::create(gpu->context()));
   return std::make_unique<CudaDevice>(std::move(gpu), std::move(watch));
 }
 
-Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const Facts& facts) {
+Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const GpuFacts& facts) {
   HONE_ASSIGN(auto gpu, open_gpu(std::move(driver), facts));
   return make_device(std::move(gpu));
 }
@@ -243,7 +244,7 @@ Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, cons
 Result<std::unique_ptr<Device>> open_device(int index) {
   HONE_ASSIGN(auto driver, Driver::open());
   HONE_ASSIGN(const auto devices, list_devices(*driver));
-  HONE_ASSIGN(const Facts facts, find_device(devices, index));
+  HONE_ASSIGN(const GpuFacts facts, find_device(devices, index));
   return open_device(std::move(driver), facts);
 }
 

@@ -15,14 +15,14 @@ class OpenGpu;
 
 // Errors: those of GpuContext::open. Only for a process that forks no more; all calls to the GPU
 // and its devices come from one thread. The caller takes a lease first (kind.h).
-Result<std::shared_ptr<OpenGpu>> open_gpu(std::shared_ptr<Driver> driver, const Facts& facts);
+Result<std::shared_ptr<OpenGpu>> open_gpu(std::shared_ptr<Driver> driver, const GpuFacts& facts);
 Result<std::unique_ptr<Device>> make_device(std::shared_ptr<OpenGpu> gpu);
 
 // The GPU that the driver numbers `index`, opened for one device. Errors: those of Driver::open,
 // find_device and open_gpu.
 Result<std::unique_ptr<Device>> open_device(int index);
 // Opens the GPU that `facts` describe by a driver that is open already.
-Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const Facts& facts);
+Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const GpuFacts& facts);
 
 // Returns the GPU context of a CUDA device; null for a device of another kind.
 std::shared_ptr<GpuContext> gpu_of(Device& device);

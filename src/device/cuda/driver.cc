@@ -9,7 +9,7 @@ namespace hone::device::cuda {
 namespace {
 
 constexpr int kOldestDriver = 11000;
-constexpr Code kNoDevice = 100;
+constexpr DriverCode kNoDevice = 100;
 
 template <class Signature>
 Status find(void* library, const std::string& name, const char* symbol, Signature& function) {
@@ -44,7 +44,7 @@ Result<std::shared_ptr<Driver>> Driver::open(const std::string& library) {
   const std::shared_ptr<Driver> driver(new Driver);
   HONE_TRY(find_all(handle, library, driver->api_));
   const DriverApi& call = driver->api_;
-  if (const Code code = call.init(0); code == kNoDevice)
+  if (const DriverCode code = call.init(0); code == kNoDevice)
     return environment_error("the NVIDIA driver finds no GPU on this machine");
   else if (const Status status = driver->check(code, "starting the NVIDIA driver"); !status)
     return environment_error("{}", status.error().message);
@@ -59,7 +59,7 @@ Result<std::shared_ptr<Driver>> Driver::open(const std::string& library) {
   return driver;
 }
 
-Status Driver::check(Code code, std::string_view doing) {
+Status Driver::check(DriverCode code, std::string_view doing) {
   if (code == 0) return {};
   lost_ = lost_ || ends_context(code);
   const char *name = nullptr, *text = nullptr;
@@ -68,7 +68,7 @@ Status Driver::check(Code code, std::string_view doing) {
   return failure("{}: {} ({})", doing, text, name);
 }
 
-bool ends_context(Code code) {
+bool ends_context(DriverCode code) {
   // ECC; illegal address, launch timeout; destroyed context, assertion; hardware stack, illegal
   // instruction, misaligned address, address space, program counter, launch failed; unknown.
   static constexpr std::array kSticky{214, 220, 700, 702, 709, 710, 714,

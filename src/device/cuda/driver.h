@@ -13,19 +13,19 @@
 
 namespace hone::device::cuda {
 
-using Code = int;  // CUresult; 0: success
+using DriverCode = int;  // CUresult; 0: success
 using DeviceHandle = int;
-using Address = std::uint64_t;  // CUdeviceptr
+using DevicePointer = std::uint64_t;  // CUdeviceptr
 struct ContextState;
 struct ModuleState;
 struct FunctionState;
 struct StreamState;
 struct EventState;
-using Context = ContextState*;
-using Module = ModuleState*;
-using Function = FunctionState*;
-using Stream = StreamState*;
-using Event = EventState*;
+using ContextHandle = ContextState*;
+using ModuleHandle = ModuleState*;
+using FunctionHandle = FunctionState*;
+using StreamHandle = StreamState*;
+using EventHandle = EventState*;
 
 // CUtensorMap.
 struct alignas(64) TensorMapBytes {
@@ -46,59 +46,63 @@ inline constexpr int kFunctionMaxThreads = 0, kFunctionSharedBytes = 1, kFunctio
 // CUjit_option.
 inline constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
 
-// X(member, symbol, parameters): every call returns a Code.
-#define HONE_CUDA_CALLS(X)                                                                        \
-  X(init, "cuInit", (unsigned flags))                                                             \
-  X(driver_version, "cuDriverGetVersion", (int* version))                                         \
-  X(error_name, "cuGetErrorName", (Code code, const char** name))                                 \
-  X(error_string, "cuGetErrorString", (Code code, const char** text))                             \
-  X(device_count, "cuDeviceGetCount", (int* count))                                               \
-  X(device_get, "cuDeviceGet", (DeviceHandle * device, int index))                                \
-  X(device_name, "cuDeviceGetName", (char* name, int bytes, DeviceHandle device))                 \
-  X(device_uuid, "cuDeviceGetUuid", (Uuid * uuid, DeviceHandle device))                           \
-  X(device_total_memory, "cuDeviceTotalMem_v2", (std::size_t * bytes, DeviceHandle device))       \
-  X(device_attribute, "cuDeviceGetAttribute", (int* value, int attribute, DeviceHandle device))   \
-  X(device_pci_bus_id, "cuDeviceGetPCIBusId", (char* id, int bytes, DeviceHandle device))         \
-  X(primary_context_retain, "cuDevicePrimaryCtxRetain", (Context * context, DeviceHandle device)) \
-  X(primary_context_release, "cuDevicePrimaryCtxRelease_v2", (DeviceHandle device))               \
-  X(context_set_current, "cuCtxSetCurrent", (Context context))                                    \
-  X(context_synchronize, "cuCtxSynchronize", ())                                                  \
-  X(memory_info, "cuMemGetInfo_v2", (std::size_t * free, std::size_t * total))                    \
-  X(memory_allocate, "cuMemAlloc_v2", (Address * address, std::size_t bytes))                     \
-  X(memory_free, "cuMemFree_v2", (Address address))                                               \
-  X(copy_to_device, "cuMemcpyHtoD_v2", (Address to, const void* from, std::size_t bytes))         \
-  X(copy_to_host, "cuMemcpyDtoH_v2", (void* to, Address from, std::size_t bytes))                 \
-  X(copy_on_device, "cuMemcpyDtoDAsync_v2",                                                       \
-    (Address to, Address from, std::size_t bytes, Stream stream))                                 \
-  X(set_bytes, "cuMemsetD8_v2", (Address to, unsigned char value, std::size_t bytes))             \
-  X(module_load, "cuModuleLoadDataEx",                                                            \
-    (Module * module, const void* image, unsigned options, int* names, void** values))            \
-  X(module_unload, "cuModuleUnload", (Module module))                                             \
-  X(module_function, "cuModuleGetFunction",                                                       \
-    (Function * function, Module module, const char* name))                                       \
-  X(module_variable, "cuModuleGetGlobal_v2",                                                      \
-    (Address * address, std::size_t * bytes, Module module, const char* name))                    \
-  X(function_attribute, "cuFuncGetAttribute", (int* value, int attribute, Function function))     \
-  X(function_set_attribute, "cuFuncSetAttribute", (Function function, int attribute, int value))  \
-  X(launch, "cuLaunchKernel",                                                                     \
-    (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,      \
-     unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream, void** arguments,  \
-     void** extra))                                                                               \
-  X(event_create, "cuEventCreate", (Event * event, unsigned flags))                               \
-  X(event_destroy, "cuEventDestroy_v2", (Event event))                                            \
-  X(event_record, "cuEventRecord", (Event event, Stream stream))                                  \
-  X(event_synchronize, "cuEventSynchronize", (Event event))                                       \
-  X(event_milliseconds, "cuEventElapsedTime", (float* milliseconds, Event start, Event end))
+// X(member, symbol, parameters): every call returns a DriverCode.
+#define HONE_CUDA_CALLS(X)                                                                         \
+  X(init, "cuInit", (unsigned flags))                                                              \
+  X(driver_version, "cuDriverGetVersion", (int* version))                                          \
+  X(error_name, "cuGetErrorName", (DriverCode code, const char** name))                            \
+  X(error_string, "cuGetErrorString", (DriverCode code, const char** text))                        \
+  X(device_count, "cuDeviceGetCount", (int* count))                                                \
+  X(device_get, "cuDeviceGet", (DeviceHandle * device, int index))                                 \
+  X(device_name, "cuDeviceGetName", (char* name, int bytes, DeviceHandle device))                  \
+  X(device_uuid, "cuDeviceGetUuid", (Uuid * uuid, DeviceHandle device))                            \
+  X(device_total_memory, "cuDeviceTotalMem_v2", (std::size_t * bytes, DeviceHandle device))        \
+  X(device_attribute, "cuDeviceGetAttribute", (int* value, int attribute, DeviceHandle device))    \
+  X(device_pci_bus_id, "cuDeviceGetPCIBusId", (char* id, int bytes, DeviceHandle device))          \
+  X(primary_context_retain, "cuDevicePrimaryCtxRetain",                                            \
+    (ContextHandle * context, DeviceHandle device))                                                \
+  X(primary_context_release, "cuDevicePrimaryCtxRelease_v2", (DeviceHandle device))                \
+  X(context_set_current, "cuCtxSetCurrent", (ContextHandle context))                               \
+  X(context_synchronize, "cuCtxSynchronize", ())                                                   \
+  X(memory_info, "cuMemGetInfo_v2", (std::size_t * free, std::size_t * total))                     \
+  X(memory_allocate, "cuMemAlloc_v2", (DevicePointer * address, std::size_t bytes))                \
+  X(memory_free, "cuMemFree_v2", (DevicePointer address))                                          \
+  X(copy_to_device, "cuMemcpyHtoD_v2", (DevicePointer to, const void* from, std::size_t bytes))    \
+  X(copy_to_host, "cuMemcpyDtoH_v2", (void* to, DevicePointer from, std::size_t bytes))            \
+  X(copy_on_device, "cuMemcpyDtoDAsync_v2",                                                        \
+    (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle stream))                \
+  X(set_bytes, "cuMemsetD8_v2", (DevicePointer to, unsigned char value, std::size_t bytes))        \
+  X(module_load, "cuModuleLoadDataEx",                                                             \
+    (ModuleHandle * module, const void* image, unsigned options, int* names, void** values))       \
+  X(module_unload, "cuModuleUnload", (ModuleHandle module))                                        \
+  X(module_function, "cuModuleGetFunction",                                                        \
+    (FunctionHandle * function, ModuleHandle module, const char* name))                            \
+  X(module_variable, "cuModuleGetGlobal_v2",                                                       \
+    (DevicePointer * address, std::size_t * bytes, ModuleHandle module, const char* name))         \
+  X(function_attribute, "cuFuncGetAttribute",                                                      \
+    (int* value, int attribute, FunctionHandle function))                                          \
+  X(function_set_attribute, "cuFuncSetAttribute",                                                  \
+    (FunctionHandle function, int attribute, int value))                                           \
+  X(launch, "cuLaunchKernel",                                                                      \
+    (FunctionHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
+     unsigned block_y, unsigned block_z, unsigned shared_bytes, StreamHandle stream,               \
+     void** arguments, void** extra))                                                              \
+  X(event_create, "cuEventCreate", (EventHandle * event, unsigned flags))                          \
+  X(event_destroy, "cuEventDestroy_v2", (EventHandle event))                                       \
+  X(event_record, "cuEventRecord", (EventHandle event, StreamHandle stream))                       \
+  X(event_synchronize, "cuEventSynchronize", (EventHandle event))                                  \
+  X(event_milliseconds, "cuEventElapsedTime",                                                      \
+    (float* milliseconds, EventHandle start, EventHandle end))
 
 // cuTensorMapEncodeTiled, of drivers of CUDA 12.0 and later.
-using EncodeTensorMap = Code (*)(TensorMapBytes* map, int element_type, std::uint32_t rank,
-                                 Address address, const std::uint64_t* shape,
-                                 const std::uint64_t* strides, const std::uint32_t* box,
-                                 const std::uint32_t* element_strides, int interleave, int swizzle,
-                                 int promotion, int outside);
+using EncodeTensorMap = DriverCode (*)(TensorMapBytes* map, int element_type, std::uint32_t rank,
+                                       DevicePointer address, const std::uint64_t* shape,
+                                       const std::uint64_t* strides, const std::uint32_t* box,
+                                       const std::uint32_t* element_strides, int interleave,
+                                       int swizzle, int promotion, int outside);
 
 struct DriverApi {
-#define HONE_CUDA_MEMBER(member, symbol, parameters) Code(*member) parameters = nullptr;
+#define HONE_CUDA_MEMBER(member, symbol, parameters) DriverCode(*member) parameters = nullptr;
   HONE_CUDA_CALLS(HONE_CUDA_MEMBER)
 #undef HONE_CUDA_MEMBER
   EncodeTensorMap encode_tensor_map = nullptr;  // null where the driver has none
@@ -118,7 +122,7 @@ class Driver {
   // A failure in the driver's words: "launching the kernel: an illegal memory access was
   // encountered (CUDA_ERROR_ILLEGAL_ADDRESS)". After an error that ends the context every later
   // call fails too, and is_lost() says so. Not thread-safe.
-  Status check(Code code, std::string_view doing);
+  Status check(DriverCode code, std::string_view doing);
   // The context is dead: only another process can use the GPU again.
   bool is_lost() const { return lost_; }
 
@@ -131,6 +135,6 @@ class Driver {
 
 // Whether this error leaves the context unusable (cuda.h: "the process must be terminated and
 // relaunched").
-bool ends_context(Code code);
+bool ends_context(DriverCode code);
 
 }  // namespace hone::device::cuda

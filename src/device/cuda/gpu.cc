@@ -21,12 +21,12 @@ std::string text_of(const Uuid& uuid) {
   return text;
 }
 
-Result<Facts> facts_of(Driver& driver, int index) {
+Result<GpuFacts> facts_of(Driver& driver, int index) {
   const DriverApi& call = driver.call();
   const std::string doing = fmt::format("asking for the facts of cuda:{}", index);
   DeviceHandle device = 0;
   HONE_TRY(driver.check(call.device_get(&device, index), doing));
-  Facts facts{.index = index, .name = {}, .uuid = {}, .pci = {}};
+  GpuFacts facts{.index = index, .name = {}, .uuid = {}, .pci = {}};
   char name[256] = {}, pci[64] = {};
   HONE_TRY(driver.check(call.device_name(name, sizeof(name) - 1, device), doing));
   HONE_TRY(driver.check(call.device_pci_bus_id(pci, sizeof(pci) - 1, device), doing));
@@ -58,7 +58,7 @@ Result<Facts> facts_of(Driver& driver, int index) {
 
 }  // namespace
 
-void to_json(nlohmann::json& json, const Facts& facts) {
+void to_json(nlohmann::json& json, const GpuFacts& facts) {
   json = {{"index", facts.index},
           {"name", facts.name},
           {"uuid", facts.uuid},
@@ -72,26 +72,26 @@ void to_json(nlohmann::json& json, const Facts& facts) {
           {"driver_version", facts.driver_version}};
 }
 
-Result<std::vector<Facts>> list_devices(Driver& driver) {
+Result<std::vector<GpuFacts>> list_devices(Driver& driver) {
   int count = 0;
   HONE_TRY(driver.check(driver.call().device_count(&count), "counting the GPUs"));
-  std::vector<Facts> devices;
+  std::vector<GpuFacts> devices;
   for (int index = 0; index < count; ++index) {
-    HONE_ASSIGN(Facts facts, facts_of(driver, index));
+    HONE_ASSIGN(GpuFacts facts, facts_of(driver, index));
     devices.push_back(std::move(facts));
   }
   return devices;
 }
 
-Result<Facts> find_device(const std::vector<Facts>& devices, int index) {
-  const auto found = std::ranges::find(devices, index, &Facts::index);
+Result<GpuFacts> find_device(const std::vector<GpuFacts>& devices, int index) {
+  const auto found = std::ranges::find(devices, index, &GpuFacts::index);
   if (found != devices.end()) return *found;
   std::vector<std::pair<int, std::string>> present;
-  for (const Facts& facts : devices) present.emplace_back(facts.index, facts.name);
+  for (const GpuFacts& facts : devices) present.emplace_back(facts.index, facts.name);
   return no_such_device(kKind, index, present);
 }
 
-nlohmann::json device_identity(const Facts& facts) {
+nlohmann::json device_identity(const GpuFacts& facts) {
   return {{"kind", kKind},
           {"name", facts.name},
           {"arch", facts.arch()},
@@ -101,12 +101,12 @@ nlohmann::json device_identity(const Facts& facts) {
 }
 
 Result<std::shared_ptr<GpuContext>> GpuContext::open(std::shared_ptr<Driver> driver,
-                                                     const Facts& facts) {
+                                                     const GpuFacts& facts) {
   const std::shared_ptr<GpuContext> gpu(new GpuContext);
   gpu->driver_ = std::move(driver);
   gpu->facts_ = facts;
   const DriverApi& call = gpu->call();
-  Context context = nullptr;
+  ContextHandle context = nullptr;
   const auto open = [&]() -> Status {
     const std::string doing = fmt::format("opening cuda:{} ({})", facts.index, facts.name);
     HONE_TRY(gpu->check(call.device_get(&gpu->device_, facts.index), doing));

@@ -20,7 +20,7 @@ namespace hone::device::cuda {
 // Device::kind() of these devices.
 inline constexpr std::string_view kKind = "cuda";
 
-struct Facts {
+struct GpuFacts {
   int index = 0;       // the driver's, as in "cuda:0"
   std::string name;    // "NVIDIA H200"
   std::string uuid;    // "GPU-1b4d..."
@@ -34,37 +34,39 @@ struct Facts {
   int driver_version = 0;         // 13000
 
   std::string arch() const { return fmt::format("sm_{}", capability); }
-  bool operator==(const Facts&) const = default;
+  bool operator==(const GpuFacts&) const = default;
 };
 
-void to_json(nlohmann::json& json, const Facts& facts);
+void to_json(nlohmann::json& json, const GpuFacts& facts);
 
 // All GPUs that the process sees (CUDA_VISIBLE_DEVICES counts).
-Result<std::vector<Facts>> list_devices(Driver& driver);
+Result<std::vector<GpuFacts>> list_devices(Driver& driver);
 
 // An input error that lists what there is: "device cuda:7 is not there: this machine has cuda:0
 // (NVIDIA H200)".
-Result<Facts> find_device(const std::vector<Facts>& devices, int index);
+Result<GpuFacts> find_device(const std::vector<GpuFacts>& devices, int index);
 
 // Device identity: facts that two comparable measurements share. It tells a store from another
 // machine with the same GPU from a store of another GPU.
-nlohmann::json device_identity(const Facts& facts);
+nlohmann::json device_identity(const GpuFacts& facts);
 
 // A GPU in use by this process: driver and context. Runs all work in the order of the requests (on
 // the default stream). Used by one thread, which opened it.
 class GpuContext {
  public:
   static Result<std::shared_ptr<GpuContext>> open(std::shared_ptr<Driver> driver,
-                                                  const Facts& facts);
+                                                  const GpuFacts& facts);
   ~GpuContext();
   GpuContext(const GpuContext&) = delete;
   GpuContext& operator=(const GpuContext&) = delete;
 
   Driver& driver() const { return *driver_; }
   const DriverApi& call() const { return driver_->call(); }
-  const Facts& facts() const { return facts_; }
+  const GpuFacts& facts() const { return facts_; }
   // As Driver::check.
-  Status check(Code code, std::string_view doing) const { return driver_->check(code, doing); }
+  Status check(DriverCode code, std::string_view doing) const {
+    return driver_->check(code, doing);
+  }
   // Waits for all that was asked for; a failure when some of it went wrong.
   Status wait(std::string_view doing) { return check(call().context_synchronize(), doing); }
 
@@ -75,7 +77,7 @@ class GpuContext {
  private:
   GpuContext() = default;
   std::shared_ptr<Driver> driver_;
-  Facts facts_;
+  GpuFacts facts_;
   DeviceHandle device_ = 0;
   double busy_seconds_ = 0;
   bool retained_ = false;

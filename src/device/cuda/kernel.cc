@@ -17,7 +17,7 @@ Result<void**> KernelArguments::of(std::span<const Buffer> bindings) {
   if (launch_.arguments.empty()) {
     const std::size_t bound = launch_.bindings.empty() ? bindings.size() : launch_.bindings.size();
     for (std::size_t i = 0; i < bound; ++i)
-      push(reinterpret_cast<Address>(bound_buffer(launch_.bindings, i, bindings).data));
+      push(reinterpret_cast<DevicePointer>(bound_buffer(launch_.bindings, i, bindings).data));
     for (const std::uint32_t constant : launch_.constants) push(constant);
   }
   for (const LaunchArgument& argument : launch_.arguments) HONE_TRY(add(argument, bindings));
@@ -37,16 +37,16 @@ Status KernelArguments::add(const LaunchArgument& argument, std::span<const Buff
     return failure("the kernel asks for binding {} of {}", argument.binding, bindings.size());
   switch (argument.kind) {
     case Kind::kBinding:
-      push(reinterpret_cast<Address>(bindings[binding].data));
+      push(reinterpret_cast<DevicePointer>(bindings[binding].data));
       break;
     case Kind::kScratch:
-      push(scratch_ + static_cast<Address>(argument.value));
+      push(scratch_ + static_cast<DevicePointer>(argument.value));
       break;
     case Kind::kInteger:
       push(static_cast<std::uint64_t>(argument.value));
       break;
     case Kind::kTensorMap: {
-      const auto address = reinterpret_cast<Address>(bindings[binding].data);
+      const auto address = reinterpret_cast<DevicePointer>(bindings[binding].data);
       HONE_ASSIGN(const TensorMapBytes* const map, tensor_map(argument, address));
       pointers_.push_back(const_cast<TensorMapBytes*>(map));  // the driver only reads it
       for (const std::int64_t extent : argument.map.shape) push(static_cast<std::uint64_t>(extent));
@@ -58,7 +58,7 @@ Status KernelArguments::add(const LaunchArgument& argument, std::span<const Buff
 }
 
 Result<const TensorMapBytes*> KernelArguments::tensor_map(const LaunchArgument& argument,
-                                                          Address address) {
+                                                          DevicePointer address) {
   const EncodeTensorMap encode = gpu_.call().encode_tensor_map;
   if (encode == nullptr)
     return failure("the NVIDIA driver makes no tensor maps; that takes one of CUDA 12.0 or later");
@@ -73,7 +73,7 @@ Result<const TensorMapBytes*> KernelArguments::tensor_map(const LaunchArgument& 
   // No interleaving, L2 promotion to 128 bytes, zeros outside: what Triton's own launcher asks for
   // (third_party/nvidia/backend/driver.c, fillTMADescriptor).
   constexpr int kNoInterleave = 0, kPromote128 = 2, kZeros = 0;
-  const Code code =
+  const DriverCode code =
       encode(&found->second, map.element_type, static_cast<std::uint32_t>(shape.size()), address,
              shape.data(), strides.data(), box.data(), ones.data(), kNoInterleave, map.swizzle,
              kPromote128, kZeros);
@@ -99,13 +99,13 @@ Status QueuedKernel::enqueue(std::span<const Buffer> bindings) {
 }
 
 CudaKernel::CudaKernel(std::shared_ptr<GpuContext> gpu, const LaunchParameters& parameters,
-                       Address scratch)
+                       DevicePointer scratch)
     : gpu_(std::move(gpu)), parameters_(parameters), arguments_(*gpu_, parameters_, scratch) {}
 
 Result<std::unique_ptr<CudaKernel>> CudaKernel::load(std::shared_ptr<GpuContext> gpu,
                                                      std::string_view code,
                                                      const LaunchParameters& parameters,
-                                                     Address scratch) {
+                                                     DevicePointer scratch) {
   std::unique_ptr<CudaKernel> kernel(new CudaKernel(std::move(gpu), parameters, scratch));
   HONE_TRY(kernel->load_module(code));
   HONE_TRY(kernel->find_function());
@@ -118,7 +118,7 @@ CudaKernel::~CudaKernel() {
 }
 
 Status CudaKernel::load_module(std::string_view code) {
-  const Facts& gpu = gpu_->facts();
+  const GpuFacts& gpu = gpu_->facts();
   if (const Status meant = problem::check_code_target(code, gpu.arch()); !meant)
     return failure("{} ({})", meant.error().message, gpu.name);
   const std::string image(code);  // PTX must end with a zero byte
@@ -126,7 +126,7 @@ Status CudaKernel::load_module(std::string_view code) {
   int options[] = {kJitErrorLog, kJitErrorLogBytes};
   // An integer is passed in the place of its pointer.
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
-  const Code result = gpu_->call().module_load(&module_, image.data(), 2, options, values);
+  const DriverCode result = gpu_->call().module_load(&module_, image.data(), 2, options, values);
   const Status loaded = gpu_->check(result, "the driver cannot load the code");
   log.resize(log.find('\0') == std::string::npos ? log.size() : log.find('\0'));
   if (!loaded && !log.empty()) return failure("{}:\n{}", loaded.error().message, log);
@@ -165,15 +165,15 @@ Status CudaKernel::fill_guards() {
   const DriverApi& call = gpu_->call();
   constexpr auto kGuard = static_cast<std::size_t>(problem::OwnMemory::kGuardBytes);
   for (const problem::OwnMemory& memory : parameters_.own_memory) {
-    Address begin = 0;
+    DevicePointer begin = 0;
     std::size_t bytes = 0;
     HONE_TRY(gpu_->check(call.module_variable(&begin, &bytes, module_, memory.variable.c_str()),
                          fmt::format("the code has no variable '{}'", memory.variable)));
     if (memory.bytes < 0 || bytes != 2 * kGuard + static_cast<std::size_t>(memory.bytes))
       return failure("the code's variable '{}' has {} bytes, not {} and two guards",
                      memory.variable, bytes, memory.bytes);
-    const Address behind = begin + kGuard + static_cast<std::size_t>(memory.bytes);
-    for (const Address guard : {begin, behind}) {
+    const DevicePointer behind = begin + kGuard + static_cast<std::size_t>(memory.bytes);
+    for (const DevicePointer guard : {begin, behind}) {
       HONE_TRY(gpu_->check(call.set_bytes(guard, kGuardByte, kGuard), "filling a guard"));
       guards_.push_back(guard);
     }

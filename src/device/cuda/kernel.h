@@ -17,7 +17,7 @@ namespace hone::device::cuda {
 class KernelArguments {
  public:
   // `scratch`: the address of the launch's scratch memory. Both must outlive this.
-  KernelArguments(GpuContext& gpu, const LaunchParameters& launch, Address scratch)
+  KernelArguments(GpuContext& gpu, const LaunchParameters& launch, DevicePointer scratch)
       : gpu_(gpu), launch_(launch), scratch_(scratch) {}
 
   // Pointers to the values of all arguments, for cuLaunchKernel; good until the next call. A
@@ -27,16 +27,16 @@ class KernelArguments {
  private:
   Status add(const problem::LaunchArgument& argument, std::span<const Buffer> bindings);
   Result<const TensorMapBytes*> tensor_map(const problem::LaunchArgument& argument,
-                                           Address address);
+                                           DevicePointer address);
   void push(std::uint64_t value);
 
   GpuContext& gpu_;
   const LaunchParameters& launch_;
-  Address scratch_;
+  DevicePointer scratch_;
   std::deque<std::uint64_t> values_;  // little endian: the first bytes are the value of any width
   std::vector<void*> pointers_;
   // By argument and address: measuring rotates through copies of the buffers.
-  std::map<std::pair<const problem::LaunchArgument*, Address>, TensorMapBytes> maps_;
+  std::map<std::pair<const problem::LaunchArgument*, DevicePointer>, TensorMapBytes> maps_;
 };
 
 // Code on a GPU: a module and the function in it that is launched.
@@ -72,7 +72,7 @@ class CudaKernel : public QueuedKernel {
   static Result<std::unique_ptr<CudaKernel>> load(std::shared_ptr<GpuContext> gpu,
                                                   std::string_view code,
                                                   const LaunchParameters& parameters,
-                                                  Address scratch = 0);
+                                                  DevicePointer scratch = 0);
   ~CudaKernel() override;
   CudaKernel(const CudaKernel&) = delete;
   CudaKernel& operator=(const CudaKernel&) = delete;
@@ -92,7 +92,8 @@ class CudaKernel : public QueuedKernel {
   const FunctionFacts& facts() const { return facts_; }
 
  private:
-  CudaKernel(std::shared_ptr<GpuContext> gpu, const LaunchParameters& parameters, Address scratch);
+  CudaKernel(std::shared_ptr<GpuContext> gpu, const LaunchParameters& parameters,
+             DevicePointer scratch);
   Status load_module(std::string_view code);
   Status find_function();
   Status fill_guards();
@@ -100,10 +101,10 @@ class CudaKernel : public QueuedKernel {
   std::shared_ptr<GpuContext> gpu_;
   LaunchParameters parameters_;
   FunctionFacts facts_;
-  Module module_ = nullptr;
-  Function function_ = nullptr;
+  ModuleHandle module_ = nullptr;
+  FunctionHandle function_ = nullptr;
   KernelArguments arguments_;
-  std::vector<Address> guards_;  // of own memory: before and behind each
+  std::vector<DevicePointer> guards_;  // of own memory: before and behind each
 };
 
 // Kernels that run one after the other as one, and the memory they share.
@@ -127,7 +128,7 @@ class KernelSequence : public QueuedKernel {
 
   std::shared_ptr<GpuContext> gpu_;
   std::vector<std::unique_ptr<CudaKernel>> kernels_;
-  Address scratch_ = 0;
+  DevicePointer scratch_ = 0;
 };
 
 }  // namespace hone::device::cuda

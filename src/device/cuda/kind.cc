@@ -5,8 +5,8 @@
 namespace hone::device::cuda {
 namespace {
 
-Result<LockFile> take(const Facts& facts, const std::string& name, std::chrono::milliseconds wait,
-                      const std::filesystem::path& folder) {
+Result<LockFile> take(const GpuFacts& facts, const std::string& name,
+                      std::chrono::milliseconds wait, const std::filesystem::path& folder) {
   const std::filesystem::path place = folder.empty() ? lock_folder() : folder;
   HONE_TRY(make_lock_folder(place));
   return LockFile::acquire(place, name,
@@ -16,12 +16,12 @@ Result<LockFile> take(const Facts& facts, const std::string& name, std::chrono::
 
 }  // namespace
 
-Result<LockFile> lease(const Facts& facts, std::chrono::milliseconds wait,
+Result<LockFile> lease(const GpuFacts& facts, std::chrono::milliseconds wait,
                        const std::filesystem::path& folder) {
   return take(facts, facts.uuid, wait, folder);
 }
 
-Result<LockFile> lease_for_command(const Facts& facts, const std::filesystem::path& folder) {
+Result<LockFile> lease_for_command(const GpuFacts& facts, const std::filesystem::path& folder) {
   return take(facts, facts.uuid + "-command", {}, folder);
 }
 
@@ -30,7 +30,7 @@ Result<std::unique_ptr<Device>> LeasedDevices::open(int index) {
     HONE_ASSIGN(driver_, Driver::open());
   }
   HONE_ASSIGN(const auto devices, list_devices(*driver_));
-  HONE_ASSIGN(const Facts facts, find_device(devices, index));
+  HONE_ASSIGN(const GpuFacts facts, find_device(devices, index));
   if (leases_.find(facts.uuid) == leases_.end()) {
     HONE_ASSIGN(LockFile lock, lease(facts, wait_, folder_));
     leases_.emplace(facts.uuid, std::move(lock));
@@ -49,15 +49,15 @@ constexpr double kRoughFlops = 2e14, kRoughBytes = 2e12;
 
 Result<std::vector<Place>> places(const std::vector<int>& cores) {
   HONE_ASSIGN(const auto driver, Driver::open());
-  HONE_ASSIGN(const std::vector<Facts> devices, list_devices(*driver));
+  HONE_ASSIGN(const std::vector<GpuFacts> devices, list_devices(*driver));
   std::vector<Place> places;
-  for (const Facts& facts : devices) places.push_back(place_of(facts, cores));
+  for (const GpuFacts& facts : devices) places.push_back(place_of(facts, cores));
   return places;
 }
 
 }  // namespace
 
-Place place_of(const Facts& facts, std::vector<int> cores) {
+Place place_of(const GpuFacts& facts, std::vector<int> cores) {
   Place place;
   place.address = {std::string(kKind), facts.index, std::move(cores)};
   place.traits = {.own_memory = true,
@@ -97,7 +97,7 @@ DeviceKind kind() {
             return devices->open(address.index.value_or(0));
           },
           .lease = [](const Place& place) -> Result<std::vector<LockFile>> {
-            Facts facts;
+            GpuFacts facts;
             facts.index = place.address.index.value_or(0);
             facts.name = place.facts.name;
             facts.uuid = place.facts.id;

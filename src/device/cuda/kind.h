@@ -17,13 +17,13 @@ namespace hone::device::cuda {
 // Exclusive hold on a GPU among the hone processes of one machine, of a runner that uses it. The
 // lock is the GPU's own (by UUID), whatever index a process sees it under. An environment error
 // that names the process that holds it. `folder` is for tests; empty means lock_folder().
-Result<LockFile> lease(const Facts& facts, std::chrono::milliseconds wait = {},
+Result<LockFile> lease(const GpuFacts& facts, std::chrono::milliseconds wait = {},
                        const std::filesystem::path& folder = {});
 
 // As lease(), but for a command, from before it starts anything until it ends. It is refused at
 // once if another command has the GPU. A runner has a lock of its own because it may outlive its
 // command by moments.
-Result<LockFile> lease_for_command(const Facts& facts, const std::filesystem::path& folder = {});
+Result<LockFile> lease_for_command(const GpuFacts& facts, const std::filesystem::path& folder = {});
 
 // GPUs of this machine, each leased and kept open from the moment it is first asked for.
 // For a single thread of a process that forks no more.
@@ -51,6 +51,6 @@ class LeasedDevices {
 DeviceKind kind();
 
 // The place of a GPU with these facts from the driver.
-Place place_of(const Facts& facts, std::vector<int> cores);
+Place place_of(const GpuFacts& facts, std::vector<int> cores);
 
 }  // namespace hone::device::cuda

@@ -97,7 +97,7 @@ constexpr int kRuns = 12;
 constexpr std::uint32_t kRounds = 20000;
 constexpr std::size_t kMostCopied = std::size_t{1} << 30;
 
-Result<double> flops_per_second(const std::shared_ptr<GpuContext>& gpu, Stopwatch& watch,
+Result<double> flops_per_second(const std::shared_ptr<GpuContext>& gpu, GpuStopwatch& watch,
                                 const OwnKernel& own) {
   HONE_ASSIGN(const auto kernel, CudaKernel::load(gpu, own.code, own.parameters));
   const Buffer nowhere{};
@@ -111,12 +111,12 @@ Result<double> flops_per_second(const std::shared_ptr<GpuContext>& gpu, Stopwatc
   return best;
 }
 
-Result<double> bytes_per_second(GpuContext& gpu, Stopwatch& watch) {
+Result<double> bytes_per_second(GpuContext& gpu, GpuStopwatch& watch) {
   const DriverApi& call = gpu.call();
   std::size_t free = 0, total = 0;
   HONE_TRY(gpu.check(call.memory_info(&free, &total), "asking for free memory"));
   const std::size_t bytes = std::min(kMostCopied, free / 8) / 512 * 512;
-  Address memory = 0;
+  DevicePointer memory = 0;
   HONE_TRY(gpu.check(call.memory_allocate(&memory, 2 * bytes), "taking memory"));
   double best = 0;
   Status status = gpu.check(call.set_bytes(memory, 1, 2 * bytes), "clearing memory");
@@ -134,28 +134,28 @@ Result<double> bytes_per_second(GpuContext& gpu, Stopwatch& watch) {
 
 }  // namespace
 
-Result<Stopwatch> Stopwatch::create(std::shared_ptr<GpuContext> gpu) {
-  Stopwatch watch(std::move(gpu));
-  for (Event* event : {&watch.start_, &watch.end_})
+Result<GpuStopwatch> GpuStopwatch::create(std::shared_ptr<GpuContext> gpu) {
+  GpuStopwatch watch(std::move(gpu));
+  for (EventHandle* event : {&watch.start_, &watch.end_})
     HONE_TRY(watch.gpu_->check(watch.gpu_->call().event_create(event, 0), "making an event"));
   return watch;
 }
 
-Stopwatch::~Stopwatch() {
-  for (Event event : {start_, end_})
+GpuStopwatch::~GpuStopwatch() {
+  for (EventHandle event : {start_, end_})
     if (event != nullptr) gpu_->call().event_destroy(event);
 }
 
-Stopwatch::Stopwatch(Stopwatch&& other) noexcept
+GpuStopwatch::GpuStopwatch(GpuStopwatch&& other) noexcept
     : gpu_(other.gpu_),
       start_(std::exchange(other.start_, nullptr)),
       end_(std::exchange(other.end_, nullptr)) {}
 
-Status Stopwatch::start() {
+Status GpuStopwatch::start() {
   return gpu_->check(gpu_->call().event_record(start_, nullptr), "starting to time");
 }
 
-Result<double> Stopwatch::stop() {
+Result<double> GpuStopwatch::stop() {
   const DriverApi& call = gpu_->call();
   HONE_TRY(gpu_->check(call.event_record(end_, nullptr), "ending to time"));
   HONE_TRY(gpu_->check(call.event_synchronize(end_), "running the kernel"));
@@ -180,7 +180,7 @@ double tensor_flops_per_clock(int capability) {
 }
 
 Result<Peak> measure_peak(const std::shared_ptr<GpuContext>& gpu) {
-  HONE_ASSIGN(Stopwatch watch, Stopwatch::create(gpu));
+  HONE_ASSIGN(GpuStopwatch watch, GpuStopwatch::create(gpu));
   const int multiprocessors = gpu->facts().multiprocessors;
   Peak peak;
   HONE_ASSIGN(const double flops,
@@ -291,8 +291,8 @@ double number_of(std::uint64_t bits) {
 
 struct Comparer::Owner {
   std::shared_ptr<GpuContext> gpu;
-  Module module = nullptr;
-  Address result = 0;
+  ModuleHandle module = nullptr;
+  DevicePointer result = 0;
   ~Owner() {
     if (result != 0) gpu->call().memory_free(result);
     if (module != nullptr) gpu->call().module_unload(module);
@@ -324,7 +324,7 @@ Result<std::optional<Difference>> Comparer::difference(const void* got, const vo
   if (std::string_view(name) == "compare_bytes") count *= problem::byte_size(type);
   const BusyWait busy(*gpu_);
   const DriverApi& call = gpu_->call();
-  Function function = nullptr;
+  FunctionHandle function = nullptr;
   HONE_TRY(gpu_->check(call.module_function(&function, module_->module, name), name));
   Totals result;
   HONE_TRY(gpu_->check(call.copy_to_device(module_->result, &result, sizeof(result)), name));

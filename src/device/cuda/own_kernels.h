@@ -29,12 +29,12 @@ OwnKernel matrix_kernel(int multiprocessors, std::uint32_t rounds);
 OwnKernel pause_kernel(std::uint32_t nanoseconds);
 
 // A pair of events around work on the GPU.
-class Stopwatch {
+class GpuStopwatch {
  public:
-  static Result<Stopwatch> create(std::shared_ptr<GpuContext> gpu);
-  ~Stopwatch();
-  Stopwatch(Stopwatch&& other) noexcept;
-  Stopwatch& operator=(Stopwatch&&) = delete;
+  static Result<GpuStopwatch> create(std::shared_ptr<GpuContext> gpu);
+  ~GpuStopwatch();
+  GpuStopwatch(GpuStopwatch&& other) noexcept;
+  GpuStopwatch& operator=(GpuStopwatch&&) = delete;
 
   Status start();
   // Waits for the work enqueued since start(); returns its seconds (resolution about 0.5
@@ -42,10 +42,10 @@ class Stopwatch {
   Result<double> stop();
 
  private:
-  explicit Stopwatch(std::shared_ptr<GpuContext> gpu) : gpu_(std::move(gpu)) {}
+  explicit GpuStopwatch(std::shared_ptr<GpuContext> gpu) : gpu_(std::move(gpu)) {}
   std::shared_ptr<GpuContext> gpu_;
-  Event start_ = nullptr;
-  Event end_ = nullptr;
+  EventHandle start_ = nullptr;
+  EventHandle end_ = nullptr;
 };
 
 // Floating-point operations that the tensor cores of one multiprocessor of this compute capability

@@ -103,21 +103,21 @@ fs::path find_tool(std::string_view name) {
 namespace {
 
 struct ProgramState;
-using Program = ProgramState*;
+using NvrtcProgram = ProgramState*;
 
 // nvrtc.h; every call returns an nvrtcResult, 0 for success.
-struct Api {
-  int (*create)(Program*, const char* source, const char* name, int headers, const char* const*,
-                const char* const*) = nullptr;
-  int (*compile)(Program, int options, const char* const*) = nullptr;
-  int (*ptx_size)(Program, std::size_t*) = nullptr;
-  int (*ptx)(Program, char*) = nullptr;
-  int (*log_size)(Program, std::size_t*) = nullptr;
-  int (*log)(Program, char*) = nullptr;
-  int (*destroy)(Program*) = nullptr;
+struct NvrtcApi {
+  int (*create)(NvrtcProgram*, const char* source, const char* name, int headers,
+                const char* const*, const char* const*) = nullptr;
+  int (*compile)(NvrtcProgram, int options, const char* const*) = nullptr;
+  int (*ptx_size)(NvrtcProgram, std::size_t*) = nullptr;
+  int (*ptx)(NvrtcProgram, char*) = nullptr;
+  int (*log_size)(NvrtcProgram, std::size_t*) = nullptr;
+  int (*log)(NvrtcProgram, char*) = nullptr;
+  int (*destroy)(NvrtcProgram*) = nullptr;
 };
 
-bool find_all(void* library, Api& api) {
+bool find_all(void* library, NvrtcApi& api) {
   bool found = true;
   const auto find = [&](auto& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
@@ -133,7 +133,8 @@ bool find_all(void* library, Api& api) {
   return found;
 }
 
-std::string text(Program program, int (*size)(Program, std::size_t*), int (*get)(Program, char*)) {
+std::string text(NvrtcProgram program, int (*size)(NvrtcProgram, std::size_t*),
+                 int (*get)(NvrtcProgram, char*)) {
   std::size_t bytes = 0;
   if (size(program, &bytes) != 0 || bytes == 0) return "";
   std::string text(bytes, '\0');
@@ -152,10 +153,10 @@ Result<std::string> compile_cuda(const std::string& source, const std::vector<st
   void* library = nullptr;
   for (const std::string& name : names)
     if (library == nullptr) library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  Api api;
+  NvrtcApi api;
   if (library == nullptr || !find_all(library, api))
     return environment_error("NVIDIA's run-time compiler (libnvrtc) is not on this machine");
-  Program program = nullptr;
+  NvrtcProgram program = nullptr;
   if (api.create(&program, source.c_str(), "hone.cu", 0, nullptr, nullptr) != 0)
     return failure("libnvrtc does not start");
   const char* const options[] = {"--gpu-architecture=compute_80"};
@@ -219,8 +220,8 @@ Result<AssemblyFacts> parse_ptxas_output(std::string_view output, std::string_vi
   return facts;
 }
 
-Result<Assembly> assemble(const std::filesystem::path& ptxas, const std::string& ptx,
-                          std::string_view arch, double seconds) {
+Result<AssembledKernel> assemble(const std::filesystem::path& ptxas, const std::string& ptx,
+                                 std::string_view arch, double seconds) {
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-ptxas-"));
   const std::filesystem::path source = folder.path() / "kernel.ptx",
                               target = folder.path() / "kernel.cubin";
@@ -231,7 +232,7 @@ Result<Assembly> assemble(const std::filesystem::path& ptxas, const std::string&
   HONE_ASSIGN(const ProcessResult result, run_process(command, limits));
   const std::string words = result.standard_error.text() + result.standard_output.text();
   if (!result.succeeded()) return failure("ptxas: {}\n{}", describe(result, limits), words);
-  Assembly assembly;
+  AssembledKernel assembly;
   HONE_ASSIGN(assembly.facts, parse_ptxas_output(words));
   HONE_ASSIGN(assembly.cubin, read_file(target));
   return assembly;

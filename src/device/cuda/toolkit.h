@@ -48,7 +48,7 @@ struct AssemblyFacts {
   bool operator==(const AssemblyFacts&) const = default;
 };
 
-struct Assembly {
+struct AssembledKernel {
   std::string cubin;
   AssemblyFacts facts;
 };
@@ -59,8 +59,8 @@ Result<std::filesystem::path> find_ptxas();
 
 // Assembles `ptx` for `arch` ("sm_90"). Failures: ptxas's words, or that it took longer than
 // `seconds`. Uses the folder for temporary files (TMPDIR) and leaves nothing there. Thread-safe.
-Result<Assembly> assemble(const std::filesystem::path& ptxas, const std::string& ptx,
-                          std::string_view arch, double seconds = 60);
+Result<AssembledKernel> assemble(const std::filesystem::path& ptxas, const std::string& ptx,
+                                 std::string_view arch, double seconds = 60);
 
 // Returns the facts of `entry` from the output of `ptxas -v`, or of the only kernel if `entry` is
 // empty. Fails if the output does not mention it.

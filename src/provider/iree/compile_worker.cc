@@ -130,7 +130,7 @@ class IreeWorker : public provider::CompileWorker {
     const auto spec = read_spec_file(library_, path, bytes);
     if (!spec) return refused(spec.error());
     std::vector<jobs::SpecFileEntry> entries;
-    for (const SpecFileEntry& entry : spec->entries)
+    for (const ParsedSpecEntry& entry : spec->entries)
       entries.push_back(
           {entry.matcher, entry.line, payload_of({entry.lowering_config, entry.translation_info})});
     return done({{"entries", entries}}, {spec->marking});

@@ -92,7 +92,7 @@ std::string IreeProvider::summation(const problem::Dispatch& dispatch,
 }
 
 Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& entries) const {
-  std::vector<SpecEntry> rows;
+  std::vector<TuningSpecEntry> rows;
   for (const provider::SpecEntry& entry : entries) {
     HONE_ASSIGN(const Attributes attributes, attributes_from(entry.payload));
     rows.push_back({entry.root, attributes.lowering_config, attributes.translation_info,

@@ -15,7 +15,7 @@ constexpr std::int64_t kMiB = 1024 * kKiB;
 
 // Figures in which a maker's products differ. Shared memory is that of a unit; L2 and all rates are
 // those of the device.
-struct Product {
+struct GpuModel {
   const char* name;
   int units;
   std::int64_t shared_kib, l2_mib;
@@ -29,7 +29,7 @@ struct Product {
 // gives it 64 (a 64 x 128 x 128 kernel on an H200 was seen to read at that rate), and on the A100
 // all of them 5120; for sm_86 and sm_89 as published measurements say. Before sm_89 8-bit floats
 // are widened.
-constexpr Product kNvidia[] = {
+constexpr GpuModel kNvidia[] = {
     {"80", 108, 163, 40, 1555, 7200, 19500, 312, 312, 624, 156, 19.5},
     {"86", 84, 99, 6, 768, 4000, 19300, 154.8, 154.8, 309.7, 77.4, 38.7},
     {"89", 142, 99, 96, 864, 6000, 45800, 362, 733, 733, 183, 91.6},
@@ -42,7 +42,7 @@ constexpr Product kNvidia[] = {
 // Across the dies of a package what serves re-reads is the Infinity Cache (256 MiB, 17 TB/s). LDS
 // gives 128 bytes in each clock of a unit, on CDNA 4 256. gfx942's matrix units know the FNUZ
 // formats, and OCP's are converted; gfx950 has no xf32.
-constexpr Product kCdna[] = {
+constexpr GpuModel kCdna[] = {
     {"gfx942", 304, 64, 256, 5300, 17000, 81700, 1307, 1307, 2615, 654, 163},
     {"gfx950", 256, 160, 256, 8000, 17000, 157000, 2517, 5033, 5033, 157, 157},
 };
@@ -50,9 +50,9 @@ constexpr Product kCdna[] = {
 // RDNA 3 ISA guide and the data sheet of the RX 7900 XTX. A unit is a workgroup processor, four
 // SIMDs with 1536 registers for each of 32 lanes and 128 KiB of LDS, of which a workgroup may
 // have 64. What serves re-reads is the Infinity Cache.
-constexpr Product kRdna = {"gfx1100", 48, 64, 96, 960, 5000, 30700, 123, 123, 123, 61, 61};
+constexpr GpuModel kRdna = {"gfx1100", 48, 64, 96, 960, 5000, 30700, 123, 123, 123, 61, 61};
 
-GemmDevice device_of(const Product& product, const char* backend) {
+GemmDevice device_of(const GpuModel& product, const char* backend) {
   GemmDevice device;
   device.backend = backend;
   device.arch = product.name;
@@ -72,13 +72,13 @@ GemmDevice device_of(const Product& product, const char* backend) {
 
 std::vector<GemmDevice> all_devices() {
   std::vector<GemmDevice> devices;
-  for (const Product& product : kNvidia) {
+  for (const GpuModel& product : kNvidia) {
     GemmDevice& device = devices.emplace_back(device_of(product, "cuda"));
     device.unit_shared_bytes += kKiB;
     device.unit_registers = 65536;
     device.thread_registers = 255;
   }
-  for (const Product& product : kCdna) {
+  for (const GpuModel& product : kCdna) {
     GemmDevice& device = devices.emplace_back(device_of(product, "hip"));
     device.warp = 64;
     device.unit_registers = std::int64_t{4} * 512 * 64;

@@ -21,10 +21,10 @@ double ceil_div(double a, double b) {
   return std::ceil(a / b);
 }
 
-class Model {
+class GemmModel {
  public:
-  Model(const Gemm& given, const GemmDevice& device, const GemmChoice& choice,
-        const GemmSurroundings& surroundings)
+  GemmModel(const Gemm& given, const GemmDevice& device, const GemmChoice& choice,
+            const GemmSurroundings& surroundings)
       : gemm_(given),
         device_(device),
         choice_(choice),
@@ -226,7 +226,7 @@ class Model {
 
 GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice,
                       const GemmSurroundings& surroundings) {
-  return Model(gemm, device, choice, surroundings).estimate();
+  return GemmModel(gemm, device, choice, surroundings).estimate();
 }
 
 std::function<GemmChoice(const space::Configuration&)> gemm_choices(const Gemm& gemm,

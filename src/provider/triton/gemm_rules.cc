@@ -24,7 +24,7 @@ std::int64_t row_bytes(std::int64_t rows, std::int64_t columns, bool by_rows,
 }  // namespace
 
 bool GemmRules::may_take_apart() const {
-  return knobs.precision.operation() != space::Operation::kConstant;
+  return knobs.precision.operation() != space::Operator::kConstant;
 }
 
 bool GemmRules::thin() const {

@@ -55,7 +55,7 @@ Result<std::shared_ptr<const UserKernel>> user_kernel(const GemmOptions& options
   HONE_ASSIGN(const std::string text, read_file(options.kernel));
   HONE_ASSIGN(const std::string said, read_file(manifest));
   HONE_ASSIGN(UserKernel kernel, read_user_kernel(manifest, said, options.kernel, text));
-  HONE_ASSIGN(const Installation triton, find_installation(options.triton));
+  HONE_ASSIGN(const TritonInstallation triton, find_installation(options.triton));
   HONE_ASSIGN(const auto parameters,
               kernel_parameters(triton.python, kernel.path, kernel.function.text));
   HONE_TRY(check_parameters(kernel, parameters));
@@ -196,7 +196,7 @@ Result<GemmDevice> gemm_device_of(const device::Facts& gpu) {
   return device;
 }
 
-Result<provider::WorkerProgram> worker_program(const Installation& installation,
+Result<provider::WorkerProgram> worker_program(const TritonInstallation& installation,
                                                const std::filesystem::path& folder) {
   HONE_ASSIGN(const std::filesystem::path script, write_sources(folder / "triton"));
   // The user's own Triton cache is not used: compiled code is in the store.

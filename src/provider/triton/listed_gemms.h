@@ -78,14 +78,14 @@ class ListedGemms final : public provider::ListProvider {
   std::vector<problem::Dispatch> dispatches_;
   std::map<std::string, GemmEntry> entries_;  // by dispatch name
   std::shared_ptr<const UserKernel> kernel_;
-  Installation installation_;
+  TritonInstallation installation_;
 };
 
 // The GPU's kind (gemm_device), with what its driver says of this one.
 Result<GemmDevice> gemm_device_of(const device::Facts& gpu);
 
 // Program of Triton's workers (python/compile_worker.py), with sources and cache in `folder`.
-Result<provider::WorkerProgram> worker_program(const Installation& installation,
+Result<provider::WorkerProgram> worker_program(const TritonInstallation& installation,
                                                const std::filesystem::path& folder);
 
 }  // namespace hone::triton

@@ -29,7 +29,7 @@ constexpr const char* kProbe =
     "import importlib.metadata as m, importlib.util as u\n"
     "print(m.version('triton') if u.find_spec('triton') else '')";
 
-std::optional<Installation> look_at(const fs::path& place) {
+std::optional<TritonInstallation> look_at(const fs::path& place) {
   std::error_code code;
   const fs::path python = fs::is_directory(place, code) ? place / "bin" / "python3" : place;
   if (python.has_parent_path() && !fs::exists(python, code)) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<Installation> look_at(const fs::path& place) {
   std::string version = printed->standard_output.text();
   while (!version.empty() && version.back() == '\n') version.pop_back();
   if (version.empty()) return std::nullopt;
-  return Installation{python, version};
+  return TritonInstallation{python, version};
 }
 
 std::vector<fs::path> usual_places() {
@@ -47,7 +47,7 @@ std::vector<fs::path> usual_places() {
   return places;
 }
 
-Result<Installation> checked(Installation installation) {
+Result<TritonInstallation> checked(TritonInstallation installation) {
   int major = 0, minor = 0;
   std::sscanf(installation.version.c_str(), "%d.%d", &major, &minor);
   if (major == kMajor && minor >= kOldestMinor && minor <= kNewestMinor) return installation;
@@ -58,9 +58,9 @@ Result<Installation> checked(Installation installation) {
 
 }  // namespace
 
-Result<Installation> find_installation(const std::string& given) {
+Result<TritonInstallation> find_installation(const std::string& given) {
   const char* variable = std::getenv("HONE_TRITON");
-  const auto named = [](const char* by, const std::string& place) -> Result<Installation> {
+  const auto named = [](const char* by, const std::string& place) -> Result<TritonInstallation> {
     if (auto found = look_at(place)) return checked(std::move(*found));
     return environment_error(
         "{} '{}' is no Python interpreter or virtual environment with Triton; {}", by, place,
@@ -144,7 +144,7 @@ std::map<std::string, std::int64_t> knobs_in(const provider::Payload& payload) {
   return knobs;
 }
 
-std::vector<std::string> worker_command(const Installation& installation,
+std::vector<std::string> worker_command(const TritonInstallation& installation,
                                         const std::filesystem::path& script) {
   return {installation.python.string(), "-B", script.string()};
 }

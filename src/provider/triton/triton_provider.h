@@ -17,7 +17,7 @@
 namespace hone::triton {
 
 // Finds the Python in which Triton is installed.
-struct Installation {
+struct TritonInstallation {
   std::filesystem::path python;  // an interpreter that can import it
   std::string version;           // "3.6.0"
 };
@@ -28,7 +28,7 @@ struct Installation {
 // Starts each interpreter, but imports nothing large. Environment errors: nothing found (says how
 // to get it), or a version outside of 3.5 to 3.9. A kernel's launch changes between versions, and
 // hone launches kernels itself.
-Result<Installation> find_installation(const std::string& given = {});
+Result<TritonInstallation> find_installation(const std::string& given = {});
 
 // The Python sources that compile workers run: hone's kernels and the worker itself. The files of
 // src/provider/triton/kernels and src/provider/triton/python; the worker's is "compile_worker.py".
@@ -69,7 +69,7 @@ provider::Payload payload_of(const std::map<std::string, std::int64_t>& knobs);
 std::map<std::string, std::int64_t> knobs_in(const provider::Payload& payload);
 
 // The command line of a worker of `installation`, given its file (write_sources).
-std::vector<std::string> worker_command(const Installation& installation,
+std::vector<std::string> worker_command(const TritonInstallation& installation,
                                         const std::filesystem::path& script);
 
 // Flags of the workers' job "prepare" (python/compile_worker.py).

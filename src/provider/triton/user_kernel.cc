@@ -13,8 +13,8 @@
 namespace hone::triton {
 namespace {
 
-constexpr std::array<std::string_view, 8> kKeys{"kernel",      "arguments", "constants", "grid",
-                                                "constraints", "knobs",     "default",   "scratch"};
+constexpr std::array<std::string_view, 8> kManifestKeys{
+    "kernel", "arguments", "constants", "grid", "constraints", "knobs", "default", "scratch"};
 constexpr std::array<std::string_view, 3> kOperands{"A", "B", "C"};
 constexpr std::array<std::string_view, 14> kTypes{
     "A.dtype",    "B.dtype",        "C.dtype",       "tl.float16",  "tl.bfloat16",
@@ -26,13 +26,13 @@ std::vector<std::string> words(const Names& names) {
   return {names.begin(), names.end()};
 }
 
-class Reader : private provider::ManifestReader {
+class UserKernelReader : private provider::ManifestReader {
  public:
-  explicit Reader(UserKernel& kernel) : ManifestReader(kernel), kernel_(kernel) {}
+  explicit UserKernelReader(UserKernel& kernel) : ManifestReader(kernel), kernel_(kernel) {}
 
   Status read(const std::string& text) {
     HONE_TRY(read_keys(
-        text, words(kKeys), {"kernel", "arguments", "grid", "knobs", "default"},
+        text, words(kManifestKeys), {"kernel", "arguments", "grid", "knobs", "default"},
         [this](const std::string& key, const YAML::Node& value) { return read_key(key, value); }));
     return check();
   }
@@ -142,7 +142,7 @@ Result<UserKernel> read_user_kernel(const std::string& manifest, const std::stri
   kernel.manifest = manifest;
   kernel.path = std::move(path);
   kernel.text = std::move(text);
-  HONE_TRY(Reader(kernel).read(manifest_text));
+  HONE_TRY(UserKernelReader(kernel).read(manifest_text));
   return kernel;
 }
 

@@ -44,7 +44,7 @@ void DispatchSearch::choose_strategy(double seconds, bool has_prior) {
   const bool compiles_ahead = !options.traits().compiling_disturbs;
   const double each = compiles_ahead ? kUsualSecondsBesideCompiles : kUsualSeconds;
   const auto affordable = static_cast<std::size_t>(std::max(0.0, seconds) / each);
-  const search::Choice choice = search::choose_strategy(
+  const search::StrategyChoice choice = search::choose_strategy(
       {space_.count(), std::min(note_.planned, affordable), has_prior, compiles_ahead});
   note_.strategy = choice.strategy;
   note_.why = choice.why;

@@ -14,7 +14,7 @@ enum class Needs { kNothing, kProducts, kConvolutions, kFloatSums };
 
 enum class For { kCpu, kGpu, kBoth };
 
-struct Row {
+struct FlagRow {
   std::string_view name, group;
   For target;
   Needs needs;
@@ -40,7 +40,7 @@ std::string of_functions(std::string_view pass) {
   return of_module(fmt::format("util.func({})", pass));
 }
 
-std::vector<Row> rows() {
+std::vector<FlagRow> rows() {
   constexpr std::string_view kConvolutions = "convolutions", kLayout = "layout of convolutions",
                              kLevel = "optimisation level", kFusion = "fusion",
                              kTranspose = "transposes";
@@ -235,14 +235,14 @@ std::string_view missing(Needs needs) {
   return "";
 }
 
-provider::SpecReach reach_under(const Row& row) {
+provider::SpecReach reach_under(const FlagRow& row) {
   if (row.group != kTiling) return provider::SpecReach::kAll;
   if (row.name == kBlocks) return provider::SpecReach::kBlocks;
   return std::ranges::count(row.flags, kEarly) > 0 ? provider::SpecReach::kTiles
                                                    : provider::SpecReach::kNothing;
 }
 
-provider::FlagChoice choice_of(const Row& row) {
+provider::FlagChoice choice_of(const FlagRow& row) {
   return {.name = std::string(row.name),
           .group = std::string(row.group),
           .flags = row.flags,
@@ -262,7 +262,7 @@ void add_file(provider::FlagChoice& choice, int columns, const std::filesystem::
   choice.files.push_back({file, weights_in_blocks(columns)});
 }
 
-bool says(const std::vector<std::string>& flags, const Row& row) {
+bool says(const std::vector<std::string>& flags, const FlagRow& row) {
   return std::ranges::any_of(flags, [&](const std::string& given) {
     return std::ranges::any_of(
         row.flags, [&](const std::string& flag) { return name_in(flag) == name_in(given); });
@@ -277,7 +277,7 @@ std::vector<provider::FlagChoice> flag_choices(const problem::Program& program,
                                                const std::filesystem::path& folder) {
   const bool gpu = vector_bits == 0;
   std::vector<provider::FlagChoice> choices;
-  for (const Row& row : rows()) {
+  for (const FlagRow& row : rows()) {
     if (row.target == (gpu ? For::kCpu : For::kGpu) || says(flags, row)) continue;
     provider::FlagChoice& choice = choices.emplace_back(choice_of(row));
     if (row.name == kBlocks) add_file(choice, columns_of_a_block(vector_bits), folder);
@@ -290,15 +290,15 @@ std::vector<provider::FlagChoice> known_choices(const std::vector<std::string>& 
   constexpr std::array<std::string_view, 3> kKnown = {"data tiling", "data tiling + micro-kernels",
                                                       "O3"};
   std::vector<provider::FlagChoice> choices;
-  for (const Row& row : rows())
+  for (const FlagRow& row : rows())
     if (std::ranges::count(kKnown, row.name) > 0 && !says(flags, row))
       choices.push_back(choice_of(row));
   return choices;
 }
 
 std::optional<provider::FlagChoice> reordered_sums(const std::vector<std::string>& flags) {
-  const std::vector<Row> all = rows();
-  const auto row = std::ranges::find(all, kReorderedSums, &Row::name);
+  const std::vector<FlagRow> all = rows();
+  const auto row = std::ranges::find(all, kReorderedSums, &FlagRow::name);
   const bool names_level = std::ranges::any_of(flags, [](const std::string& flag) {
     return flag.starts_with("--iree-opt-level") ||
            flag.starts_with("--iree-llvmcpu-mlir-opt-level");
@@ -308,9 +308,9 @@ std::optional<provider::FlagChoice> reordered_sums(const std::vector<std::string
 }
 
 bool is_plain_choice(std::string_view name) {
-  const std::vector<Row> all = rows();
+  const std::vector<FlagRow> all = rows();
   const bool reads_files = name == kPreprocessing || name == name_in(kTransformSpecFlag);
-  return !reads_files && std::ranges::any_of(all, [&](const Row& row) {
+  return !reads_files && std::ranges::any_of(all, [&](const FlagRow& row) {
     return std::ranges::any_of(row.flags,
                                [&](const std::string& flag) { return name_in(flag) == name; });
   });

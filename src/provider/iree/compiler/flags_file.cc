@@ -84,9 +84,9 @@ constexpr std::array<std::string_view, 9> kWriters = {
     "--iree-scheduling-dump-", "--iree-flow-trace-",    "--mlir-print-ir",
     "--mlir-timing",           "--save-temps",          "--iree-hal-executable-debug-"};
 
-class Reading {
+class FlagsReader {
  public:
-  explicit Reading(const std::string& name) : name_(name) {}
+  explicit FlagsReader(const std::string& name) : name_(name) {}
 
   Status take(const std::vector<Word>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -194,7 +194,7 @@ class Reading {
 
 Result<FileFlags> read_flags_file(const std::string& name, std::string_view text) {
   HONE_ASSIGN(const std::vector<Word> words, words_in(name, text));
-  Reading reading(name);
+  FlagsReader reading(name);
   HONE_TRY(reading.take(words));
   return std::move(reading.result);
 }

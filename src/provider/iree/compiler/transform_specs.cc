@@ -13,32 +13,34 @@ constexpr int kFloatBits = 32;
 constexpr int kLeastRows = 16;
 
 // A form in which programs have products: its loops are (batch,) rows, columns and the sum.
-struct Form {
+struct ProductForm {
   std::string_view name, maps;
   bool batch;       // of one
   bool transposed;  // the weights lie columns first
 };
 
 constexpr std::array kForms = {
-    Form{"product",
-         "affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, "
-         "affine_map<(d0, d1, d2) -> (d0, d1)>",
-         false, false},
-    Form{"transposed",
-         "affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>, "
-         "affine_map<(d0, d1, d2) -> (d0, d1)>",
-         false, true},
-    Form{"batch",
-         "affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d3, "
-         "d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>",
-         true, false},
-    Form{"transposed_batch",
-         "affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d2, "
-         "d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>",
-         true, true},
+    ProductForm{"product",
+                "affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, "
+                "affine_map<(d0, d1, d2) -> (d0, d1)>",
+                false, false},
+    ProductForm{"transposed",
+                "affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>, "
+                "affine_map<(d0, d1, d2) -> (d0, d1)>",
+                false, true},
+    ProductForm{
+        "batch",
+        "affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d3, "
+        "d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>",
+        true, false},
+    ProductForm{
+        "transposed_batch",
+        "affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d2, "
+        "d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>",
+        true, true},
 };
 
-std::string matcher(const Form& form, bool behind, int columns) {
+std::string matcher(const ProductForm& form, bool behind, int columns) {
   const int first = form.batch ? 1 : 0;
   // The operation between product and weights must be one that the compiler evaluates at compile
   // time. It reads only the weights, so its second operand is its output.
@@ -73,7 +75,7 @@ std::string matcher(const Form& form, bool behind, int columns) {
 
 // The loops end up as (batch,) blocks, rows, columns of a block, the sum: all rows use a block
 // before the next one is read.
-std::string change(const Form& form, int columns) {
+std::string change(const ProductForm& form, int columns) {
   const std::string batch = form.batch ? "0, " : "";
   const int rows = form.batch ? 1 : 0;
   const std::string reordered = fmt::format(
@@ -107,7 +109,7 @@ int columns_of_a_block(int vector_bits) {
 std::string weights_in_blocks(int columns) {
   std::string sequences;
   std::vector<std::string> pairs;
-  for (const Form& form : kForms) {
+  for (const ProductForm& form : kForms) {
     for (const bool behind : {false, true}) {
       sequences += matcher(form, behind, columns);
       pairs.push_back(

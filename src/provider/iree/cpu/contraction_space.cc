@@ -140,20 +140,18 @@ namespace {
 
 using space::Value;
 
-using Level = TileLevel;
-
 // The level for an operation over the output's dimensions.
-Level over_output(const problem::Operation& operation, const Level& level) {
-  Level tiles;
+TileLevel over_output(const problem::Operation& operation, const TileLevel& level) {
+  TileLevel tiles;
   for (const int loop : operation.operands.back().loops)
     tiles.push_back(std::max<Value>(1, level[static_cast<std::size_t>(loop)]));
   return tiles;
 }
 
 // The level for the loops as they are after an interchange (none where it is empty).
-Level in_order(const Level& level, const std::vector<int>& interchange) {
+TileLevel in_order(const TileLevel& level, const std::vector<int>& interchange) {
   if (interchange.empty()) return level;
-  Level tiles;
+  TileLevel tiles;
   for (const int loop : interchange) tiles.push_back(level[static_cast<std::size_t>(loop)]);
   return tiles;
 }
@@ -169,7 +167,7 @@ Result<Attributes> llvm_cpu_contraction_attributes(const problem::Operation& ope
                                                    const space::Configuration& configuration) {
   HONE_ASSIGN(const ContractionLoops loops, contraction_loops(operation));
   const std::size_t count = loops.loops.size();
-  Level distribution(count), cache_parallel(count), cache_reduction(count), parallel(count),
+  TileLevel distribution(count), cache_parallel(count), cache_reduction(count), parallel(count),
       reduction(count);
   for (std::size_t i = 0; i < count; ++i) {
     const ContractionLoop& loop = loops.loops[i];
@@ -190,12 +188,12 @@ Result<Attributes> llvm_cpu_contraction_attributes(const problem::Operation& ope
   HONE_ASSIGN(const Value peel, space.value(configuration, "peel"));
 
   Attributes attributes;
-  const Level tiles = over_output(operation, parallel);
+  const TileLevel tiles = over_output(operation, parallel);
   if (!loops.interchange.empty()) {
     HONE_ASSIGN(const Value interchange, space.value(configuration, kInterchangeKnob));
     if (interchange != 0) attributes.interchange = loops.interchange;
   }
-  for (Level* level : {&distribution, &cache_parallel, &cache_reduction, &parallel, &reduction})
+  for (TileLevel* level : {&distribution, &cache_parallel, &cache_reduction, &parallel, &reduction})
     *level = in_order(*level, attributes.interchange);
   attributes.lowering_config = lowering_config_text({{"distribution", distribution},
                                                      {"cache_parallel", cache_parallel},

@@ -57,10 +57,10 @@ double kept_bytes(double cache, double way, double width, double stride) {
   return cache * std::min(1.0, lines / static_cast<double>(divisor));
 }
 
-class Model {
+class ContractionModel {
  public:
-  Model(const ContractionLoops& loops, const problem::Operation& operation,
-        const problem::CpuTarget& target, const CpuTiles& tiles)
+  ContractionModel(const ContractionLoops& loops, const problem::Operation& operation,
+                   const problem::CpuTarget& target, const CpuTiles& tiles)
       : loops_(loops), target_(target), tiles_(tiles) {
     const bool first = walks(operation.operands[0], loops.lane);
     lane_ = &operation.operands[first ? 0 : 1];
@@ -243,7 +243,7 @@ class Model {
 
 CpuEstimate estimate(const ContractionLoops& loops, const problem::Operation& operation,
                      const problem::CpuTarget& target, const CpuTiles& tiles) {
-  return Model(loops, operation, target, tiles).estimate();
+  return ContractionModel(loops, operation, target, tiles).estimate();
 }
 
 std::function<double(const space::Configuration&)> llvm_cpu_prior(

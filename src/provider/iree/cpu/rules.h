@@ -52,14 +52,14 @@ struct RuleContext {
   space::Expression accumulators() const;  // vector registers
 };
 
-using Rule = void(const RuleContext& context, space::SpaceBuilder& builder);
+using ContractionRule = void(const RuleContext& context, space::SpaceBuilder& builder);
 
 // Hard.
-Rule vector_tile_within_block, cache_tile_below_distribution, vectors_within_compiler_limit,
-    accumulator_fits_stack, peeling_needs_remainders;
+ContractionRule vector_tile_within_block, cache_tile_below_distribution,
+    vectors_within_compiler_limit, accumulator_fits_stack, peeling_needs_remainders;
 
 // Soft.
-Rule ragged_block_fits_stack, tiles_divide, peeled_rest_in_registers, lanes_filled,
+ContractionRule ragged_block_fits_stack, tiles_divide, peeled_rest_in_registers, lanes_filled,
     accumulators_fit_registers, accumulators_fill_registers, rows_within_ways,
     loads_below_multiplies, outer_products, unrolled_code_small, narrow_inputs_unrolled,
     k_block_amortises_accumulator, k_block_within_pages, block_fits_l2, block_reuses_inputs,

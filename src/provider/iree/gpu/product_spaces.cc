@@ -21,7 +21,7 @@ PerLoop workgroup_tile(const problem::Operation& root) {
 
 // Whether some extent is no whole number of some matrix instruction, or open.
 bool is_padded(const problem::Operation& root, const problem::GpuTarget& target) {
-  const Loops loops = loops_of(root);
+  const LoopsByRole loops = loops_of(root);
   const auto rest = [&](int loop, int of) {
     return is_open(root, loop) || size(root, loop) % of != 0;
   };
@@ -34,7 +34,7 @@ bool is_padded(const problem::Operation& root, const problem::GpuTarget& target)
 }  // namespace
 
 bool is_matrix_product(const problem::Operation& root) {
-  const Loops loops = loops_of(root);
+  const LoopsByRole loops = loops_of(root);
   return (root.kind == OperationKind::kMatmul || root.kind == OperationKind::kBatchMatmul) &&
          loops.m.size() == 1 && loops.n.size() == 1 && loops.k.size() == 1;
 }
@@ -45,7 +45,7 @@ bool has_open_k(const problem::Operation& root) {
 
 Result<space::Space> instruction_space(const problem::Operation& root,
                                        const problem::GpuTarget& target) {
-  const Loops loops = loops_of(root);
+  const LoopsByRole loops = loops_of(root);
   const Value k = size(root, loops.k[0]);
   const Value bytes = problem::byte_size(root.operands[0].type.element);
   const bool padded = is_padded(root, target);
@@ -112,7 +112,7 @@ Result<Attributes> instruction_attributes(const problem::Operation& root,
   const auto mma = static_cast<std::size_t>(values.of("mma"));
   if (mma >= instructions.size()) return input_error("mma = {} is no matrix instruction", mma);
   const MatrixInstruction& chosen = instructions[mma];
-  const Loops loops = loops_of(root);
+  const LoopsByRole loops = loops_of(root);
   const int lanes = target.subgroup_sizes.front();
   const Value wg_m = values.of("wg_m"), wg_n = values.of("wg_n");
   const Value sg_m = values.of("sg_m"), sg_n = values.of("sg_n");
@@ -142,7 +142,7 @@ Result<Attributes> instruction_attributes(const problem::Operation& root,
 
 Result<space::Space> thread_space(const problem::Operation& root,
                                   const problem::GpuTarget& target) {
-  const Loops loops = loops_of(root);
+  const LoopsByRole loops = loops_of(root);
   constexpr Value kMaximumTile = 256, kMaximumStep = 64, kMaximumThreadTile = 64;
   space::SpaceBuilder builder;
   const Expression wg_m =
@@ -168,7 +168,7 @@ Result<space::Space> thread_space(const problem::Operation& root,
 
 Result<Attributes> thread_attributes(const problem::Operation& root,
                                      const problem::GpuTarget& target, const Values& values) {
-  const Loops loops = loops_of(root);
+  const LoopsByRole loops = loops_of(root);
   const Value wg_m = values.of("wg_m"), wg_n = values.of("wg_n");
   const Value th_m = values.of("th_m"), th_n = values.of("th_n");
   Attributes attributes;
@@ -190,7 +190,7 @@ using space::Expression;
 using space::Value;
 
 // Q (.., m, k1), K (.., k2, k1), V (.., k2, n), scale, result (.., m, n).
-struct Parts {
+struct AttentionParts {
   std::vector<int> batch;
   int m = -1, n = -1, k1 = -1, k2 = -1;
   MatrixInstruction instruction;
@@ -200,13 +200,14 @@ bool walks(const Operand& operand, int loop) {
   return std::ranges::count(operand.loops, loop) > 0;
 }
 
-std::optional<Parts> parts_of(const problem::Operation& root, const problem::GpuTarget& target) {
+std::optional<AttentionParts> parts_of(const problem::Operation& root,
+                                       const problem::GpuTarget& target) {
   if (root.kind != problem::OperationKind::kAttention || root.operands.size() != 5 ||
       target.backend != problem::GpuBackend::kCuda)
     return std::nullopt;
   const Operand &q = root.operands[0], &k = root.operands[1], &v = root.operands[2],
                 &result = root.operands[4];
-  Parts parts;
+  AttentionParts parts;
   for (int loop = 0; loop < static_cast<int>(root.loops.size()); ++loop) {
     if (size(root, loop) <= 0) return std::nullopt;
     int* place = nullptr;

@@ -14,15 +14,15 @@ namespace {
 
 using problem::ElementType;
 
-struct Known {
+struct InstructionRow {
   std::string_view arch;  // of which names begin so
   ElementType input, output;
   MatrixInstruction instruction;
 };
 
-const std::vector<Known>& known() {
+const std::vector<InstructionRow>& known() {
   using enum ElementType;
-  static const std::vector<Known> kAll = {
+  static const std::vector<InstructionRow> kAll = {
       {"sm_", kF16, kF32, {"NV_MMA_SYNC_F32_16x8x16_F16", 16, 8, 16}},
       {"sm_", kF16, kF16, {"NV_MMA_SYNC_F16_16x8x16_F16", 16, 8, 16}},
       {"sm_", kBF16, kF32, {"NV_MMA_SYNC_F32_16x8x16_BF16", 16, 8, 16}},
@@ -49,7 +49,7 @@ const std::vector<Known>& known() {
 std::vector<MatrixInstruction> matrix_instructions(const problem::GpuTarget& target,
                                                    ElementType input, ElementType output) {
   std::vector<MatrixInstruction> found;
-  for (const Known& each : known())
+  for (const InstructionRow& each : known())
     if (target.compiled_as.starts_with(each.arch) && each.input == input && each.output == output)
       found.push_back(each.instruction);
   return found;
@@ -58,26 +58,26 @@ std::vector<MatrixInstruction> matrix_instructions(const problem::GpuTarget& tar
 namespace {
 
 // A way of compiling the root that hone has a space for.
-struct Form {
+struct OwnSpace {
   std::string_view pipeline;
   Result<space::Space> (*space)(const problem::Operation& root, const problem::GpuTarget& target);
   Result<Attributes> (*attributes)(const problem::Operation& root, const problem::GpuTarget& target,
                                    const gpu::Values& values);
 };
 
-constexpr Form kMatrixInstructions{"TileAndFuse", gpu::instruction_space,
-                                   gpu::instruction_attributes};
-constexpr Form kThreads{"TileAndFuse", gpu::thread_space, gpu::thread_attributes};
-constexpr Form kRows{"VectorDistribute", gpu::row_space, gpu::row_attributes};
-constexpr Form kOutputs{"TileAndFuse", gpu::output_space, gpu::output_attributes};
-constexpr Form kAttention{"VectorDistribute", gpu::attention_space, gpu::attention_attributes};
+constexpr OwnSpace kMatrixInstructions{"TileAndFuse", gpu::instruction_space,
+                                       gpu::instruction_attributes};
+constexpr OwnSpace kThreads{"TileAndFuse", gpu::thread_space, gpu::thread_attributes};
+constexpr OwnSpace kRows{"VectorDistribute", gpu::row_space, gpu::row_attributes};
+constexpr OwnSpace kOutputs{"TileAndFuse", gpu::output_space, gpu::output_attributes};
+constexpr OwnSpace kAttention{"VectorDistribute", gpu::attention_space, gpu::attention_attributes};
 
 // Reductions have two.
-std::vector<Form> forms_of(const problem::Operation& root, const problem::GpuTarget& target) {
+std::vector<OwnSpace> forms_of(const problem::Operation& root, const problem::GpuTarget& target) {
   if (gpu::has_open_k(root)) return {};
   if (gpu::is_matrix_product(root))
     return {gpu::instructions_for(root, target).empty() ? kThreads : kMatrixInstructions};
-  std::vector<Form> forms;
+  std::vector<OwnSpace> forms;
   if (gpu::goes_along_rows(root, target)) forms.push_back(kRows);
   if (gpu::goes_by_outputs(root)) forms.push_back(kOutputs);
   if (gpu::is_known_attention(root, target)) forms.push_back(kAttention);
@@ -102,12 +102,12 @@ std::string why_no_own_space(const problem::Operation& root, const problem::GpuT
 
 Result<space::Space> gpu_own_space(const problem::Operation& root,
                                    const problem::GpuTarget& target) {
-  const std::vector<Form> forms = forms_of(root, target);
+  const std::vector<OwnSpace> forms = forms_of(root, target);
   if (forms.empty()) return input_error("{}", why_no_own_space(root, target));
   if (forms.size() == 1) return forms.front().space(root, target);
   std::vector<space::Space> parts;
   std::vector<std::string> names;
-  for (const Form& form : forms) {
+  for (const OwnSpace& form : forms) {
     HONE_ASSIGN(space::Space part, form.space(root, target));
     names.push_back(fmt::format("{}: {}", parts.size(), form.pipeline));
     parts.push_back(std::move(part));
@@ -119,7 +119,7 @@ Result<space::Space> gpu_own_space(const problem::Operation& root,
 Result<Attributes> gpu_own_attributes(const problem::Operation& root,
                                       const problem::GpuTarget& target, const space::Space& space,
                                       const space::Configuration& configuration) {
-  const std::vector<Form> forms = forms_of(root, target);
+  const std::vector<OwnSpace> forms = forms_of(root, target);
   if (forms.empty()) return input_error("{}", why_no_own_space(root, target));
   const gpu::Values values(space, configuration);
   const auto which = static_cast<std::size_t>(forms.size() == 1 ? 0 : values.of(kPipelineKnob));

@@ -10,7 +10,7 @@ namespace hone::iree::gpu {
 
 using space::Value;
 
-Loops loops_of(const problem::Operation& root) {
+LoopsByRole loops_of(const problem::Operation& root) {
   using problem::LoopRole;
   return {loops_with(root, LoopRole::kBatch), loops_with(root, LoopRole::kM),
           loops_with(root, LoopRole::kN), loops_with(root, LoopRole::kK)};

@@ -13,10 +13,10 @@
 namespace hone::iree::gpu {
 
 // Loops of a contraction by role, in loop order.
-struct Loops {
+struct LoopsByRole {
   std::vector<int> batch, m, n, k;
 };
-Loops loops_of(const problem::Operation& root);
+LoopsByRole loops_of(const problem::Operation& root);
 
 // Iterations of a loop.
 space::Value size(const problem::Operation& root, int loop);

@@ -182,8 +182,8 @@ std::optional<MemoryLimit> memory_limit(const space::SpaceBuilder& builder) {
   for (const space::Constraint& constraint : builder.definition().constraints) {
     const Expression& stated = constraint.expression;
     if (constraint.name.find("shared memory must fit") == std::string::npos ||
-        stated.operation() != space::Operation::kLessEqual ||
-        stated.operands()[1].operation() != space::Operation::kConstant)
+        stated.operation() != space::Operator::kLessEqual ||
+        stated.operands()[1].operation() != space::Operator::kConstant)
       continue;
     return MemoryLimit{stated.operands()[0], stated.operands()[1].constant_value()};
   }
@@ -244,7 +244,7 @@ void add_scores(space::SpaceBuilder& builder) {
   if (!step) return;
   for (const space::Constraint& constraint : builder.definition().constraints) {
     if (constraint.name != "qk_mma_n == pv_mma_n" ||
-        constraint.expression.operation() != space::Operation::kEqual)
+        constraint.expression.operation() != space::Operator::kEqual)
       continue;
     const Expression columns = constraint.expression.operands()[0];
     builder.require(std::string(kScoresRule), "{} columns of scores are whole instructions of {}",
@@ -305,9 +305,9 @@ void add_channels_first(const problem::Operation& root, const std::optional<Memo
 
 // The sum with the larger side of every choice in it.
 Expression at_most(const Expression& bytes) {
-  if (bytes.operation() == space::Operation::kIfThenElse)
+  if (bytes.operation() == space::Operator::kIfThenElse)
     return max(bytes.operands()[1], bytes.operands()[2]);
-  if (bytes.operation() != space::Operation::kAdd) return bytes;
+  if (bytes.operation() != space::Operator::kAdd) return bytes;
   Expression sum = space::constant(0);
   for (const Expression& operand : bytes.operands()) sum = sum + at_most(operand);
   return sum;

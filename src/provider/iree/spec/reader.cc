@@ -29,7 +29,7 @@ MlirOperation sequence_named(const Ir& ir, MlirOperation module, const std::stri
   return {};
 }
 
-void read_configuration(const Ir& ir, MlirOperation sequence, SpecFileEntry& entry) {
+void read_configuration(const Ir& ir, MlirOperation sequence, ParsedSpecEntry& entry) {
   ir.walk(sequence, [&](MlirOperation operation) {
     if (!ir.is(operation, "transform.param.constant") || !entry.lowering_config.empty()) return;
     const MlirAttribute value = ir.attribute(operation, "value");
@@ -63,7 +63,7 @@ class SpecReader {
   SpecReader(const Ir& ir, MlirOperation module, const std::string& path)
       : ir_(ir), module_(module), path_(path) {}
 
-  Result<SpecFile> read() {
+  Result<ParsedSpec> read() {
     const MlirOperation entry_point = sequence_named(ir_, module_, kEntryPoint);
     if (!entry_point)
       return input_error(
@@ -95,7 +95,7 @@ class SpecReader {
                                kEntryPoint);
         return;
       }
-      SpecFileEntry entry;
+      ParsedSpecEntry entry;
       entry.matcher = ir_.symbol(matcher);
       entry.line = line_of(ir_, matcher);
       read_configuration(ir_, matcher, entry);
@@ -128,7 +128,7 @@ class SpecReader {
   const Ir& ir_;
   MlirOperation module_;
   const std::string& path_;
-  SpecFile spec_;
+  ParsedSpec spec_;
   std::string marks_;
   std::string problem_;
   bool restores_batch_ = false;
@@ -136,8 +136,8 @@ class SpecReader {
 
 }  // namespace
 
-Result<SpecFile> read_spec_file(const Library& library, const std::string& path,
-                                std::string_view bytes) {
+Result<ParsedSpec> read_spec_file(const Library& library, const std::string& path,
+                                  std::string_view bytes) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
   const Ir ir(session.api());
   Invocation invocation(session);

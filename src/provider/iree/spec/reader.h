@@ -11,7 +11,7 @@
 namespace hone::iree {
 
 // A pair of the spec's transform.foreach_match: a matcher and the configuration of its matches.
-struct SpecFileEntry {
+struct ParsedSpecEntry {
   std::string matcher;  // symbol of its named sequence
   int line = 0;         // of the file, where that begins; 0 in bytecode
   // The compilation_info in the matcher or the action, as the compiler prints its parts; empty if
@@ -20,8 +20,8 @@ struct SpecFileEntry {
   std::string translation_info;
 };
 
-struct SpecFile {
-  std::vector<SpecFileEntry> entries;  // in order; of those that match, the first is applied
+struct ParsedSpec {
+  std::vector<ParsedSpecEntry> entries;  // in order; of those that match, the first is applied
   // A spec that configures nothing. Its entry i marks the function of each operation that entry i
   // of the file matches, whatever the others match. The mark is the attribute kMarkPrefix + i. The
   // compiler's own remarks about applied strategies prove neither.
@@ -33,8 +33,8 @@ inline constexpr char kMarkPrefix[] = "hone.entry.";
 // Reads a spec (text or bytecode; `path` names it in messages). Input errors: the compiler's words
 // ("spec.mlir:3:5: error: ...") when it does not parse or verify; no @__kernel_config, which is
 // what the compiler runs, or no entry in it.
-Result<SpecFile> read_spec_file(const Library& library, const std::string& path,
-                                std::string_view bytes);
+Result<ParsedSpec> read_spec_file(const Library& library, const std::string& path,
+                                  std::string_view bytes);
 
 // Two tuning specs as one. Links two specs into one text with the entries of both; matches in
 // `first` take precedence over matches in `second`. The compiler's own pass

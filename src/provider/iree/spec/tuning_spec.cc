@@ -29,7 +29,7 @@ std::string producer_text(std::string_view handle, const problem::SurroundingOpe
 }
 
 // The producers of the root's operands tell the root from others of the same types.
-std::string surrounding_matchers(const SpecEntry& entry) {
+std::string surrounding_matchers(const TuningSpecEntry& entry) {
   std::string text;
   for (std::size_t i = 0; i < entry.surrounding.size(); ++i) {
     const problem::SurroundingOperation& operation = entry.surrounding[i];
@@ -42,7 +42,7 @@ std::string surrounding_matchers(const SpecEntry& entry) {
   return text;
 }
 
-std::string matcher(const SpecEntry& entry, const std::string& symbol) {
+std::string matcher(const TuningSpecEntry& entry, const std::string& symbol) {
   std::string text = fmt::format(
       "  // {}: {}\n"
       "  transform.named_sequence @match_{}(%root: !transform.any_op {{transform.readonly}})\n"
@@ -75,7 +75,7 @@ std::string annotation(std::string_view handle, std::string_view config) {
 
 // The layout of the readers of a reduction, where they walk as many loops: a reader of the sums
 // alone walks fewer and gets none.
-std::string sibling_annotation(const SpecEntry& entry, std::string_view handle) {
+std::string sibling_annotation(const TuningSpecEntry& entry, std::string_view handle) {
   if (entry.sibling_config.empty()) return {};
   const std::vector<std::string> loops(entry.root.loops.size(), "#linalg.iterator_type<parallel>");
   return fmt::format(
@@ -112,7 +112,7 @@ std::string reader_text(std::string_view handle, const problem::SurroundingOpera
       handle, handle_of(operation.from), operation.name, attributes);
 }
 
-std::string surrounding_annotations(const SpecEntry& entry, std::string_view root) {
+std::string surrounding_annotations(const TuningSpecEntry& entry, std::string_view root) {
   std::string text;
   for (std::size_t i = 0; i < entry.surrounding.size() && i < entry.surrounding_configs.size();
        ++i) {
@@ -128,7 +128,7 @@ std::string surrounding_annotations(const SpecEntry& entry, std::string_view roo
 
 // A CPU's root that nothing in its dispatch reads. Compiled with other flags the same operation may
 // have readers beside it, which would be left without a configuration.
-bool ends_its_dispatch(const SpecEntry& entry) {
+bool ends_its_dispatch(const TuningSpecEntry& entry) {
   const bool tiled_alone = entry.root.kind == problem::OperationKind::kReduction ||
                            entry.root.kind == problem::OperationKind::kElementwise;
   return tiled_alone && entry.lowering_config.starts_with("#iree_cpu.") &&
@@ -153,7 +153,7 @@ constexpr std::string_view kLastOfItsDispatch =
     "      : (!transform.any_op) -> !transform.any_op\n";
 
 // The action for a root that IREE lays out in one way only.
-std::string whole_root_action(const SpecEntry& entry) {
+std::string whole_root_action(const TuningSpecEntry& entry) {
   const bool last = ends_its_dispatch(entry);
   std::string text = last ? std::string(kLastOfItsDispatch) : std::string();
   text += fmt::format(
@@ -170,7 +170,7 @@ std::string whole_root_action(const SpecEntry& entry) {
          surrounding_annotations(entry, last ? "last" : "root");
 }
 
-std::string contraction_action(const SpecEntry& entry) {
+std::string contraction_action(const TuningSpecEntry& entry) {
   // The filter leaves an empty handle, on which nothing happens, for a root whose result type
   // carries an encoding (data tiling).
   const std::string_view found = entry.interchange.empty() ? "plain" : "found";
@@ -216,7 +216,7 @@ std::string in_function(const std::string& body, std::string_view function, std:
       number, function, body);
 }
 
-std::string action(const SpecEntry& entry, const std::string& symbol) {
+std::string action(const TuningSpecEntry& entry, const std::string& symbol) {
   std::string text = fmt::format(
       "  transform.named_sequence @apply_{}(%root: !transform.any_op {{transform.{}}},\n"
       "                                     %info: !transform.any_param {{transform.readonly}}) "
@@ -245,7 +245,7 @@ std::string comment_lines(std::string_view header) {
   return text;
 }
 
-Status check_entry(const SpecEntry& entry) {
+Status check_entry(const TuningSpecEntry& entry) {
   if (const Status matched = can_match(matched_root(entry.root, entry.surrounding)); !matched)
     return input_error("spec entry '{}': {}", entry.name, matched.error().message);
   if (entry.lowering_config.empty() || entry.translation_info.empty())
@@ -258,7 +258,7 @@ Status check_entry(const SpecEntry& entry) {
 
 }  // namespace
 
-Result<std::string> tuning_spec_text(const std::vector<SpecEntry>& entries,
+Result<std::string> tuning_spec_text(const std::vector<TuningSpecEntry>& entries,
                                      std::string_view header) {
   if (entries.empty()) return input_error("a tuning spec needs at least one entry");
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -271,7 +271,7 @@ Result<std::string> tuning_spec_text(const std::vector<SpecEntry>& entries,
 
   std::string text = comment_lines(header);
   const bool restores = std::ranges::any_of(
-      entries, [](const SpecEntry& entry) { return has_restored_batch(entry.root); });
+      entries, [](const TuningSpecEntry& entry) { return has_restored_batch(entry.root); });
   // The second attribute promises one foreach_match and nothing else. A spec that restores the
   // batch loop breaks this promise.
   text += fmt::format("module attributes {{\n  transform.with_named_sequence{}\n}} {{\n",

@@ -14,7 +14,7 @@
 namespace hone::iree {
 
 // The configuration of every dispatch whose root operation is `root`.
-struct SpecEntry {
+struct TuningSpecEntry {
   problem::Operation root;
   std::string lowering_config;   // "#iree_cpu.lowering_config<...>"
   std::string translation_info;  // "#iree_codegen.translation_info<...>"
@@ -46,7 +46,7 @@ struct SpecEntry {
 // pass pipeline").
 // Input errors: an entry that no matcher can be written for; no configuration; two entries of one
 // spec class (both are named); no entry at all.
-Result<std::string> tuning_spec_text(const std::vector<SpecEntry>& entries,
+Result<std::string> tuning_spec_text(const std::vector<TuningSpecEntry>& entries,
                                      std::string_view header = {});
 
 }  // namespace hone::iree
