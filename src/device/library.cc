@@ -1,5 +1,7 @@
 #include "device/library.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 
 #include "problem/contraction.h"
@@ -118,6 +120,22 @@ std::optional<std::array<std::size_t, 3>> narrowed_bindings(const Dispatch& disp
 }
 
 }  // namespace
+
+Result<SharedLibrary> SharedLibrary::open(const std::vector<std::string>& names) {
+  std::string reason = "no name to try";
+  SharedLibrary library;
+  for (const std::string& name : names) {
+    library.handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    library.name_ = name;
+    if (library.handle_ != nullptr) return library;
+    reason = dlerror();
+  }
+  return environment_error("{}", reason);
+}
+
+void* SharedLibrary::address(const char* symbol) const {
+  return dlsym(handle_, symbol);
+}
 
 Result<Product> plan_product(const Operation& operation) {
   if (!problem::is_contraction(operation.kind) || problem::is_dynamic(operation) ||

@@ -18,6 +18,27 @@
 
 namespace hone::device {
 
+// A shared library that is opened at run time and never closed: libraries do not end their threads.
+class SharedLibrary {
+ public:
+  // The first of `names` that opens; else an environment error in the words of the last attempt.
+  static Result<SharedLibrary> open(const std::vector<std::string>& names);
+
+  const std::string& name() const { return name_; }
+  // Looks `symbol` up; null if the library has no such function.
+  template <class Function>
+  bool find(const char* symbol, Function& function) const {
+    function = reinterpret_cast<Function>(address(symbol));
+    return function != nullptr;
+  }
+
+ private:
+  void* address(const char* symbol) const;
+
+  void* handle_ = nullptr;
+  std::string name_;
+};
+
 // A matrix product as a vendor's library is asked for it: C[b] = A[b] B[b] for `batches` b, of
 // dense row-major matrices that follow one another; terms are added up in f32.
 struct Product {

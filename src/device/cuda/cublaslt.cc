@@ -1,7 +1,5 @@
 #include "device/cuda/cublaslt.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
@@ -14,6 +12,9 @@
 namespace hone::device::cuda {
 namespace {
 
+// Workspace that the library may use, as PyTorch and NVIDIA's own benchmarks give it at most.
+constexpr std::size_t kLtWorkspaceBytes = std::size_t{256} << 20;
+
 // cublasLtGetVersion counts 10000 x major + 100 x minor + patch from CUDA 12 on. Smaller numbers
 // are older libraries in either way of counting.
 constexpr std::size_t kOldestCublasLt = 120000;
@@ -21,21 +22,19 @@ constexpr const char* kHowToName =
     "PyTorch's wheels and the CUDA toolkit (12.0 or later) have it; HONE_CUBLASLT names the file";
 
 template <class Signature>
-Status find_call(void* library, const std::string& name, const char* symbol, Signature& function) {
-  function = reinterpret_cast<Signature>(dlsym(library, symbol));
-  if (function == nullptr)
-    return environment_error("{} has no function {}: it is no cuBLASLt of CUDA 12.0 or later; {}",
-                             name, symbol, kHowToName);
-  return {};
+Status find_call(const SharedLibrary& library, const char* symbol, Signature& function) {
+  if (library.find(symbol, function)) return {};
+  return environment_error("{} has no function {}: it is no cuBLASLt of CUDA 12.0 or later; {}",
+                           library.name(), symbol, kHowToName);
 }
 
-Status find_calls(void* library, const std::string& name, CublasLtApi& api) {
+Status find_calls(const SharedLibrary& library, CublasLtApi& api) {
 #define HONE_CUBLASLT_FIND(member, symbol, parameters) \
-  HONE_TRY(find_call(library, name, symbol, api.member));
+  HONE_TRY(find_call(library, symbol, api.member));
   HONE_CUBLASLT_CALLS(HONE_CUBLASLT_FIND)
 #undef HONE_CUBLASLT_FIND
-  HONE_TRY(find_call(library, name, "cublasLtGetVersion", api.version));
-  return find_call(library, name, "cublasLtGetStatusName", api.status_name);
+  HONE_TRY(find_call(library, "cublasLtGetVersion", api.version));
+  return find_call(library, "cublasLtGetStatusName", api.status_name);
 }
 
 }  // namespace
@@ -47,24 +46,16 @@ std::vector<std::string> cublaslt_names() {
 }
 
 Result<std::shared_ptr<const CublasLt>> CublasLt::open(const std::vector<std::string>& names) {
-  void* library = nullptr;
-  std::string opened, why = "no name to try";
-  for (const std::string& name : names) {
-    if (library != nullptr) break;
-    library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library != nullptr)
-      opened = name;
-    else
-      why = dlerror();
-  }
-  if (library == nullptr)
-    return environment_error("cuBLASLt is not on this machine ({}): {}", why, kHowToName);
+  const auto library = SharedLibrary::open(names);
+  if (!library)
+    return environment_error("cuBLASLt is not on this machine ({}): {}", library.error().message,
+                             kHowToName);
   const std::shared_ptr<CublasLt> lt(new CublasLt);
-  HONE_TRY(find_calls(library, opened, lt->api_));
+  HONE_TRY(find_calls(*library, lt->api_));
   lt->version_ = lt->api_.version();
   if (lt->version_ < kOldestCublasLt)
     return environment_error("{} is too old: version {}, hone needs {} (CUDA 12.0) or later; {}",
-                             opened, lt->version_, kOldestCublasLt, kHowToName);
+                             library->name(), lt->version_, kOldestCublasLt, kHowToName);
   return std::shared_ptr<const CublasLt>(lt);
 }
 

@@ -144,9 +144,6 @@ struct ColumnMajorProduct {
 // the output is f32 or of the operands' type.
 Result<ColumnMajorProduct> column_major(const Product& product);
 
-// Workspace that the library may use, as PyTorch and NVIDIA's own benchmarks give it at most.
-inline constexpr std::size_t kLtWorkspaceBytes = std::size_t{256} << 20;
-
 // Returns the algorithms that cublasLtMatmulAlgoGetHeuristic proposes for the product, best guess
 // first, at most `most`. Errors: those of column_major; a failure in the library's words, or if it
 // proposes none.

@@ -1,9 +1,9 @@
 #include "device/cuda/driver.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
+
+#include "device/library.h"
 
 namespace hone::device::cuda {
 namespace {
@@ -12,37 +12,34 @@ constexpr int kOldestDriver = 11000;
 constexpr DriverCode kNoDevice = 100;
 
 template <class Signature>
-Status find(void* library, const std::string& name, const char* symbol, Signature& function) {
-  function = reinterpret_cast<Signature>(dlsym(library, symbol));
-  if (function == nullptr)
-    return environment_error(
-        "{} has no function {}: the NVIDIA driver is too old; hone needs one of CUDA {}.{} or "
-        "later",
-        name, symbol, kOldestDriver / 1000, kOldestDriver % 1000 / 10);
-  return {};
+Status find_driver_call(const SharedLibrary& library, const char* symbol, Signature& function) {
+  if (library.find(symbol, function)) return {};
+  return environment_error(
+      "{} has no function {}: the NVIDIA driver is too old; hone needs one of CUDA {}.{} or "
+      "later",
+      library.name(), symbol, kOldestDriver / 1000, kOldestDriver % 1000 / 10);
 }
 
-Status find_all(void* library, const std::string& name, DriverApi& api) {
+Status find_driver_calls(const SharedLibrary& library, DriverApi& api) {
 #define HONE_CUDA_FIND(member, symbol, parameters) \
-  HONE_TRY(find(library, name, symbol, api.member));
+  HONE_TRY(find_driver_call(library, symbol, api.member));
   HONE_CUDA_CALLS(HONE_CUDA_FIND)
 #undef HONE_CUDA_FIND
-  api.encode_tensor_map =
-      reinterpret_cast<EncodeTensorMap>(dlsym(library, "cuTensorMapEncodeTiled"));
+  library.find("cuTensorMapEncodeTiled", api.encode_tensor_map);
   return {};
 }
 
 }  // namespace
 
 Result<std::shared_ptr<Driver>> Driver::open(const std::string& library) {
-  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr)
+  const auto opened = SharedLibrary::open({library});
+  if (!opened)
     return environment_error(
         "the NVIDIA driver is not available ({}): install it, or choose "
         "another device",
-        dlerror());
+        opened.error().message);
   const std::shared_ptr<Driver> driver(new Driver);
-  HONE_TRY(find_all(handle, library, driver->api_));
+  HONE_TRY(find_driver_calls(*opened, driver->api_));
   const DriverApi& call = driver->api_;
   if (const DriverCode code = call.init(0); code == kNoDevice)
     return environment_error("the NVIDIA driver finds no GPU on this machine");

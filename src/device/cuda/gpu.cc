@@ -1,12 +1,12 @@
 #include "device/cuda/gpu.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "device/library.h"
 #include "device/place.h"
 
 namespace hone::device::cuda {
@@ -176,24 +176,21 @@ bool disturbs(std::uint64_t reasons) {
 }
 
 Result<Nvml> Nvml::open(const std::string& uuid, const std::string& library) {
-  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr)
+  const auto opened = SharedLibrary::open({library});
+  if (!opened)
     return environment_error(
         "clocks and throttling are not known: NVIDIA's management library is missing ({})",
-        dlerror());
+        opened.error().message);
   const auto api = std::make_shared<Api>();
-  const auto find = [handle](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-  };
-  find(api->init, "nvmlInit_v2");
-  find(api->device_by_uuid, "nvmlDeviceGetHandleByUUID");
-  find(api->clock, "nvmlDeviceGetClockInfo");
-  find(api->most_clock, "nvmlDeviceGetMaxClockInfo");
-  find(api->milliwatts, "nvmlDeviceGetPowerUsage");
-  find(api->milliwatt_limit, "nvmlDeviceGetEnforcedPowerLimit");
-  find(api->celsius, "nvmlDeviceGetTemperature");
-  find(api->throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
-  find(api->processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+  opened->find("nvmlInit_v2", api->init);
+  opened->find("nvmlDeviceGetHandleByUUID", api->device_by_uuid);
+  opened->find("nvmlDeviceGetClockInfo", api->clock);
+  opened->find("nvmlDeviceGetMaxClockInfo", api->most_clock);
+  opened->find("nvmlDeviceGetPowerUsage", api->milliwatts);
+  opened->find("nvmlDeviceGetEnforcedPowerLimit", api->milliwatt_limit);
+  opened->find("nvmlDeviceGetTemperature", api->celsius);
+  opened->find("nvmlDeviceGetCurrentClocksThrottleReasons", api->throttle_reasons);
+  opened->find("nvmlDeviceGetComputeRunningProcesses_v3", api->processes);
   Nvml nvml;
   if (api->init == nullptr || api->device_by_uuid == nullptr || api->init() != 0 ||
       api->device_by_uuid(uuid.c_str(), &nvml.device_) != 0)

@@ -1,6 +1,5 @@
 #include "device/cuda/toolkit.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -10,6 +9,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/python_environments.h"
+#include "device/library.h"
 
 namespace hone::device::cuda {
 namespace {
@@ -117,20 +117,13 @@ struct NvrtcApi {
   int (*destroy)(NvrtcProgram*) = nullptr;
 };
 
-bool find_all(void* library, NvrtcApi& api) {
-  bool found = true;
-  const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    found = found && function != nullptr;
-  };
-  find(api.create, "nvrtcCreateProgram");
-  find(api.compile, "nvrtcCompileProgram");
-  find(api.ptx_size, "nvrtcGetPTXSize");
-  find(api.ptx, "nvrtcGetPTX");
-  find(api.log_size, "nvrtcGetProgramLogSize");
-  find(api.log, "nvrtcGetProgramLog");
-  find(api.destroy, "nvrtcDestroyProgram");
-  return found;
+bool find_all(const SharedLibrary& library, NvrtcApi& api) {
+  return library.find("nvrtcCreateProgram", api.create) &&
+         library.find("nvrtcCompileProgram", api.compile) &&
+         library.find("nvrtcGetPTXSize", api.ptx_size) && library.find("nvrtcGetPTX", api.ptx) &&
+         library.find("nvrtcGetProgramLogSize", api.log_size) &&
+         library.find("nvrtcGetProgramLog", api.log) &&
+         library.find("nvrtcDestroyProgram", api.destroy);
 }
 
 std::string text(NvrtcProgram program, int (*size)(NvrtcProgram, std::size_t*),
@@ -150,11 +143,9 @@ std::vector<std::string> nvrtc_names() {
 }
 
 Result<std::string> compile_cuda(const std::string& source, const std::vector<std::string>& names) {
-  void* library = nullptr;
-  for (const std::string& name : names)
-    if (library == nullptr) library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto library = SharedLibrary::open(names);
   NvrtcApi api;
-  if (library == nullptr || !find_all(library, api))
+  if (!library || !find_all(*library, api))
     return environment_error("NVIDIA's run-time compiler (libnvrtc) is not on this machine");
   NvrtcProgram program = nullptr;
   if (api.create(&program, source.c_str(), "hone.cu", 0, nullptr, nullptr) != 0)

@@ -1,9 +1,7 @@
 #include "provider/library/host_libraries.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -41,29 +39,23 @@ void set_openblas_environment(std::size_t cores) {
 Result<SgemmRoutine> open_openblas(std::span<const int> cores) {
   if (cores.empty()) return input_error("OpenBLAS needs at least one core");
   set_openblas_environment(cores.size());
-  void* library = nullptr;  // never closed: the library does not end its threads
-  std::string reason;
+  Result<device::SharedLibrary> library;
   start_on_cores(cores, [&] {
-    library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      reason = dlerror();
-      return;
-    }
-    if (auto set_threads =
-            reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads")))
+    library = device::SharedLibrary::open({"libopenblas.so.0"});
+    void (*set_threads)(int) = nullptr;
+    if (library && library->find("openblas_set_num_threads", set_threads))
       set_threads(static_cast<int>(cores.size()));
   });
-  if (library == nullptr)
+  if (!library)
     return environment_error("OpenBLAS is not available ({}): apt install libopenblas0-pthread",
-                             reason);
-  const auto sgemm = reinterpret_cast<CblasSgemm>(dlsym(library, "cblas_sgemm"));
-  if (sgemm == nullptr)
+                             library.error().message);
+  CblasSgemm sgemm = nullptr;
+  if (!library->find("cblas_sgemm", sgemm))
     return environment_error(
         "libopenblas.so.0 has no cblas_sgemm: apt install libopenblas0-pthread");
   SgemmRoutine routine;
-  if (auto configuration =
-          reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config")))
-    routine.version = configuration();
+  const char* (*configuration)() = nullptr;
+  if (library->find("openblas_get_config", configuration)) routine.version = configuration();
   routine.call = [sgemm](const Sgemm& shape, const float* a, const float* b, float* c) -> Status {
     const int m = static_cast<int>(shape.m), n = static_cast<int>(shape.n),
               k = static_cast<int>(shape.k);
@@ -88,8 +80,6 @@ using DnnlSgemm = int (*)(char transpose_a, char transpose_b, std::int64_t m, st
 struct Version {
   int major, minor, patch;
 };
-
-constexpr std::array kNames = {"libdnnl.so.3", "libdnnl.so.2"};
 
 // Variables that OpenMP reads when it is loaded; the user's own values are kept.
 void set_openmp_environment(std::size_t cores) {
@@ -124,18 +114,16 @@ void start_threads(const SgemmRoutine& routine) {
 Result<SgemmRoutine> open_onednn(std::span<const int> cores) {
   if (cores.empty()) return input_error("oneDNN needs at least one core");
   set_openmp_environment(cores.size());
-  void* library = nullptr;  // never closed: OpenMP does not end its threads
-  std::string reason;
-  for (const char* const name : kNames) {
-    if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) reason = dlerror();
-  }
-  if (library == nullptr)
-    return environment_error("oneDNN is not available ({}): apt install libdnnl2", reason);
-  const auto sgemm = reinterpret_cast<DnnlSgemm>(dlsym(library, "dnnl_sgemm"));
-  if (sgemm == nullptr) return environment_error("libdnnl has no dnnl_sgemm: apt install libdnnl2");
+  const auto library = device::SharedLibrary::open({"libdnnl.so.3", "libdnnl.so.2"});
+  if (!library)
+    return environment_error("oneDNN is not available ({}): apt install libdnnl2",
+                             library.error().message);
+  DnnlSgemm sgemm = nullptr;
+  if (!library->find("dnnl_sgemm", sgemm))
+    return environment_error("libdnnl has no dnnl_sgemm: apt install libdnnl2");
   SgemmRoutine routine = routine_of(sgemm);
-  if (auto version = reinterpret_cast<const Version* (*)()>(dlsym(library, "dnnl_version")))
+  const Version* (*version)() = nullptr;
+  if (library->find("dnnl_version", version))
     if (const Version* const known = version())
       routine.version = fmt::format("oneDNN {}.{}.{}", known->major, known->minor, known->patch);
   start_on_cores(cores, [&] { start_threads(routine); });

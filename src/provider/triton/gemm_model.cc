@@ -10,6 +10,18 @@
 namespace hone::triton {
 namespace {
 
+// Latencies, in seconds.
+constexpr double kLatency = 500e-9;  // of memory under load, to a unit
+constexpr double kStep = 20e-9;      // barriers and the loop itself
+constexpr double kLaunch = 2e-6;     // of a kernel behind another
+
+// Share of their peak that matrix units sustain over a GEMM. cuBLAS reaches at most 760 of 989
+// TFLOP/s on an H200.
+constexpr double kSustained = 0.77;
+
+// Hopper's older, warp-wide instructions give at most 62 % of its peak (Luo et al. 2024).
+constexpr double kWarpWide = 0.62;
+
 // Seen on an H200: what loops that compute addresses and copy through registers or cp.async reach
 // of those with tensor descriptors (506 of 684 and 552 of 690 TFLOP/s).
 constexpr double kAddressed = 0.77;

@@ -20,16 +20,6 @@
 
 namespace hone::triton {
 
-// Latencies, in seconds.
-inline constexpr double kLatency = 500e-9;  // of memory under load, to a unit
-inline constexpr double kStep = 20e-9;      // barriers and the loop itself
-inline constexpr double kLaunch = 2e-6;     // of a kernel behind another
-// Share of their peak that matrix units sustain over a GEMM. cuBLAS reaches at most 760 of 989
-// TFLOP/s on an H200.
-inline constexpr double kSustained = 0.77;
-// Hopper's older, warp-wide instructions give at most 62 % of its peak (Luo et al. 2024).
-inline constexpr double kWarpWide = 0.62;
-
 // Knob values of a configuration that the model uses.
 struct GemmChoice {
   std::int64_t structure = 0;

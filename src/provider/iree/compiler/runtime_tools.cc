@@ -63,6 +63,13 @@ problem::ArgumentForm form_at(const std::vector<problem::ArgumentForm>& forms, s
   return i < forms.size() ? forms[i] : problem::ArgumentForm::kPlain;
 }
 
+// Whether NumPy's files have no such element type, so that the tools write its bytes alone.
+bool lacks_npy(const problem::TensorType& type) {
+  return type.element == problem::ElementType::kBF16 ||
+         type.element == problem::ElementType::kF8E4M3 ||
+         type.element == problem::ElementType::kF8E5M2;
+}
+
 // Whether iree-run-module has no .npy form for it and writes its bytes only.
 bool is_raw(const provider::ProgramCall& call, std::size_t result) {
   if (result >= call.function.outputs.size() || problem::is_dynamic(call.function.outputs[result]))
@@ -188,12 +195,6 @@ std::string returning_module(const provider::ProgramCall& call) {
 
 std::vector<std::string> returning_module_flags() {
   return {"--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"};
-}
-
-bool lacks_npy(const problem::TensorType& type) {
-  return type.element == problem::ElementType::kBF16 ||
-         type.element == problem::ElementType::kF8E4M3 ||
-         type.element == problem::ElementType::kF8E5M2;
 }
 
 Result<std::string> dump_module(const Installation& installation,

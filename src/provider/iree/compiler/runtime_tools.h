@@ -33,9 +33,6 @@ std::string returning_module(const provider::ProgramCall& call);
 // The flags that such a text is compiled with.
 std::vector<std::string> returning_module_flags();
 
-// Whether NumPy's files have no such element type, so that the tools write its bytes alone.
-bool lacks_npy(const problem::TensorType& type);
-
 // Runs iree-dump-module and returns the module's metadata as it prints them. A failure with the
 // tool's words if the file is no module.
 Result<std::string> dump_module(const Installation& installation,

@@ -79,8 +79,13 @@ Result<std::optional<space::Space>> without_one(const space::Space& space,
   return std::nullopt;
 }
 
-}  // namespace
-
+// Returns `space` if its soft rules together leave at least 16 configurations: fewer are not worth
+// a search (odd extents, small problems). Otherwise drops the first rule of `relaxation_order`
+// whose removal alone leaves 16, and 16 times as many as now. If there is no such rule, returns a
+// non-empty `space` unchanged. For an empty one, drops the first rule whose removal alone leaves
+// any configuration. If that fails too, drops as many rules as it takes, in that order, or all soft
+// rules.
+// Errors: the space's own.
 Result<space::Space> relaxed_to_searchable(const space::Space& space,
                                            std::span<const std::string_view> relaxation_order) {
   const std::uint64_t count = space.count().value;
@@ -104,6 +109,8 @@ Result<space::Space> relaxed_to_searchable(const space::Space& space,
   }
   return space.relax({"all"});
 }
+
+}  // namespace
 
 Result<space::Space> searchable_space(space::SpaceBuilder builder,
                                       std::span<const std::string_view> relaxation_order,

@@ -19,16 +19,6 @@ namespace hone::iree {
 Result<space::Space> space_outside(std::string_view rule, space::SpaceBuilder builder,
                                    std::span<const std::string_view> relaxation_order);
 
-// Returns `space` if its soft rules together leave at least 16 configurations: fewer are not worth
-// a search (odd extents, small problems). Otherwise drops the first rule of `relaxation_order`
-// whose removal alone leaves 16, and 16 times as many as now. If there is no such rule, returns a
-// non-empty `space` unchanged. For an empty one, drops the first rule whose removal alone leaves
-// any configuration. If that fails too, drops as many rules as it takes, in that order, or all soft
-// rules.
-// Errors: the space's own.
-Result<space::Space> relaxed_to_searchable(const space::Space& space,
-                                           std::span<const std::string_view> relaxation_order);
-
 // Builds the space that `builder` states and relaxes it (relaxed_to_searchable). With `audited`,
 // the name of one of its hard rules, returns the configurations that break this rule alone
 // (space_outside). Errors: SpaceBuilder::build's, space_outside's.

@@ -3,6 +3,14 @@
 namespace hone::iree {
 namespace {
 
+// The compiler's limit on the stack of one dispatch function, in bytes
+// (--iree-llvmcpu-stack-allocation-limit).
+constexpr std::int64_t kStackBytes = 32768;
+
+// Copies on the stack of an accumulator block that its tiles do not divide
+// (ragged_block_fits_stack).
+constexpr std::int64_t kRaggedCopies = 2;
+
 using space::constant;
 using space::Expression;
 

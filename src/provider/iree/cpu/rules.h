@@ -19,12 +19,6 @@ namespace hone::iree {
 // The compiler's limit on one vector value: 512 native vectors
 // (--iree-llvmcpu-max-allowed-number-of-native-vectors).
 inline constexpr std::int64_t kMostNativeVectors = 512;
-// The compiler's limit on the stack of one dispatch function, in bytes
-// (--iree-llvmcpu-stack-allocation-limit).
-inline constexpr std::int64_t kStackBytes = 32768;
-// Copies on the stack of an accumulator block that its tiles do not divide
-// (ragged_block_fits_stack).
-inline constexpr std::int64_t kRaggedCopies = 2;
 
 // Input of the rules. Tiles are indexed by loop; nothing if the loop has no such knob.
 struct RuleContext {

@@ -25,6 +25,16 @@ std::vector<space::Value> own_domain(std::string_view knob) {
   return {};
 }
 
+// Whether an assertion only says what the compiler's authors think is fast: a limit that stands for
+// registers without counting them, or a fixed number of subgroups or stages.
+bool is_heuristic(std::string_view message) {
+  constexpr std::array<std::string_view, 5> kGuesses = {
+      "max VGPRs", "max_vgprs", "sg_num <=", "prefetch_num_stages ==", "sg_m_cnt * sg_n_cnt == 4"};
+  return std::ranges::any_of(kGuesses, [&](std::string_view guess) {
+    return message.find(guess) != std::string_view::npos;
+  });
+}
+
 class Building {
  public:
   explicit Building(const StatedSet& set) : set_(set) {}
@@ -164,14 +174,6 @@ space::Space united(const StatedSpace& stated, std::vector<space::Space> parts) 
 }
 
 }  // namespace
-
-bool is_heuristic(std::string_view message) {
-  constexpr std::array<std::string_view, 5> kGuesses = {
-      "max VGPRs", "max_vgprs", "sg_num <=", "prefetch_num_stages ==", "sg_m_cnt * sg_n_cnt == 4"};
-  return std::ranges::any_of(kGuesses, [&](std::string_view guess) {
-    return message.find(guess) != std::string_view::npos;
-  });
-}
 
 Result<space::SpaceBuilder> space_builder(const StatedSet& set) {
   return Building(set).run();

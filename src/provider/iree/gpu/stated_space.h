@@ -88,8 +88,4 @@ Result<space::Space> space_of(const StatedSpace& stated, const problem::Operatio
 // guesses about speed included, and its knobs. Input error if nothing is stated.
 Result<space::Space> compiler_space_of(const StatedSpace& stated);
 
-// Whether an assertion only says what the compiler's authors think is fast: a limit that stands for
-// registers without counting them, or a fixed number of subgroups or stages.
-bool is_heuristic(std::string_view message);
-
 }  // namespace hone::iree

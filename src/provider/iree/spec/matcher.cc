@@ -100,8 +100,7 @@ std::string named_matcher(const problem::Operation& root) {
   return text;
 }
 
-}  // namespace
-
+// The operation that matchers see in place of `root`, as matched_root() describes it.
 problem::Operation when_specs_apply(const problem::Operation& root) {
   if (root.name != "linalg.softmax" || root.operands.size() != 2) return root;
   problem::Operation sum = root;
@@ -117,6 +116,8 @@ problem::Operation when_specs_apply(const problem::Operation& root) {
   sum.operands.back().output = true;
   return sum;
 }
+
+}  // namespace
 
 problem::Operation matched_root(const problem::Operation& root,
                                 const std::vector<problem::SurroundingOperation>& surrounding) {

@@ -11,13 +11,10 @@
 
 namespace hone::iree {
 
-// The operation that matchers see in place of `root`. For a softmax it is the sum of exponentials,
-// which reads the input and the maxima, because IREE splits a softmax before it applies specs. Any
-// other root is returned as it is.
-problem::Operation when_specs_apply(const problem::Operation& root);
-
-// The operation that the matcher of a dispatch's root looks for: when_specs_apply(root) if the
-// entry configures `surrounding` operations too, else `root`.
+// The operation that the matcher of a dispatch's root looks for. If the entry configures
+// `surrounding` operations too, a softmax is the sum of exponentials, which reads the input and the
+// maxima, because IREE splits a softmax before it applies specs. Any other root is returned as it
+// is.
 problem::Operation matched_root(const problem::Operation& root,
                                 const std::vector<problem::SurroundingOperation>& surrounding);
 
