@@ -12,7 +12,7 @@
 
 #include "bench/space_export.h"
 #include "provider/iree/gpu/stated_space.h"
-#include "provider/triton/tune_gemm_space.h"
+#include "provider/triton/tune_gemm.h"
 #include "tests/provider_iree_gpu/programs.h"
 #include "tests/space/known_spaces.h"
 #if __has_include(<z3++.h>)

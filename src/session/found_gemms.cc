@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "provider/triton/gemm_file.h"
+#include "provider/triton/tune_gemm.h"
 #include "trial/records.h"
 
 namespace hone::session {

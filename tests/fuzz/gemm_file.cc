@@ -1,8 +1,7 @@
 // YAML files of GEMM sizes and results.
-#include "provider/triton/gemm_file.h"
-
 #include <cmath>
 
+#include "provider/triton/tune_gemm.h"
 #include "tests/fuzz/fuzz_target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

@@ -6,7 +6,7 @@
 #include "provider/iree/cpu/contraction_space.h"
 #include "provider/iree/cpu/convolution_space.h"
 #include "provider/iree/cpu/generic_space.h"
-#include "provider/iree/cpu/rule_relaxation.h"
+#include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 #include "tests/provider/convolutions.h"

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "provider/iree/cpu/contraction_space.h"
-#include "provider/iree/cpu/knobs.h"
 #include "provider/iree/cpu/loops.h"
+#include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 #include "tests/space/broken_rules.h"

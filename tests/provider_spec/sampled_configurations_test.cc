@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "provider/iree/cpu/contraction_space.h"
-#include "provider/iree/cpu/knobs.h"
+#include "provider/iree/cpu/space_parts.h"
 #include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"
 #include "tests/provider_spec/programs.h"

@@ -11,7 +11,7 @@ namespace hone::iree {
 class IreeProvider final : public provider::ProgramProvider {
  public:
   // `audited`: the name of one of hone's hard rules. Spaces then hold the configurations that break
-  // this rule alone (cpu/rule_relaxation.h, gpu/space.h). Empty: none.
+  // this rule alone (cpu/space_parts.h, gpu/space.h). Empty: none.
   IreeProvider(Installation installation, problem::CpuTarget target, std::string audited = {})
       : installation_(std::move(installation)),
         target_(std::move(target)),

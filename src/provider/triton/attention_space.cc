@@ -115,7 +115,7 @@ struct AttentionRules {
                        " of its {} they spill",
                    registers() <= (device.thread_registers + 1) * share / 8,
                    {registers(), device.thread_registers});
-    // The same rule as for products (gemm_rules.cc).
+    // The same rule as for products (gemm_space.cc).
     if (shape.element_bytes == 4)
       builder.prefer("unrolled_code", "a step is unrolled to {} multiply-adds of a thread",
                      on_matrix_units() || multiply_adds() <= 4096, {multiply_adds()});

@@ -4,7 +4,6 @@
 
 #include "provider/triton/gemm_device.h"
 #include "provider/triton/gemm_model.h"
-#include "provider/triton/gemm_rules.h"
 #include "provider/triton/gemm_space.h"
 
 namespace hone::triton {

@@ -12,7 +12,7 @@ namespace hone::triton {
 
 // Knobs: STRUCTURE (python/contraction.py), BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M, SPLIT_K, PER_UNIT,
 // MORE_N, num_warps and num_stages. Images that are loaded in boxes add SWAP, f32 adds PRECISION.
-// Rules: those of gemm_rules.h, and those of kernels with scratch memory of their own. Products of
+// Rules: those of gemm_space.h, and those of kernels with scratch memory of their own. Products of
 // two parts are not offered: they lose digits that verification sees (docs/measuring.md, second
 // set).
 space::SpaceBuilder contraction_space_builder(const StatedProduct& product,

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "problem/launch.h"
-#include "provider/triton/gemm_file.h"
+#include "provider/triton/tune_gemm.h"
 
 namespace hone::triton {
 

@@ -10,8 +10,8 @@
 
 #include "provider/list_provider.h"
 #include "provider/triton/gemm_device.h"
-#include "provider/triton/gemm_file.h"
 #include "provider/triton/triton_provider.h"
+#include "provider/triton/tune_gemm.h"
 
 namespace hone::triton {
 
@@ -64,7 +64,7 @@ class ListedGemms final : public provider::ListProvider {
       const device::Facts& facts, const std::filesystem::path& folder) const override;
   // Name without the kernel's.
   std::string shown_name(const problem::Dispatch& dispatch) const override;
-  // The file of tune_gemm.py (gemm_file.h).
+  // The file of tune_gemm.py (tune_gemm.h).
   std::string result_file() const override;
   std::string result_line(const problem::Dispatch& dispatch, const std::string& configured,
                           std::optional<double> seconds) const override;

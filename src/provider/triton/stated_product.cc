@@ -9,7 +9,7 @@
 #include <span>
 
 #include "provider/triton/gemm_device.h"
-#include "provider/triton/gemm_rules.h"
+#include "provider/triton/gemm_space.h"
 
 namespace hone::triton {
 namespace {

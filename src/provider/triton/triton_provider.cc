@@ -11,7 +11,7 @@
 #include "provider/triton/gemm.h"
 #include "provider/triton/gemm_model.h"
 #include "provider/triton/gemm_space.h"
-#include "provider/triton/tune_gemm_space.h"
+#include "provider/triton/tune_gemm.h"
 #include "space/configuration.h"
 
 namespace hone::triton {

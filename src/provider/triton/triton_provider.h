@@ -34,7 +34,7 @@ Result<TritonInstallation> find_installation(const std::string& given = {});
 // src/provider/triton/kernels and src/provider/triton/python; the worker's is "compile_worker.py".
 std::span<const EmbeddedFile> sources();
 
-// Space that candidates come from: hone's own, or that of ROCm's tune_gemm.py (tune_gemm_space.h).
+// Space that candidates come from: hone's own, or that of ROCm's tune_gemm.py (tune_gemm.h).
 enum class SpaceKind { kOwn, kTuneGemm, kTuneGemmV2 };
 
 class TritonProvider final : public provider::Provider {

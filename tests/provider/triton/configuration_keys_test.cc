@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "provider/triton/gemm_file.h"
+#include "provider/triton/tune_gemm.h"
 
 namespace hone::triton {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
-#include "provider/triton/gemm_file.h"
+#include "provider/triton/tune_gemm.h"
 
 namespace hone::triton {
 namespace {

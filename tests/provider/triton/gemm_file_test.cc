@@ -1,10 +1,9 @@
-#include "provider/triton/gemm_file.h"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
 
 #include "provider/triton/gemm.h"
+#include "provider/triton/tune_gemm.h"
 
 namespace hone::triton {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "provider/triton/gemm_space.h"
-#include "provider/triton/tune_gemm_space.h"
+#include "provider/triton/tune_gemm.h"
 #include "space/configuration.h"
 #include "tests/provider/triton/gemms.h"
 

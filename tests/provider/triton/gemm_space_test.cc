@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "provider/triton/tune_gemm_space.h"
+#include "provider/triton/tune_gemm.h"
 #include "space/configuration.h"
 #include "tests/space/broken_rules.h"
 

@@ -1,7 +1,6 @@
-#include "provider/triton/tune_gemm_space.h"
-
 #include <gmock/gmock.h>
 
+#include "provider/triton/tune_gemm.h"
 #include "space/configuration.h"
 #include "tests/provider/triton/gemms.h"
 

@@ -5,7 +5,7 @@
 
 #include "provider/triton/attention_space.h"
 #include "provider/triton/gemm_space.h"
-#include "provider/triton/tune_gemm_space.h"
+#include "provider/triton/tune_gemm.h"
 #include "tests/provider/triton/gemms.h"
 #include "tests/space/z3_model.h"
 

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "provider/iree/cpu/knobs.h"
 #include "provider/iree/cpu/loops.h"
-#include "provider/iree/cpu/rule_relaxation.h"
 #include "provider/iree/cpu/rules.h"
+#include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 
 namespace hone::iree {

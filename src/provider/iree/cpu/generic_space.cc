@@ -4,8 +4,7 @@
 #include <set>
 
 #include "provider/iree/cpu/generic_rules.h"
-#include "provider/iree/cpu/knobs.h"
-#include "provider/iree/cpu/rule_relaxation.h"
+#include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 
 namespace hone::iree {

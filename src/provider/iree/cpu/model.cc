@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "provider/iree/cpu/contraction_space.h"
-#include "provider/iree/cpu/knobs.h"
+#include "provider/iree/cpu/space_parts.h"
 
 namespace hone::iree {
 namespace {

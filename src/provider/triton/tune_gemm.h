@@ -1,11 +1,4 @@
-// The files of ROCm's tune_gemm.py: a list of GEMM sizes in, the same list with the best
-// configurations out; a result is a valid input.
-//
-//   - {'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N', 'BLOCK_SIZE_M': 128,
-//   ...} # TFLOPS: 1.0 time(us): 2.0
-//
-// hone's files say besides what tune_gemm's leave to the command line, where it is not fp16 alone:
-// dtype_a, dtype_b, dtype_c, bias (its type), batch, tf32 (1); and those of configuration_keys().
+// ROCm's tune_gemm.py: its files and its spaces.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +8,18 @@
 #include <vector>
 
 #include "provider/triton/gemm.h"
+#include "space/space.h"
 
 namespace hone::triton {
+
+// The files of ROCm's tune_gemm.py: a list of GEMM sizes in, the same list with the best
+// configurations out; a result is a valid input.
+//
+//   - {'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N', 'BLOCK_SIZE_M': 128,
+//   ...} # TFLOPS: 1.0 time(us): 2.0
+//
+// hone's files say besides what tune_gemm's leave to the command line, where it is not fp16 alone:
+// dtype_a, dtype_b, dtype_c, bias (its type), batch, tf32 (1); and those of configuration_keys().
 
 // Keys of a kernel's knobs in a result file: tune_gemm's own ten, then hone's, in the order of a
 // line. A line has hone's keys only if tune_gemm's alone would mean another kernel (STRUCTURE,
@@ -56,5 +59,27 @@ Result<std::vector<GemmEntry>> read_gemms(std::string_view path, const std::stri
 
 // Makes a line of a result file. `seconds`: of one launch; NaN: not measured.
 std::string result_line(const GemmEntry& entry, double seconds);
+
+// The spaces of ROCm's tune_gemm.py, for comparing with it and for who is used to it. Knob names
+// are the compile worker's (python/structures.py); tune_gemm's files say BLOCK_SIZE_M,
+// BLOCK_SIZE_N, BLOCK_SIZE_K and GROUP_SIZE_M.
+//
+// Both were written for AMD. On NVIDIA the kernels do not read waves_per_eu, matrix_instr_nonkdim
+// and kpack: configurations that differ in these alone are equal code there (every one up to four
+// times), which hone compiles from the cache and measures once. The counts stay those of tune_gemm.
+struct TuneGemmLimits {
+  std::int64_t lds_bytes = 65536;  // shared memory that one workgroup may have
+};
+
+// Version 3.4 (August 2024): ten knobs, 132,000 raw configurations, nine pruning rules. Rules that
+// guess at speed are soft. A batch has SPLIT_K 1.
+Result<space::Space> tune_gemm_space(const Gemm& gemm, const TuneGemmLimits& limits);
+// The space of tune_gemm_space() before it is compiled, for solvers to compare with.
+space::SpaceBuilder tune_gemm_space_builder(const Gemm& gemm, const TuneGemmLimits& limits);
+
+// Version 2 (October 2023): blocks of 16 to 128, 14,080 raw configurations. The instruction is
+// chosen by the size of the problem, SPLIT_K * BLOCK_K divides K always, and a BLOCK_K of 128
+// stands beside no BLOCK_M or BLOCK_N of 128. Its num_stages 0 is what Triton calls 2 since 3.0.
+Result<space::Space> tune_gemm_v2_space(const Gemm& gemm);
 
 }  // namespace hone::triton

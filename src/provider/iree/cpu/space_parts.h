@@ -1,10 +1,11 @@
-// Knobs that all spaces of the llvm-cpu backend have in common, and the text of the lowering
-// configurations that they become.
+// Building blocks of the spaces of the llvm-cpu backend: common knobs, the text of the lowering
+// configurations that they become, the relaxation of soft rules and the audit of hard ones.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,5 +57,21 @@ space::Expression add_peeling(space::SpaceBuilder& builder);
 
 // "#iree_codegen.translation_info<...>" of one of the compiler's pipelines, "DoubleTilingExpert".
 std::string translation_info_text(std::string_view pipeline, bool peeled);
+
+// Audits a hard rule by the configurations just outside of it (hone space --audit-rule). Builds the
+// space of configurations that break the hard rule `rule` and keep all other hard rules. Soft rules
+// hold too, as far as some configuration then breaks `rule`. Otherwise rules are dropped in the
+// order `relaxation_order`, and only those that must go. Empty if no values of the knobs break this
+// rule alone. Errors: SpaceBuilder::build's; an input error that lists the hard rules if none has
+// this name.
+Result<space::Space> space_outside(std::string_view rule, space::SpaceBuilder builder,
+                                   std::span<const std::string_view> relaxation_order);
+
+// Builds the space that `builder` states and relaxes it (relaxed_to_searchable). With `audited`,
+// the name of one of its hard rules, returns the configurations that break this rule alone
+// (space_outside). Errors: SpaceBuilder::build's, space_outside's.
+Result<space::Space> searchable_space(space::SpaceBuilder builder,
+                                      std::span<const std::string_view> relaxation_order,
+                                      std::string_view audited);
 
 }  // namespace hone::iree
