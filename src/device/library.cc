@@ -16,7 +16,7 @@ using problem::LoopRole;
 using problem::Operand;
 using problem::Operation;
 
-// The operand's dimensions as roles, unit extents and leading batch loops left out; "mk" for a
+// The operand's dimensions as roles, unit extents and leading batch loops omitted; "mk" for a
 // row-major left operand. An input error when a batch loop comes later or an index is not a loop.
 Result<std::string> layout_of(const Operation& operation, const Operand& operand) {
   std::string layout;

@@ -255,7 +255,7 @@ class CalibrationKernel final : public Kernel {
 
   Status launch(std::span<const Buffer>) override {
     pool_.run([this](int thread) {
-      // Halving the distance to two: bounded, never denormal, and no pass can be left out.
+      // Halving the distance to two: bounded, never denormal, and no pass can be skipped.
       for (int pass = 0; pass < kPasses; ++pass)
         for (float& value : memory_[static_cast<std::size_t>(thread)]) value = 0.5f * value + 1.0f;
       peak_loops().back().run(kRounds);

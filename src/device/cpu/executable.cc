@@ -117,7 +117,7 @@ struct Executable::State {
   abi::Environment environment{};
   std::vector<abi::ImportFunction> imports;  // all null
   std::vector<const void*> import_contexts;
-  const abi::Library* description = nullptr;
+  const abi::LibraryDescription* description = nullptr;
   std::vector<Export> exports;
 
   ~State() {
@@ -162,7 +162,7 @@ Result<Executable> Executable::load(std::string_view code) {
         header && *header ? fmt::format("0.{}", (*header)->version) : "another one", abi::kVersion);
   if ((*header)->sanitizer != 0)
     return failure("the code was compiled for a sanitizer; compile it without");
-  state->description = reinterpret_cast<const abi::Library*>(header);
+  state->description = reinterpret_cast<const abi::LibraryDescription*>(header);
 
   HONE_TRY(check_imports(state->description->imports));
   if (state->description->constants.count != 0)

@@ -30,7 +30,7 @@ struct ImportTable {
   const char* const* symbols;
 };
 
-struct Processor {
+struct ProcessorWords {
   std::uint64_t data[8];
 };
 
@@ -39,7 +39,7 @@ struct Environment {
   ImportThunk import_thunk;
   const ImportFunction* import_functions;
   const void** import_contexts;
-  Processor processor;
+  ProcessorWords processor;
 };
 
 struct DispatchState {
@@ -109,7 +109,7 @@ struct SourceFileTable {
   const void* files;
 };
 
-struct Library {
+struct LibraryDescription {
   const LibraryHeader* header;
   ImportTable imports;
   ExportTable exports;

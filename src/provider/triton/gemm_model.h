@@ -1,5 +1,5 @@
 // How long a GEMM takes, by arithmetic: a prior that says which configurations to try first. It has
-// to rank, not to be right: constants are rounded, and clocks, power and caches are left out.
+// to rank, not to be exact: constants are rounded, and clocks, power and caches are omitted.
 //
 // A unit works on its programs' steps along k. A step takes the longest of
 // - its products at the rate of the matrix instructions that its tile gets,

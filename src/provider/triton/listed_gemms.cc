@@ -106,7 +106,7 @@ Result<std::unique_ptr<provider::ListProvider>> ListedGemms::open(const GemmOpti
   for (const GemmEntry& entry : entries) {
     problem::Dispatch dispatch = dispatch_of(entry.gemm);
     if (gemms->kernel_) dispatch = with_kernel(std::move(dispatch), *gemms->kernel_);
-    if (gemms->entries_.emplace(dispatch.name, entry).second)  // else it is said twice
+    if (gemms->entries_.emplace(dispatch.name, entry).second)  // else it is listed twice
       gemms->dispatches_.push_back(std::move(dispatch));
   }
   return gemms;

@@ -60,7 +60,7 @@ Result<std::vector<GemmEntry>> read_gemms(std::string_view path, const std::stri
 // Makes a line of a result file. `seconds`: of one launch; NaN: not measured.
 std::string result_line(const GemmEntry& entry, double seconds);
 
-// The spaces of ROCm's tune_gemm.py, for comparing with it and for who is used to it. Knob names
+// The spaces of ROCm's tune_gemm.py, for comparisons with it and for its users. Knob names
 // are the compile worker's (python/structures.py); tune_gemm's files say BLOCK_SIZE_M,
 // BLOCK_SIZE_N, BLOCK_SIZE_K and GROUP_SIZE_M.
 //

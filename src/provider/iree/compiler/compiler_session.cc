@@ -20,7 +20,7 @@ std::string take_message(const CApi& api, Error_t* error) {
 void on_diagnostic(Severity severity, const char* message, std::size_t size, void* data) {
   if (severity == Severity::kWarning || severity == Severity::kRemark) return;
   auto& text = *static_cast<std::string*>(data);
-  // A note without an error before it belongs to a warning that was left out.
+  // A note without an error before it belongs to a warning that was omitted.
   if (severity == Severity::kNote && text.empty()) return;
   std::string_view words(message, size);
   // Drop the dump of the whole function that follows: it is of no use to the reader of a message.

@@ -13,7 +13,7 @@ struct FileFlags {
   // "gfx942", "sm_80", a CPU as LLVM names it, "host"; empty: the file does not say.
   std::string target;
   std::vector<std::string> flags;  // that go on, under the names they have today
-  std::vector<std::string> notes;  // what was renamed or left out, and why; for people
+  std::vector<std::string> notes;  // flags that were renamed or removed, and why; for people
 };
 
 // Reads a file of flags. Words are split as a POSIX shell does (quotes, backslashes, lines that

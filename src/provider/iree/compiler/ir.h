@@ -90,7 +90,7 @@ class Ir {
   std::vector<MlirOperation> all(MlirOperation operation,
                                  const std::function<bool(MlirOperation)>& predicate) const;
 
-  // Printed so that it parses again; locations are left out.
+  // Printed so that it parses again; locations are omitted.
   std::string text(MlirOperation operation) const;
   // Whether a constant of the module, nested in another attribute or not, is a dense_resource.
   bool holds_resources(MlirOperation module) const;

@@ -85,7 +85,7 @@ class Library {
 // or, where the folder is of none, `python3` of PATH with the folder on its path.
 Command python_of(const std::filesystem::path& packages, std::vector<std::string> arguments);
 
-// Runs a file of python_sources(), which is there, likewise.
+// Likewise runs the file of this name in python_sources(), which must have it.
 Command python_of(const std::filesystem::path& packages, std::string_view file,
                   std::vector<std::string> arguments);
 

@@ -14,7 +14,7 @@ namespace hone::iree {
 // filled. The compiler accepts such programs as they are, and fails on them later.
 struct FilledProgram {
   std::string text;
-  std::size_t constants = 0;  // that had been left out; 0: the text is as it was
+  std::size_t constants = 0;  // that were elided; 0: the text is as it was
 };
 
 bool has_elided_constants(std::string_view program);

@@ -11,7 +11,7 @@ namespace hone::iree {
 namespace {
 
 // A flatbuffer read field by field (flatbuffers' internals document): every position is checked
-// against the buffer's end; nothing where one lies outside or a field is left out.
+// against the buffer's end; nothing where one lies outside or a field is absent.
 class Flatbuffer {
  public:
   explicit Flatbuffer(std::string_view bytes) : bytes_(bytes) {}
