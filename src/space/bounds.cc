@@ -1,11 +1,10 @@
-#include "space/bounds.h"
-
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 #include <utility>
 
 #include "space/arithmetic.h"
+#include "space/narrow.h"
 
 namespace hone::space {
 namespace {

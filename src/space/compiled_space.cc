@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "space/order.h"
+#include "space/plan.h"
 
 namespace hone::space {
 namespace {

@@ -10,7 +10,6 @@
 #include "space/arithmetic.h"
 #include "space/compiled_space.h"
 #include "space/space.h"
-#include "space/united_space.h"
 
 namespace hone::space {
 namespace {

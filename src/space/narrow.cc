@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "space/arithmetic.h"
-#include "space/bounds.h"
 
 namespace hone::space {
 namespace {

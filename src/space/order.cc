@@ -1,5 +1,3 @@
-#include "space/order.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,7 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "space/bounds.h"
+#include "space/narrow.h"
+#include "space/plan.h"
 
 namespace hone::space {
 namespace {

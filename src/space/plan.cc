@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "space/arithmetic.h"
-#include "space/order.h"
 
 namespace hone::space {
 namespace {

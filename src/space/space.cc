@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "space/compiled_space.h"
 #include "space/configuration.h"
-#include "space/united_space.h"
 
 namespace hone::space {
 

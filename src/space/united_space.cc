@@ -1,10 +1,9 @@
-#include "space/united_space.h"
-
 #include <algorithm>
 #include <set>
 
 #include "base/text.h"
 #include "space/arithmetic.h"
+#include "space/compiled_space.h"
 
 namespace hone::space {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "device/cpu/device.h"
+#include "device/cpu/kind.h"
 #include "device/cpu/target.h"
 #include "device/cuda/device.h"
 #include "device/cuda/toolkit.h"

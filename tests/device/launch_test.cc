@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <set>
 
-#include "device/cpu/device.h"
+#include "device/cpu/kind.h"
 #include "device/cpu/target.h"
 #include "device/cpu/thread_pool.h"
 #include "tests/device/kernel_library.h"

@@ -11,7 +11,7 @@
 #include <map>
 #include <set>
 
-#include "device/cpu/device.h"
+#include "device/cpu/kind.h"
 #include "device/cpu/target.h"
 #include "measure/half.h"
 #include "measure/launch_operands.h"

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "device/cpu/device.h"
+#include "device/cpu/kind.h"
 #include "device/cpu/target.h"
 #include "measure/accuracy.h"
 #include "provider/iree/program/prepared_dispatch.h"

@@ -4,7 +4,7 @@
 #include "measure/verification.h"
 #include "problem/check.h"
 #include "problem/target.h"
-#include "provider/iree/cpu/contraction_space.h"
+#include "provider/iree/cpu/space.h"
 #include "tests/fuzz/json_round_trip.h"
 #include "trial/records.h"
 

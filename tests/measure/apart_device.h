@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/device.h"
+#include "device/cpu/kind.h"
 #include "measure/half.h"
 #include "measure/inputs.h"
 

@@ -3,9 +3,7 @@
 
 #include <set>
 
-#include "provider/iree/cpu/contraction_space.h"
-#include "provider/iree/cpu/convolution_space.h"
-#include "provider/iree/cpu/generic_space.h"
+#include "provider/iree/cpu/space.h"
 #include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"

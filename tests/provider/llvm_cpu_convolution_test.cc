@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "provider/iree/cpu/convolution_space.h"
 #include "provider/iree/cpu/loops.h"
+#include "provider/iree/cpu/space.h"
 #include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "provider/iree/cpu/contraction_space.h"
 #include "provider/iree/cpu/model.h"
+#include "provider/iree/cpu/space.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 

@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "provider/iree/cpu/contraction_space.h"
 #include "provider/iree/cpu/loops.h"
+#include "provider/iree/cpu/space.h"
 #include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"

@@ -1,12 +1,11 @@
 // Spaces of what is no contraction, on the compiler's own IR: its default is one of their
 // configurations, and what they call legal compiles and is applied.
-#include "provider/iree/cpu/generic_space.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "provider/iree/spec/matcher.h"
+#include "provider/iree/cpu/space.h"
+#include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"
 #include "tests/provider_iree/compiler.h"
 #include "tests/provider_iree/row_programs.h"

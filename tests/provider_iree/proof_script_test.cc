@@ -1,6 +1,4 @@
 // What run.sh lets the outputs differ by: what hone itself has let them.
-#include "provider/iree/compiler/proof_script.h"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -8,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "provider/iree/compiler/runtime_tools.h"
 
 namespace hone::iree {
 namespace {

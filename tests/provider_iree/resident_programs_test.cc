@@ -1,11 +1,10 @@
-#include "provider/iree/compiler/resident_programs.h"
-
 #include <gmock/gmock.h>
 
 #include <filesystem>
 
 #include "base/fd.h"
 #include "problem/npy.h"
+#include "provider/iree/compiler/runtime_tools.h"
 #include "provider/iree/whole_program.h"
 #include "tests/provider_iree/compiler.h"
 

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "provider/iree/spec/reader.h"
+#include "provider/iree/spec/tuning_spec.h"
 #include "tests/provider_iree/compiler.h"
 
 namespace hone::iree {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "provider/iree/cpu/convolution_space.h"
 #include "provider/iree/cpu/loops.h"
+#include "provider/iree/cpu/space.h"
 #include "provider/iree/cpu/space_parts.h"
 #include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "problem/operation.h"
 #include "problem/target.h"
-#include "provider/iree/cpu/contraction_space.h"
+#include "provider/iree/cpu/space.h"
 
 namespace hone::iree {
 

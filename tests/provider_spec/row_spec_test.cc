@@ -1,7 +1,7 @@
 // Specs for what is no contraction: the compiler finds the root and everything around it.
 #include <gmock/gmock.h>
 
-#include "provider/iree/cpu/generic_space.h"
+#include "provider/iree/cpu/space.h"
 #include "provider/iree/cpu/space_parts.h"
 #include "provider/iree/spec/tuning_spec.h"
 #include "tests/provider_iree/compiler.h"

@@ -1,7 +1,7 @@
 // The compiler's word on the space: what hone calls legal compiles and is applied.
 #include <gtest/gtest.h>
 
-#include "provider/iree/cpu/contraction_space.h"
+#include "provider/iree/cpu/space.h"
 #include "provider/iree/cpu/space_parts.h"
 #include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"

@@ -1,7 +1,7 @@
 // Specs that iree-compile reads: what they configure, and what they leave alone.
 #include <gmock/gmock.h>
 
-#include "provider/iree/cpu/contraction_space.h"
+#include "provider/iree/cpu/space.h"
 #include "provider/iree/iree_provider.h"
 #include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"

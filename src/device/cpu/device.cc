@@ -1,4 +1,4 @@
-#include "device/cpu/device.h"
+#include "device/device.h"
 
 #include <sys/resource.h>
 
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "device/cpu/executable.h"
+#include "device/cpu/kind.h"
 #include "device/cpu/machine_state.h"
 #include "device/cpu/peak.h"
 #include "device/cpu/thread_pool.h"
-#include "device/device.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -11,7 +11,6 @@
 #include <set>
 #include <string>
 
-#include "device/cpu/device.h"
 #include "device/cpu/target.h"
 #include "problem/target.h"
 

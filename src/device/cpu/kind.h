@@ -3,15 +3,23 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "device/device.h"
 #include "device/device_kind.h"
 
 namespace hone::device::cpu {
+
+// The CPU as a Device: kernels are called directly from hone's own pinned threads. A device of one
+// thread per core in `cores`; the calling thread is the first of them and stays pinned while the
+// device lives. All calls to it come from that thread. Errors: as ThreadPool::create. Taking a
+// CoreLease first is the caller's business.
+Result<std::unique_ptr<Device>> open_device(std::span<const int> cores);
 
 // An exclusive lease of cores among the hone processes of one machine. It binds hone processes of
 // one user only: others are seen as background load (machine_state.h).
@@ -48,8 +56,8 @@ nlohmann::json placement(std::span<const int> cores,
 // environment error if the system refuses.
 Status stay_on(std::span<const int> cores);
 
-// Kind whose only place is the set of requested cores. For opening and leasing, see device.h and
-// CoreLease. An environment error if /proc/cpuinfo cannot be read.
+// Kind whose only place is the set of requested cores. For opening and leasing, see open_device()
+// and CoreLease. An environment error if /proc/cpuinfo cannot be read.
 DeviceKind kind();
 
 }  // namespace hone::device::cpu

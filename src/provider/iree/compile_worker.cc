@@ -9,7 +9,7 @@
 #include "provider/iree/program/prepared_dispatch.h"
 #include "provider/iree/program/program.h"
 #include "provider/iree/program/program_in_f32.h"
-#include "provider/iree/spec/reader.h"
+#include "provider/iree/spec/tuning_spec.h"
 #include "provider/iree/whole_program.h"
 
 namespace hone::iree {

@@ -5,15 +5,12 @@
 
 #include "provider/iree/compiler/compiler_session.h"
 #include "provider/iree/compiler/flag_choices.h"
-#include "provider/iree/compiler/proof_script.h"
-#include "provider/iree/compiler/resident_programs.h"
 #include "provider/iree/compiler/runtime_tools.h"
 #include "provider/iree/cpu/model.h"
 #include "provider/iree/cpu/space.h"
 #include "provider/iree/gpu/executable.h"
 #include "provider/iree/gpu/space.h"
 #include "provider/iree/replaced_executable.h"
-#include "provider/iree/spec/matcher.h"
 #include "provider/iree/spec/tuning_spec.h"
 
 namespace hone::iree {

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "provider/iree/program/dispatch_ir.h"
-#include "provider/iree/spec/reader.h"
+#include "provider/iree/spec/tuning_spec.h"
 
 namespace hone::iree {
 namespace {

@@ -1,4 +1,3 @@
-#include "provider/iree/compiler/proof_script.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

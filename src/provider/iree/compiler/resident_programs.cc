@@ -1,4 +1,3 @@
-#include "provider/iree/compiler/resident_programs.h"
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -1,8 +1,10 @@
 // IREE's own runtime, through the native tools of the iree-base-runtime wheel: how users run what
-// hone tuned. A process per call: it loads the module, runs it, and leaves nothing behind.
+// hone tuned. A process per call loads the module, runs it, and leaves nothing behind; a process
+// that stays times many programs.
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,5 +80,45 @@ Result<double> benchmark_executable(const Installation& installation,
 // The time of the one benchmark in google-benchmark's JSON report, in seconds per iteration. A
 // failure when there is none, or it reports an error.
 Result<double> time_in_report(const std::string& report);
+
+// Timing of whole programs one after the other in a resident process of IREE's runtime. The process
+// opens the device and maps weight files once; iree-benchmark-module does so for each sample. Each
+// sample still loads its module anew, since the place of its memory changes times by some percent.
+// The process runs Python (python/resident_programs.py), because the wheel has no C library. If it
+// cannot run, every sample is a process of iree-benchmark-module. Reasons are no Python, no NumPy,
+// or flags of the runtime's tools that it does not know. Not thread-safe.
+class ResidentPrograms {
+ public:
+  explicit ResidentPrograms(Installation installation);
+  ResidentPrograms(ResidentPrograms&&) noexcept;
+  ~ResidentPrograms();  // ends the processes
+
+  // Seconds per call, the mean over calls that together take about `seconds`, after one or more
+  // that are not timed. Errors: benchmark_module's.
+  Result<double> time(const provider::ProgramCall& call, double seconds);
+
+  // Whether the last sample came from a process that stays.
+  bool is_resident() const { return resident_; }
+
+ private:
+  class Process;
+
+  // Returns the process for the call's device and flags, and starts it if there is none. nullptr if
+  // the process cannot serve the call.
+  Result<Process*> process_for(const provider::ProgramCall& call);
+
+  Installation installation_;
+  std::vector<std::unique_ptr<Process>> processes_;
+  bool can_be_ = true;  // no start of a process has failed
+  bool resident_ = false;
+};
+
+// run.sh: what hone claims of a program, repeated by IREE's own tools alone. A POSIX shell script
+// that compiles the program by both sets of flags, calls both modules in turn under
+// iree-benchmark-module, on the cores or the device of `request.call`, prints the medians and their
+// ratio, and compares the outputs (iree-run-module --expected_output). It ends with 1 where they
+// differ by more than `request.tolerances` and that tool allow, unless the default's are known to
+// be wrong. Results that no .npy file can hold are not compared.
+Result<std::string> proof_script(const provider::ProofScript& request);
 
 }  // namespace hone::iree

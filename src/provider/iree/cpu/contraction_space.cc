@@ -1,9 +1,8 @@
-#include "provider/iree/cpu/contraction_space.h"
-
 #include <algorithm>
 
 #include "provider/iree/cpu/loops.h"
 #include "provider/iree/cpu/rules.h"
+#include "provider/iree/cpu/space.h"
 #include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 

@@ -1,10 +1,9 @@
-#include "provider/iree/cpu/convolution_space.h"
-
 #include <algorithm>
 #include <set>
 
 #include "provider/iree/cpu/loops.h"
 #include "provider/iree/cpu/rules.h"
+#include "provider/iree/cpu/space.h"
 #include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "provider/iree/cpu/contraction_space.h"
+#include "provider/iree/cpu/space.h"
 #include "provider/iree/cpu/space_parts.h"
 
 namespace hone::iree {

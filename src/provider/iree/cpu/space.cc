@@ -2,10 +2,6 @@
 
 #include <algorithm>
 
-#include "provider/iree/cpu/contraction_space.h"
-#include "provider/iree/cpu/convolution_space.h"
-#include "provider/iree/cpu/generic_space.h"
-
 namespace hone::iree {
 namespace {
 

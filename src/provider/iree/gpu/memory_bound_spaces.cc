@@ -1,8 +1,8 @@
-#include "provider/iree/gpu/memory_bound_spaces.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "provider/iree/gpu/space_parts.h"
 
 namespace hone::iree::gpu {
 namespace {

@@ -1,10 +1,10 @@
-#include "provider/iree/gpu/product_spaces.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
+
+#include "provider/iree/gpu/space_parts.h"
 
 namespace hone::iree::gpu {
 namespace {

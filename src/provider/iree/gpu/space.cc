@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "provider/iree/gpu/memory_bound_spaces.h"
-#include "provider/iree/gpu/product_spaces.h"
 #include "provider/iree/gpu/space_parts.h"
 #include "provider/iree/gpu/stated_additions.h"
 #include "provider/iree/gpu/stated_space.h"

@@ -27,8 +27,8 @@ std::vector<MatrixInstruction> matrix_instructions(const problem::GpuTarget& tar
                                                    problem::ElementType output);
 
 // hone's own spaces for GPU operations for which IREE 3.13 states no constraints, or crashes when
-// asked: matrix products and attention (product_spaces.h), reductions along rows and outputs
-// computed one by one by threads (memory_bound_spaces.h). Reductions have two of these ways, and
+// asked: matrix products and attention (product_spaces.cc), reductions along rows and outputs
+// computed one by one by threads (memory_bound_spaces.cc). Reductions have two of these ways, and
 // then kPipelineKnob says which (stated_space.h).
 
 // Why hone has no space of its own for the operation; empty where it has one.

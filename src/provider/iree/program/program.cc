@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/hash.h"
-#include "provider/iree/cpu/generic_space.h"
+#include "provider/iree/cpu/space.h"
 #include "provider/iree/program/argument_ranges.h"
 #include "provider/iree/program/bindings.h"
 #include "provider/iree/program/call_graph.h"

@@ -1,9 +1,8 @@
-#include "provider/iree/spec/matcher.h"
-
 #include <algorithm>
 #include <limits>
 
 #include "provider/iree/cpu/loops.h"
+#include "provider/iree/spec/tuning_spec.h"
 
 namespace hone::iree {
 namespace {

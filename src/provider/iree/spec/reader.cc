@@ -1,10 +1,9 @@
-#include "provider/iree/spec/reader.h"
 
 #include <charconv>
 
 #include "provider/iree/compiler/compiler_session.h"
 #include "provider/iree/compiler/ir.h"
-#include "provider/iree/spec/matcher.h"
+#include "provider/iree/spec/tuning_spec.h"
 
 namespace hone::iree {
 namespace {

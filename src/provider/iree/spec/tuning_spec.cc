@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "provider/iree/spec/matcher.h"
-
 namespace hone::iree {
 namespace {
 

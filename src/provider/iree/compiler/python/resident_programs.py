@@ -2,7 +2,7 @@
 
 The device is opened and files of weights are mapped once; each request loads its module anew, so that where its memory
 lies is drawn anew, and times calls of it. Lines of JSON travel over the socket at descriptor 3: one from here when all
-is ready, then an answer for each request (src/provider/iree/compiler/resident_programs.h).
+is ready, then an answer for each request (src/provider/iree/compiler/runtime_tools.h).
 """
 import gc
 import json
