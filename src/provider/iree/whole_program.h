@@ -40,7 +40,7 @@ struct ConfiguredDispatch {
   // The configurations of the root operation, its function and its parts (attention); each is empty
   // if it has none.
   Attributes attributes;
-  std::vector<int> marks;  // entries of a spec that match in it (spec/reader.h)
+  std::vector<int> marks;  // entries of a spec that match in it (spec/tuning_spec.h)
 };
 
 // Runs the module up to executable-configurations and reads back the configuration of each

@@ -22,7 +22,7 @@ bool restores_batch(const Attributes& defaults, const problem::Operation& before
          after.loops.size() == before.loops.size() + 1 && after.loops.front().size == 1;
 }
 
-// A CPU's operations that cpu/generic_space.h has a space for.
+// A CPU's operations that cpu/generic_space.cc has a space for.
 bool tiled_with_surrounding(const Ir& ir, const DispatchIr& dispatch) {
   if (dispatch.defaults.translation_info.find("#iree_cpu.") == std::string::npos) return false;
   const auto root = describe_operation(ir, dispatch.root);
