@@ -12,15 +12,17 @@ namespace {
 // cublasLtGetVersion counts 10000 x major + 100 x minor + patch from CUDA 12 on. Smaller numbers
 // are older libraries in either way of counting.
 constexpr std::size_t kOldestCublasLt = 120000;
-constexpr const char* kHowToName =
-    "PyTorch's wheels and the CUDA toolkit (12.0 or later) have it; HONE_CUBLASLT names the file";
+constexpr const char* kWhereItIs = "PyTorch's wheels and the CUDA toolkit (12.0 or later) have it";
+constexpr const char* kHowToName = "HONE_CUBLASLT names the file";
 
 template <class Signature>
 Status find_call(void* library, const std::string& name, const char* symbol, Signature& function) {
   function = reinterpret_cast<Signature>(dlsym(library, symbol));
   if (function == nullptr)
-    return environment_error("{} has no function {}: it is no cuBLASLt of CUDA 12.0 or later; {}",
-                             name, symbol, kHowToName);
+    return advised(
+        environment_error("{} has no function {}: it is no cuBLASLt of CUDA 12.0 or later; {}",
+                          name, symbol, kWhereItIs),
+        kHowToName);
   return {};
 }
 
@@ -53,13 +55,16 @@ Result<std::shared_ptr<const CublasLt>> CublasLt::open(const std::vector<std::st
       why = dlerror();
   }
   if (library == nullptr)
-    return environment_error("cuBLASLt is not on this machine ({}): {}", why, kHowToName);
+    return advised(environment_error("cuBLASLt is not on this machine ({}): {}", why, kWhereItIs),
+                   kHowToName);
   const std::shared_ptr<CublasLt> lt(new CublasLt);
   HONE_TRY(find_calls(library, opened, lt->api_));
   lt->version_ = lt->api_.version();
   if (lt->version_ < kOldestCublasLt)
-    return environment_error("{} is too old: version {}, hone needs {} (CUDA 12.0) or later; {}",
-                             opened, lt->version_, kOldestCublasLt, kHowToName);
+    return advised(
+        environment_error("{} is too old: version {}, hone needs {} (CUDA 12.0) or later; {}",
+                          opened, lt->version_, kOldestCublasLt, kWhereItIs),
+        kHowToName);
   return std::shared_ptr<const CublasLt>(lt);
 }
 

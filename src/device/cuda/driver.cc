@@ -15,10 +15,10 @@ template <class Signature>
 Status find(void* library, const std::string& name, const char* symbol, Signature& function) {
   function = reinterpret_cast<Signature>(dlsym(library, symbol));
   if (function == nullptr)
-    return environment_error(
-        "{} has no function {}: the NVIDIA driver is too old; hone needs one of CUDA {}.{} or "
-        "later",
-        name, symbol, kOldestDriver / 1000, kOldestDriver % 1000 / 10);
+    return advised(
+        environment_error("{} has no function {}: the NVIDIA driver is too old", name, symbol),
+        fmt::format("hone needs one of CUDA {}.{} or later", kOldestDriver / 1000,
+                    kOldestDriver % 1000 / 10));
   return {};
 }
 
