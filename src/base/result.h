@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 
@@ -21,6 +22,9 @@ enum class ErrorKind {
 struct Error {
   ErrorKind kind;
   std::string message;  // what was wrong, where, and what to do; no trailing newline
+  // Begin of "; what to do" in the message, for callers that have their own advice; npos where the
+  // message was not made by advised().
+  std::size_t advice = std::string::npos;
 };
 
 template <class T>
@@ -40,6 +44,13 @@ template <class... Args>
 tl::unexpected<Error> failure(fmt::format_string<Args...> format, Args&&... args) {
   return tl::unexpected(
       Error{ErrorKind::kFailure, fmt::format(format, std::forward<Args>(args)...)});
+}
+
+// Adds what to do to an error that says what was wrong.
+inline tl::unexpected<Error> advised(tl::unexpected<Error> error, std::string_view advice) {
+  error.value().advice = error.value().message.size();
+  error.value().message.append("; ").append(advice);
+  return error;
 }
 
 // Pick the error that a caller passes on with HONE_TRY while it handles the other kinds itself.

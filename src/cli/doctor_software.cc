@@ -30,9 +30,9 @@ constexpr std::string_view kOwnVariables[] = {"HONE_PROCESS", "HONE_WORKER_FOLDE
 
 Finding from_error(std::string group, std::string subject, Health health, const Error& error,
                    std::string fix) {
-  // Drop the message's advice: `fix` has it in the words for this command.
-  return {std::move(group), std::move(subject), health,
-          error.message.substr(0, error.message.rfind("; ")), std::move(fix)};
+  // Without the error's advice: `fix` has it in the words for this command.
+  return {std::move(group), std::move(subject), health, error.message.substr(0, error.advice),
+          std::move(fix)};
 }
 
 bool is_set(const char* name) {

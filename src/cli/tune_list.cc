@@ -1,13 +1,15 @@
 // hone tune of listed dispatches (--provider triton: GEMMs): writes the configurations of the
-// fastest kernels.
+// fastest kernels. With --compare-wo-tuning FILE or --benchmark it verifies and measures the
+// configurations of a result file.
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "cli/tune_options.h"
-#include "output/compiled_report.h"
 #include "output/gpu_report.h"
 #include "output/json_text.h"
 #include "output/report_page.h"
@@ -17,9 +19,12 @@
 #include "output/tuning_summary.h"
 #include "plan/work_plan.h"
 #include "problem/operation.h"
+#include "provider/triton/triton_provider.h"
+#include "provider/triton/tune_gemm.h"
 #include "session/list_session.h"
 #include "session/registry.h"
 #include "tune/dispatch/compile_only.h"
+#include "tune/dispatch/dispatch_list.h"
 
 namespace hone::cli {
 namespace {
@@ -158,6 +163,53 @@ CommandResult compile_list(SessionOptions options, const std::string& provider,
   return print_compiled(options, store, compiled);
 }
 
+Result<tune::GivenList> given_list(const std::vector<triton::GemmEntry>& entries,
+                                   const std::string& path) {
+  tune::GivenList list{path, {}, {}};
+  std::string all;
+  for (const triton::GemmEntry& entry : entries) {
+    const std::string place = triton::place_of(entry, path);
+    if (entry.configuration.empty())
+      return input_error("{}no configuration to check: no BLOCK_SIZE_M, BLOCK_SIZE_N, ...", place);
+    const auto knobs = triton::knobs_of(entry.gemm, entry.configuration);
+    if (!knobs) return input_error("{}{}", place, knobs.error().message);
+    list.candidates.push_back({triton::dispatch_of(entry.gemm), nlohmann::json(*knobs).dump(),
+                               triton::payload_of(*knobs)});
+    all += triton::result_line(entry, std::nan(""));
+  }
+  list.hash = content_hash(all);
+  return list;
+}
+
+std::string words_of(const tune::CheckedCandidate& checked) {
+  if (checked.failure.empty()) return checked_words(checked.tolerance);
+  return checked.is_wrong ? "WRONG" : "failed";
+}
+
+output::Table table_of(const std::vector<tune::CheckedCandidate>& checked) {
+  output::Table table({{"gemm", "gemm"},
+                       {"right", "checked"},
+                       {"time", "time", output::Align::kRight},
+                       {"tflops", "TFLOP/s", output::Align::kRight},
+                       {"speedup", "over default", output::Align::kRight},
+                       {"candidate", "id", output::Align::kRight},
+                       {"failure", "why"}});
+  for (const tune::CheckedCandidate& each : checked) {
+    const bool right = each.failure.empty();
+    std::optional<double> tflops;
+    if (each.seconds)
+      tflops = problem::flop_count(each.given->dispatch.root) / *each.seconds * 1e-12;
+    table.add({{each.given->dispatch.name, ""},
+               {right, words_of(each)},
+               output::time_cell(each.seconds),
+               output::number_cell(tflops, "", 1),
+               output::number_cell(each.speedup, "x", 2),
+               {each.candidate, ""},
+               {each.failure, right ? "-" : output::in_one_line(each.failure)}});
+  }
+  return table;
+}
+
 }  // namespace
 
 CommandResult print_compiled(const SessionOptions& options, store::Store& store,
@@ -193,6 +245,33 @@ CommandResult tune_list(TuneOptions options, const std::string& provider,
   if (!tuned) return tl::unexpected(session->stopped(tuned.error(), file.string()));
   HONE_TRY(output::write_report(session->store(), chosen.store, chosen.tuning.out / "report.html"));
   return print_result(*session, *tuned);
+}
+
+CommandResult check_gemms(TuneOptions options) {
+  if (options.tuning.input.empty())
+    return input_error("nothing to check: give a result file (--compare-wo-tuning results.yaml)");
+  if (options.compile_only)
+    return input_error("--compile-only runs nothing, and checking a result file takes a GPU");
+  if (!options.gemms.kernel.empty())
+    return input_error("--compare-wo-tuning checks hone's kernels; --kernel tunes with its checks");
+  const std::string path = options.tuning.input;
+  HONE_ASSIGN(const std::vector<triton::GemmEntry> entries, triton::gemms_of(options.gemms, path));
+  HONE_ASSIGN(const tune::GivenList list, given_list(entries, path));
+  HONE_ASSIGN(auto listed, triton::ListedGemms::open(options.gemms, path));
+  HONE_ASSIGN(const std::unique_ptr<ListSession> session,
+              ListSession::open(std::move(options), "triton", std::move(listed)));
+  Result<std::vector<tune::CheckedCandidate>> checked =
+      tune::check_candidates(session->context(), run_row(session->options()), list);
+  session->status().clear();
+  if (!checked) return tl::unexpected(session->stopped(checked.error(), session->options().store));
+  if (session->options().json)
+    fmt::print("{}\n",
+               output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
+                                                {"checked", table_of(*checked).to_json()}}));
+  else
+    fmt::print("{}", table_of(*checked).to_text());
+  return std::ranges::all_of(*checked, [](const auto& each) { return each.failure.empty(); }) ? 0
+                                                                                              : 1;
 }
 
 }  // namespace hone::cli

@@ -1,6 +1,9 @@
-// Closing tables of `hone tune`, read from the store.
+// Closing tables of `hone tune`, read from the store: of a session, of its time by phase, and of
+// --compile-only.
 #pragma once
 
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -9,6 +12,7 @@
 #include "output/table.h"
 #include "store/store.h"
 #include "trial/time_budget.h"
+#include "tune/dispatch/compile_only.h"
 
 namespace hone::output {
 
@@ -35,5 +39,12 @@ Result<Table> program_table(store::Store& store, store::Id program, store::Id ru
 // Returns a row per phase that took any time, and per stage of compiling. "share" is of the
 // session's wall time, or of the compile workers' time.
 Table time_table(trial::TimeBudget& time);
+
+// Returns counts per dispatch and the candidates in the order of ranks_before(): a table of the
+// first ten, or one JSON document with all. The document is also written to `file`. A default that
+// does not compile comes first, the outcome of the run last. `target`: as session::target_json.
+Result<std::string> compiled_report(const nlohmann::json& target,
+                                    const tune::CompiledProgram& compiled, bool json,
+                                    const std::filesystem::path& file);
 
 }  // namespace hone::output

@@ -9,7 +9,6 @@
 #include "base/common_reason.h"
 #include "base/text.h"
 #include "measure/statistics.h"
-#include "output/gain_table.h"
 #include "output/proof_text.h"
 #include "output/table.h"
 

@@ -14,9 +14,10 @@ using provider::FailureKind;
 std::optional<Outcome> take_outcome(JobProcess& job) {
   Event event = job.look();
   if (!event.message && !event.failure) return std::nullopt;
-  Outcome outcome = event.failure ? Outcome(tl::unexpected(std::move(*event.failure)))
-                                  : outcome_from(std::move(*event.message));
-  if (!outcome) outcome = tl::unexpected(job.with_last_words(std::move(outcome.error())));
+  Outcome outcome = event.message ? outcome_from(std::move(*event.message))
+                                  : Outcome(tl::unexpected(std::move(*event.failure)));
+  if (event.message && !outcome)
+    outcome = tl::unexpected(job.with_last_words(std::move(outcome.error())));
   job.end();
   return outcome;
 }

@@ -140,8 +140,7 @@ Failure JobProcess::how_it_died() const {
 Failure JobProcess::with_last_words(Failure failure) const {
   std::string words = words_.text();
   while (!words.empty() && (words.back() == '\n' || words.back() == '\0')) words.pop_back();
-  if (!words.empty() && failure.message.find(words) == std::string::npos)
-    failure.message += (failure.message.empty() ? "" : "\n") + words;
+  if (!words.empty()) failure.message += (failure.message.empty() ? "" : "\n") + words;
   return failure;
 }
 

@@ -49,7 +49,7 @@ class JobProcess {
   // Kills the child, its group and descendants, waits for it and removes its folder.
   void end();
 
-  // Adds what the child printed to a failure that does not hold it yet.
+  // Adds what the child printed to a failure that it has answered with. Those of look() have it.
   provider::Failure with_last_words(provider::Failure failure) const;
 
  private:

@@ -84,7 +84,7 @@ KINDS_IN_CLI = {
     "places.cc": "chooses what --device names",
     "registry.cc": "registers it",
     "replacing_kernels.cc": "says what the kernels run on",
-    "tune_gemm_options.cc": "tune_gemm's --gpu-ids as --device",
+    "other_tuners_options.cc": "tune_gemm's --gpu-ids as --device",
 }
 # In comments too: these folders do not know that there are such libraries.
 STRICT_FOLDERS = {"measure", "trial", "tune", "output", "worker", "search", "space", "store"}

@@ -1,6 +1,6 @@
-#include "output/gain_table.h"
-
 #include <gtest/gtest.h>
+
+#include "output/proof_text.h"
 
 namespace hone::output {
 namespace {

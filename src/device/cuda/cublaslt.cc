@@ -18,14 +18,16 @@ constexpr std::size_t kLtWorkspaceBytes = std::size_t{256} << 20;
 // cublasLtGetVersion counts 10000 x major + 100 x minor + patch from CUDA 12 on. Smaller numbers
 // are older libraries in either way of counting.
 constexpr std::size_t kOldestCublasLt = 120000;
-constexpr const char* kHowToName =
-    "PyTorch's wheels and the CUDA toolkit (12.0 or later) have it; HONE_CUBLASLT names the file";
+constexpr const char* kWhereItIs = "PyTorch's wheels and the CUDA toolkit (12.0 or later) have it";
+constexpr const char* kHowToName = "HONE_CUBLASLT names the file";
 
 template <class Signature>
 Status find_call(const SharedLibrary& library, const char* symbol, Signature& function) {
   if (library.find(symbol, function)) return {};
-  return environment_error("{} has no function {}: it is no cuBLASLt of CUDA 12.0 or later; {}",
-                           library.name(), symbol, kHowToName);
+  return advised(
+      environment_error("{} has no function {}: it is no cuBLASLt of CUDA 12.0 or later; {}",
+                        library.name(), symbol, kWhereItIs),
+      kHowToName);
 }
 
 Status find_calls(const SharedLibrary& library, CublasLtApi& api) {
@@ -48,14 +50,17 @@ std::vector<std::string> cublaslt_names() {
 Result<std::shared_ptr<const CublasLt>> CublasLt::open(const std::vector<std::string>& names) {
   const auto library = SharedLibrary::open(names);
   if (!library)
-    return environment_error("cuBLASLt is not on this machine ({}): {}", library.error().message,
-                             kHowToName);
+    return advised(environment_error("cuBLASLt is not on this machine ({}): {}",
+                                     library.error().message, kWhereItIs),
+                   kHowToName);
   const std::shared_ptr<CublasLt> lt(new CublasLt);
   HONE_TRY(find_calls(*library, lt->api_));
   lt->version_ = lt->api_.version();
   if (lt->version_ < kOldestCublasLt)
-    return environment_error("{} is too old: version {}, hone needs {} (CUDA 12.0) or later; {}",
-                             library->name(), lt->version_, kOldestCublasLt, kHowToName);
+    return advised(
+        environment_error("{} is too old: version {}, hone needs {} (CUDA 12.0) or later; {}",
+                          library->name(), lt->version_, kOldestCublasLt, kWhereItIs),
+        kHowToName);
   return std::shared_ptr<const CublasLt>(lt);
 }
 

@@ -14,10 +14,10 @@ constexpr DriverCode kNoDevice = 100;
 template <class Signature>
 Status find_driver_call(const SharedLibrary& library, const char* symbol, Signature& function) {
   if (library.find(symbol, function)) return {};
-  return environment_error(
-      "{} has no function {}: the NVIDIA driver is too old; hone needs one of CUDA {}.{} or "
-      "later",
-      library.name(), symbol, kOldestDriver / 1000, kOldestDriver % 1000 / 10);
+  return advised(environment_error("{} has no function {}: the NVIDIA driver is too old",
+                                   library.name(), symbol),
+                 fmt::format("hone needs one of CUDA {}.{} or later", kOldestDriver / 1000,
+                             kOldestDriver % 1000 / 10));
 }
 
 Status find_driver_calls(const SharedLibrary& library, DriverApi& api) {

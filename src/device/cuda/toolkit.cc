@@ -180,9 +180,9 @@ int number_before(std::string_view line, std::string_view word) {
 Result<std::filesystem::path> find_ptxas() {
   std::filesystem::path path = find_tool("ptxas");
   if (path.empty())
-    return environment_error(
-        "ptxas is neither on PATH nor in /usr/local/cuda nor in a Python package; the driver "
-        "compiles instead, which is slower: pip install nvidia-cuda-nvcc");
+    return advised(environment_error(
+                       "ptxas is neither on PATH nor in /usr/local/cuda nor in a Python package"),
+                   "the driver compiles instead, which is slower: pip install nvidia-cuda-nvcc");
   return path;
 }
 

@@ -51,9 +51,10 @@ Result<TritonInstallation> checked(TritonInstallation installation) {
   int major = 0, minor = 0;
   std::sscanf(installation.version.c_str(), "%d.%d", &major, &minor);
   if (major == kMajor && minor >= kOldestMinor && minor <= kNewestMinor) return installation;
-  return environment_error("Triton {} of '{}' is not one that hone knows ({}.{} to {}.{}); {}",
-                           installation.version, installation.python.string(), kMajor, kOldestMinor,
-                           kMajor, kNewestMinor, kHowToGet);
+  return advised(environment_error("Triton {} of '{}' is not one that hone knows ({}.{} to {}.{})",
+                                   installation.version, installation.python.string(), kMajor,
+                                   kOldestMinor, kMajor, kNewestMinor),
+                 kHowToGet);
 }
 
 }  // namespace
@@ -62,15 +63,16 @@ Result<TritonInstallation> find_installation(const std::string& given) {
   const char* variable = std::getenv("HONE_TRITON");
   const auto named = [](const char* by, const std::string& place) -> Result<TritonInstallation> {
     if (auto found = look_at(place)) return checked(std::move(*found));
-    return environment_error(
-        "{} '{}' is no Python interpreter or virtual environment with Triton; {}", by, place,
+    return advised(
+        environment_error("{} '{}' is no Python interpreter or virtual environment with Triton", by,
+                          place),
         kHowToGet);
   };
   if (!given.empty()) return named("--triton", given);
   if (variable != nullptr && *variable != '\0') return named("HONE_TRITON", variable);
   for (const fs::path& place : usual_places())
     if (auto found = look_at(place)) return checked(std::move(*found));
-  return environment_error("no Triton found; {}", kHowToGet);
+  return advised(environment_error("no Triton found"), kHowToGet);
 }
 
 namespace {

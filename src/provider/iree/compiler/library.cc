@@ -109,9 +109,10 @@ Status check_version(const Installation& installation) {
   // A library outside a wheel has no version file; its symbols are checked when it is opened.
   if (std::sscanf(installation.version.c_str(), "%d.%d", &major, &minor) != 2) return {};
   if (std::pair(major, minor) >= std::pair(kOldest[0], kOldest[1])) return {};
-  return environment_error("IREE {} at '{}' is too old: hone needs {}.{} or later; {}",
-                           installation.version, installation.compiler_library.string(), kOldest[0],
-                           kOldest[1], kHowToGet);
+  return advised(environment_error("IREE {} at '{}' is too old: hone needs {}.{} or later",
+                                   installation.version, installation.compiler_library.string(),
+                                   kOldest[0], kOldest[1]),
+                 kHowToGet);
 }
 
 Result<Installation> checked(Installation installation) {
@@ -125,24 +126,24 @@ Result<Installation> find_installation(const std::string& given) {
   const char* variable = std::getenv("HONE_IREE");
   const auto named = [](const char* by, const std::string& place) -> Result<Installation> {
     if (auto found = look_at(place)) return checked(*found);
-    return environment_error(
-        "{} '{}' holds no IREE compiler (looked for {} itself and for "
-        "iree/compiler/_mlir_libs/{} below it); {}",
-        by, place, kLibraryName, kLibraryName, kHowToGet);
+    return advised(environment_error("{} '{}' holds no IREE compiler (looked for {} itself and for "
+                                     "iree/compiler/_mlir_libs/{} below it)",
+                                     by, place, kLibraryName, kLibraryName),
+                   kHowToGet);
   };
   if (!given.empty()) return named("--iree", given);
   if (variable != nullptr && *variable != '\0') return named("HONE_IREE", variable);
   for (const fs::path& place : usual_places())
     if (auto found = look_at(place)) return checked(*found);
-  return environment_error("no IREE compiler found; {}", kHowToGet);
+  return advised(environment_error("no IREE compiler found"), kHowToGet);
 }
 
 Result<Library> Library::open(const Installation& installation) {
   const std::string path = installation.compiler_library.string();
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
-    return environment_error("cannot open IREE's compiler '{}': {}; {}", path, ::dlerror(),
-                             kHowToGet);
+    return advised(environment_error("cannot open IREE's compiler '{}': {}", path, ::dlerror()),
+                   kHowToGet);
   auto api = std::make_shared<CApi>();
   std::vector<std::string> missing;
   const auto resolve = [&](auto& function, const char* name) {
@@ -153,10 +154,12 @@ Result<Library> Library::open(const Installation& installation) {
   HONE_IREE_FUNCTIONS(HONE_IREE_RESOLVE)
 #undef HONE_IREE_RESOLVE
   if (!missing.empty())
-    return environment_error(
-        "IREE's compiler '{}' (version {}) does not have {}: hone needs {}.{} or later; {}", path,
-        installation.version.empty() ? "unknown" : installation.version, fmt::join(missing, ", "),
-        kOldest[0], kOldest[1], kHowToGet);
+    return advised(
+        environment_error(
+            "IREE's compiler '{}' (version {}) does not have {}: hone needs {}.{} or later", path,
+            installation.version.empty() ? "unknown" : installation.version,
+            fmt::join(missing, ", "), kOldest[0], kOldest[1]),
+        kHowToGet);
   api->ireeCompilerGlobalInitialize();
   Library library;
   library.revision_ = std::make_shared<std::string>(api->ireeCompilerGetRevision());

@@ -1,13 +1,20 @@
+#include "cli/dispatches_output.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 
 #include "base/file.h"
-#include "cli/dispatches_output.h"
 #include "output/json_text.h"
 #include "output/screen.h"
 #include "output/table.h"
+#include "provider/iree/compile_worker.h"
 #include "session/program_session.h"
 #include "session/toolchain.h"
 #include "tune/program_profile.h"
@@ -16,6 +23,44 @@
 
 namespace hone::cli {
 namespace {
+
+using GraphNode = iree::ProgramGraph::Node;
+using NodeKind = iree::ProgramGraph::Kind;
+
+// Returns a DOT string. A symbol of the program may hold quotes.
+std::string dot_string(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    if (c == '\n')
+      escaped += "\\n";
+    else
+      escaped += c;
+  }
+  return '"' + escaped + '"';
+}
+
+std::string_view shape_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kArgument:
+    case NodeKind::kResult:
+      return "ellipse";
+    case NodeKind::kCall:
+      return "box, peripheries=2";
+    case NodeKind::kDispatch:
+      break;
+  }
+  return "box";
+}
+
+std::string label_of(const GraphNode& node, const BoxLines& lines) {
+  std::string label = (node.kind == NodeKind::kCall ? "call " : "") + node.name;
+  if (const auto more = lines.find(node.name);
+      more != lines.end() && node.kind == NodeKind::kDispatch)
+    for (const std::string& line : more->second) label += "\n" + line;
+  if (node.in_branch_or_loop) label += "\nin a branch or loop";
+  return label;
+}
 
 using output::Align;
 using output::Cell;
@@ -155,6 +200,39 @@ std::string words_of_sum(const tune::ProgramProfile& profile) {
 }
 
 }  // namespace
+
+std::string dot_text(const iree::ProgramGraph& graph, const std::string& title,
+                     const BoxLines& lines) {
+  std::string text = fmt::format(
+      "digraph {} {{\n  node [fontname=\"Helvetica\"];\n  edge "
+      "[fontname=\"Helvetica\", fontsize=10];\n",
+      dot_string(title));
+  const bool clustered = std::ranges::adjacent_find(graph.nodes, std::not_equal_to(),
+                                                    &GraphNode::function) != graph.nodes.end();
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const GraphNode& node = graph.nodes[i];
+    if (clustered && (i == 0 || graph.nodes[i - 1].function != node.function))
+      text += fmt::format("{}  subgraph {} {{\n  label={};\n", i == 0 ? "" : "  }\n",
+                          dot_string("cluster_" + node.function), dot_string(node.function));
+    text += fmt::format("  n{} [label={}, shape={}];\n", i, dot_string(label_of(node, lines)),
+                        shape_of(node.kind));
+  }
+  if (clustered) text += "  }\n";
+  for (const iree::ProgramGraph::Edge& edge : graph.edges)
+    text += fmt::format("  n{} -> n{} [label={}];\n", edge.from, edge.to, dot_string(edge.type));
+  return text + "}\n";
+}
+
+Status print_graph(trial::CompileService& compiler, const std::string& path,
+                   const std::string& bytes, const std::vector<std::string>& flags,
+                   const BoxLines& lines) {
+  const auto& job = iree::kProgramGraph;
+  HONE_ASSIGN(nlohmann::json answer, compiler.ask(job.kind, path, bytes, flags));
+  const auto graph = job.answered_in({{}, std::move(answer), {}});
+  if (!graph) return failure("the compile worker's graph of '{}' {}", path, graph.error().message);
+  fmt::print("{}", dot_text(*graph, std::filesystem::path(path).filename().string(), lines));
+  return {};
+}
 
 CommandResult profile_dispatches(SessionOptions options, bool quick, bool graph) {
   options.no_flags = true;
