@@ -89,12 +89,19 @@ class StatementReader {
   }
 
   StatedValue value_of(const nlohmann::json& json) const {
-    StatedValue value{json.at("op"), type_of(json), {}, json.value("predicate", ""), 0, {}, {}};
+    StatedValue value{json.at("op").get<std::string>(),
+                      type_of(json),
+                      {},
+                      json.value("predicate", ""),
+                      0,
+                      {},
+                      {}};
     for (const nlohmann::json& operand : json.at("operands"))
       value.operands.push_back(below(operand, read_.values.size()));
-    if (value.operation == "constant") value.constant = number_from_json(json.at("value"));
-    if (value.operation == "load") value.use = use_of(json);
-    if (value.operation == "table") {
+    if (value.operation.is(ScalarKind::kConstant))
+      value.constant = number_from_json(json.at("value"));
+    if (value.operation.is(ScalarKind::kLoad)) value.use = use_of(json);
+    if (value.operation.is(ScalarKind::kTable)) {
       value.use = walked(json);
       json.at("words").get_to(value.words);
     }
@@ -114,12 +121,12 @@ nlohmann::json json_of(const StatedUse& use) {
 
 nlohmann::json json_of(const StatedValue& value) {
   nlohmann::json json = nlohmann::json::object();
-  const bool is_table = value.operation == "table";
-  if (value.operation == "load" || is_table) json = json_of(value.use);
+  const bool is_table = value.operation.is(ScalarKind::kTable);
+  if (value.operation.is(ScalarKind::kLoad) || is_table) json = json_of(value.use);
   if (is_table) json["words"] = value.words;
-  if (value.operation == "constant") json["value"] = number_to_json(value.constant);
+  if (value.operation.is(ScalarKind::kConstant)) json["value"] = number_to_json(value.constant);
   if (!value.predicate.empty()) json["predicate"] = value.predicate;
-  json["op"] = value.operation;
+  json["op"] = value.operation.name();
   json["type"] = name_of(value.type);
   json["operands"] = value.operands;
   return json;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "problem/scalar_operation.h"
 #include "problem/types.h"
 
 namespace hone::problem {
@@ -44,7 +45,7 @@ struct StatedLoop {
 
 // A value for each element that comes out of the root.
 struct StatedValue {
-  std::string operation;  // "root", "load", "table", "constant", or MLIR's: "arith.addf"
+  ScalarOperation operation;
   ElementType type = ElementType::kF32;
   std::vector<std::size_t> operands;  // values before this one
   std::string predicate;              // of a comparison: "olt"

@@ -12,7 +12,7 @@ using problem::StatedValue;
 using problem::Statement;
 
 bool is_load(const StatedValue& value) {
-  return value.operation == "load";
+  return value.operation.is(problem::ScalarKind::kLoad);
 }
 
 // All uses of memory: the operands of the product, those read behind the sums, and the results.
@@ -41,7 +41,7 @@ Result<Statement> product_of(const std::string& said) {
     return input_error("it has {} results", statement.stores.size());
   for (const StatedValue& value : statement.values)
     // The table lies in the dispatch's code, where a launch cannot point to.
-    if (value.operation == "table")
+    if (value.operation.is(problem::ScalarKind::kTable))
       return input_error("a table of constants is behind its sums, which can be no operand");
   if (statement.start != 0) return input_error("its sums do not begin at 0");
   for (std::size_t l = statement.loops.size(); l-- > 0;)

@@ -120,26 +120,6 @@ void find_descriptors(const json& stated, StatedProduct& product) {
   for (const Dimension& each : m) product.image.push_back(each.size);
 }
 
-// Instructions of a thread for one element, seen in Triton's code for sm_90. For operations that
-// are a single PTX instruction, those of the machine code.
-std::int64_t instructions_of(const std::string& operation) {
-  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 10> kSeveral{
-      {{"math.erf", 33},
-       {"math.log", 32},
-       {"math.tanh", 18},
-       {"math.exp", 10},
-       {"math.exp2", 10},
-       {"math.sin", 95},
-       {"math.cos", 95},
-       {"math.sqrt", 10},
-       {"math.rsqrt", 4},
-       {"arith.divf", 10}}};
-  if (operation == "root" || operation == "load" || operation == "table") return 0;
-  const auto* found =
-      std::ranges::find(kSeveral, operation, &decltype(kSeveral)::value_type::first);
-  return found == kSeveral.end() ? 1 : found->second;
-}
-
 // Throws nlohmann::json's exceptions for a malformed document.
 Result<StatedProduct> read_product(const json& stated) {
   const json& loops = stated.at("loops");
@@ -164,7 +144,7 @@ Result<StatedProduct> read_product(const json& stated) {
   if (gemm.a != gemm.b) return input_error("its operands differ in type");
   find_descriptors(stated, product);
   for (const json& value : stated.at("values"))
-    product.behind += instructions_of(value.at("op").get<std::string>());
+    product.behind += problem::scalar_facts(value.at("op").get<std::string>()).gpu_instructions;
   return product;
 }
 
