@@ -289,7 +289,7 @@ class Evaluation {
       } else if (loads_[i].use != nullptr) {
         values.push_back(loads_[i].load(element_of(value.use, row, column)));
       } else if (value.operation.is(ScalarKind::kConstant)) {
-        values.push_back(value.constant);
+        values.push_back(static_cast<double>(value.constant));
       } else {
         std::vector<double> operands;
         for (const std::size_t operand : value.operands) operands.push_back(values[operand]);
