@@ -113,14 +113,14 @@ bool matches(const SingleLaunch& launch, const StatedElements& stated) {
 Result<std::vector<std::vector<OutputAccuracy>>> accuracies_of(
     device::Device& device, const std::vector<device::Kernel*>& kernels,
     const problem::Dispatch& dispatch, std::uint64_t seed) {
-  HONE_ASSIGN(const problem::Statement statement, problem::read_statement(dispatch.statement));
+  HONE_ASSIGN(const problem::Statement* const statement, problem::stated(dispatch.statement));
   std::optional<std::vector<StatedElements>> stated;  // which all share
   std::vector<std::vector<OutputAccuracy>> accuracies;
   for (device::Kernel* const kernel : kernels) {
     HONE_ASSIGN(const SingleLaunch launch,
                 SingleLaunch::run(device, *kernel, dispatch, OperandSet::kReals, seed, false));
     if (!stated) {
-      HONE_ASSIGN(stated, launch.elements(dispatch, statement, {.seed = seed}));
+      HONE_ASSIGN(stated, launch.elements(dispatch, *statement, {.seed = seed}));
     }
     std::vector<OutputAccuracy>& outputs = accuracies.emplace_back();
     for (const StatedElements& each : *stated) {

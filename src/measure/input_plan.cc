@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <climits>
 #include <cmath>
 #include <functional>
@@ -24,6 +23,7 @@ using problem::Computation;
 using problem::Dispatch;
 using problem::ElementType;
 using problem::OperationKind;
+using problem::ScalarKind;
 using problem::Value;
 using Kind = InputValues::Kind;
 
@@ -183,9 +183,8 @@ class Planner {
   void choose() {
     const bool reduces = root_ != nullptr && root_->kind == Value::Kind::kReduction;
     plan_.terms = root_ == nullptr ? 1 : root_->terms;
-    if (reduces && problem::selects(root_->operation)) return extremes();
-    const bool adds =
-        reduces && (root_->operation == "arith.addf" || root_->operation == "arith.addi");
+    if (reduces && root_->operation.facts().selects()) return extremes();
+    const bool adds = reduces && root_->operation.is(ScalarKind::kSum);
     if (adds) polynomial_ = polynomial_of(root_->operands.front());
     if (set_ == OperandSet::kReals) return reals();
     const bool full = set_ == OperandSet::kFullSignificands;
@@ -263,7 +262,7 @@ class Planner {
       const Value& each = computation_.at(value);
       if (each.kind == Value::Kind::kInput) return each.binding;
       const bool converts = each.kind == Value::Kind::kOperation && each.operands.size() == 1 &&
-                            (each.operation == "arith.extf" || each.operation == "arith.truncf");
+                            each.operation.facts().converts_floats();
       if (each.kind != Value::Kind::kElement && !converts) return -1;
       value = each.operands.front();
     }
@@ -304,18 +303,14 @@ class Planner {
       default:
         return kNone;
     }
-    const std::string& name = value.operation;
-    if (name == "arith.extf" || name == "arith.extsi" || name == "arith.extui" ||
-        name == "arith.sitofp" || name == "arith.uitofp" || name == "arith.negf" ||
-        name == "math.absf")
-      return operand(0);
+    if (value.operation.facts().keeps_polynomial) return operand(0);
     if (value.operands.size() != 2) return kNone;
     const Polynomial a = operand(0), b = operand(1);
     if (a.coefficients == 0 || b.coefficients == 0) return kNone;
-    if (name == "arith.mulf" || name == "arith.muli")
+    if (value.operation.is(ScalarKind::kProduct))
       return {a.degree + b.degree, a.coefficients * b.coefficients};
-    const bool sum = name == "arith.addf" || name == "arith.subf" || name == "arith.addi" ||
-                     name == "arith.subi";
+    const bool sum =
+        value.operation.is(ScalarKind::kSum) || value.operation.is(ScalarKind::kDifference);
     return sum ? Polynomial{std::max(a.degree, b.degree), a.coefficients + b.coefficients} : kNone;
   }
 
@@ -393,15 +388,11 @@ class Planner {
     if (value.kind == Value::Kind::kInput) return true;
     if (value.kind == Value::Kind::kElement) return operand(0);
     if (value.kind != Value::Kind::kOperation || value.operands.empty()) return false;
-    const std::string& name = value.operation;
-    if (name == "arith.mulf" || name == "arith.muli") return operand(0) || operand(1);
-    if (name == "arith.addf" || name == "arith.subf" || name == "arith.addi" ||
-        name == "arith.subi")
+    const problem::ScalarFacts& facts = value.operation.facts();
+    if (facts.kind == ScalarKind::kProduct) return operand(0) || operand(1);
+    if (facts.kind == ScalarKind::kSum || facts.kind == ScalarKind::kDifference)
       return operand(0) && operand(1);
-    constexpr std::array<std::string_view, 7> kOdd = {"arith.divf", "arith.extf",  "arith.truncf",
-                                                      "arith.negf", "arith.extsi", "math.absf",
-                                                      "math.sqrt"};
-    return std::ranges::count(kOdd, name) > 0 && operand(0);
+    return facts.zero_of_zero && operand(0);
   }
 
   // Sums of one term of a full significand each; false where more than one binding makes a term.
@@ -516,8 +507,8 @@ class Planner {
     const auto root = static_cast<int>(root_ - computation_.values.data());
     std::set<std::size_t> bindings;
     for (const Value& value : computation_.values) {
-      if (value.kind != Value::Kind::kOperation || value.operation != "arith.addf" ||
-          value.operands.size() != 2)
+      if (value.kind != Value::Kind::kOperation || !value.operation.is(ScalarKind::kSum) ||
+          !problem::is_float(value.type) || value.operands.size() != 2)
         continue;
       for (const std::size_t sum : {std::size_t{0}, std::size_t{1}}) {
         const int source = source_of(value.operands[1 - sum]);

@@ -1,7 +1,6 @@
 #include "measure/rounding.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -14,23 +13,19 @@ namespace hone::measure {
 namespace {
 
 using problem::Computation;
+using problem::Curve;
 using problem::ElementType;
+using problem::kFunctionRoundings;
+using problem::kHardFunctionRoundings;
+using problem::ScalarKind;
 using problem::Value;
 
-// In multiples of u (see the header).
-constexpr double kFunction = 4;
-constexpr double kHardFunction = 8;
 // Number of roundings assumed for an operation in a chain of unknown order, or of unknown steps.
 constexpr double kUnknownSteps = 16;
 // Standard deviations that bound a sum of independent terms.
 constexpr double kRoundingDeviations = 6;
 // Standard deviations that bound the sum of errors of independent terms.
 constexpr double kErrorDeviations = 3;
-
-template <std::size_t N>
-bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
-  return std::ranges::count(names, name) > 0;
-}
 
 double largest_of(double low, double high) {
   return std::max(std::abs(low), std::abs(high));
@@ -47,6 +42,10 @@ std::optional<int> finer(const std::optional<int>& a, const std::optional<int>& 
   return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
 }
 
+bool adds_floats(const Value& value) {
+  return value.operation.is(ScalarKind::kSum) && problem::is_float(value.type);
+}
+
 // Whether every multiple of 2^grid up to `largest` is a value of the type.
 bool holds(ElementType type, double largest, const std::optional<int>& grid) {
   if (!grid || !std::isfinite(largest)) return false;
@@ -54,62 +53,28 @@ bool holds(ElementType type, double largest, const std::optional<int>& grid) {
   return largest <= std::ldexp(1.0, *grid + significand_digits(type));
 }
 
-struct Function {
-  std::string_view name;
-  double (*value)(double);
-  double (*slope)(double smallest, double largest);  // the largest |derivative|
-  double steps;
-  bool needs_positive = false;
-  bool oscillates = false;  // it gives no sign and no order
-};
-
-double slope_of_exp(double, double largest) {
-  return std::exp(largest);
-}
-double slope_of_log(double smallest, double) {
-  return 1 / smallest;
-}
-double slope_of_sqrt(double smallest, double) {
-  return 0.5 / std::sqrt(smallest);
-}
-double slope_of_rsqrt(double smallest, double) {
-  return 0.5 * std::pow(smallest, -1.5);
-}
-double at_most_one(double, double) {
+// Bound of the curve's |slope| for operands of these magnitudes.
+double slope_of(Curve curve, double smallest, double largest) {
+  switch (curve) {
+    case Curve::kExponential:
+    case Curve::kShiftedExponential:
+      return std::exp(largest);
+    case Curve::kLogarithm:
+      return 1 / smallest;
+    case Curve::kRoot:
+      return 0.5 / std::sqrt(smallest);
+    case Curve::kReciprocalRoot:
+      return 0.5 * std::pow(smallest, -1.5);
+    case Curve::kErf:
+      return 1.13;  // 2 / sqrt(pi)
+    case Curve::kHyperbolic:
+      return std::cosh(std::min(largest, 80.0));
+    case Curve::kGentle:
+    case Curve::kUnknown:
+      break;
+  }
   return 1;
 }
-double slope_of_erf(double, double) {
-  return 1.13;  // 2 / sqrt(pi)
-}
-double slope_of_cosh(double, double largest) {
-  return std::cosh(std::min(largest, 80.0));
-}
-
-double rsqrt(double value) {
-  return 1 / std::sqrt(value);
-}
-
-constexpr std::array<Function, 19> kFunctions = {{
-    {"math.exp", std::exp, slope_of_exp, kFunction},
-    {"math.exp2", std::exp2, slope_of_exp, kFunction},
-    {"math.expm1", std::expm1, slope_of_exp, kFunction},
-    {"math.log", std::log, slope_of_log, kFunction, true},
-    {"math.log2", std::log2, slope_of_log, kFunction, true},
-    {"math.log10", std::log10, slope_of_log, kFunction, true},
-    {"math.log1p", std::log1p, slope_of_log, kFunction},
-    {"math.sqrt", std::sqrt, slope_of_sqrt, 1, true},
-    {"math.rsqrt", rsqrt, slope_of_rsqrt, kFunction, true},
-    {"math.tanh", std::tanh, at_most_one, kHardFunction},
-    {"math.erf", std::erf, slope_of_erf, kHardFunction},
-    {"math.erfc", std::erfc, slope_of_erf, kHardFunction},
-    {"math.sin", std::sin, at_most_one, kFunction, false, true},
-    {"math.cos", std::cos, at_most_one, kFunction, false, true},
-    {"math.atan", std::atan, at_most_one, kFunction},
-    {"math.cbrt", std::cbrt, slope_of_sqrt, kFunction},
-    {"math.sinh", std::sinh, slope_of_cosh, kHardFunction},
-    {"math.cosh", std::cosh, slope_of_cosh, kHardFunction, false, true},
-    {"math.tan", std::tan, slope_of_cosh, kHardFunction, false, true},
-}};
 
 class Analysis {
  public:
@@ -209,32 +174,46 @@ class Analysis {
   }
 
   Estimate operation() {
-    const std::string_view name = value_->operation;
-    constexpr std::array<std::string_view, 9> kConversions = {
-        "arith.extf",   "arith.extsi",      "arith.extui",        "arith.sitofp", "arith.uitofp",
-        "arith.truncf", "arith.index_cast", "arith.index_castui", "arith.trunci"};
-    if (value_->operands.empty()) return unknown();
-    if (is_one_of(name, kConversions)) return converted();
-    if (name.starts_with("arith.cmp")) return {0, 1, 0, 0.5, 0.7, 0, 0, 0};
-    if (name == "arith.fptosi" || name == "arith.fptoui" || name == "arith.bitcast")
-      return to_integer();
-    if (name == "arith.negf" || name == "math.absf" || name == "math.absi") return signs(name);
-    if (value_->operands.size() == 2) {
-      if (problem::selects(name)) return larger_or_smaller(name);
-      if (name == "arith.addf" || name == "arith.addi") return sum(operand(1), false);
-      if (name == "arith.subf" || name == "arith.subi")
+    const problem::ScalarFacts& facts = value_->operation.facts();
+    if (value_->operands.empty() || value_->operands.size() != facts.operands) return unknown();
+    switch (facts.kind) {
+      case ScalarKind::kWidening:
+      case ScalarKind::kNarrowing:
+      case ScalarKind::kSignedConversion:
+      case ScalarKind::kUnsignedConversion:
+      case ScalarKind::kIndexConversion:
+      case ScalarKind::kTruncation:
+        return converted();
+      case ScalarKind::kComparison:
+        return {0, 1, 0, 0.5, 0.7, 0, 0, 0};
+      case ScalarKind::kToInteger:
+        return to_integer();
+      case ScalarKind::kNegation:
+        return negated(operand(0));
+      case ScalarKind::kMagnitude:
+        return magnitude();
+      case ScalarKind::kLarger:
+      case ScalarKind::kSmaller:
+      case ScalarKind::kAnd:
+      case ScalarKind::kOr:
+        return one_of_two(facts.kind);
+      case ScalarKind::kSum:
+        return sum(operand(1), false);
+      case ScalarKind::kDifference:
         return sum(negated(operand(1)), value_->operands[0] == value_->operands[1]);
-      if (name == "arith.mulf" || name == "arith.muli") return product();
-      if (name == "arith.divf") return quotient();
-      if (name == "math.powf") return power();
+      case ScalarKind::kProduct:
+        return product();
+      case ScalarKind::kQuotient:
+        return quotient();
+      case ScalarKind::kPower:
+        return power();
+      case ScalarKind::kMultiplyAdd:
+        return sum_of(product(), operand(2));
+      case ScalarKind::kFunction:
+        return facts.function.curve == Curve::kUnknown ? unknown() : apply(facts);
+      default:
+        return unknown();
     }
-    if (name == "math.fma" && value_->operands.size() == 3) return sum_of(product(), operand(2));
-    if (name == "math.roundeven" || name == "math.round" || name == "math.floor" ||
-        name == "math.ceil" || name == "math.trunc")
-      return to_integer();
-    for (const Function& function : kFunctions)
-      if (function.name == name) return apply(function);
-    return unknown();
   }
 
   Estimate converted() const {
@@ -266,22 +245,19 @@ class Analysis {
     return estimate;
   }
 
-  Estimate signs(std::string_view name) const {
+  Estimate magnitude() const {
     Estimate estimate = operand(0);
-    if (name == "arith.negf") return negated(estimate);
     estimate.high = estimate.largest();
     estimate.low = estimate.smallest;
     estimate.mean = estimate.rms;
     return estimate;
   }
 
-  Estimate larger_or_smaller(std::string_view name) const {
+  Estimate one_of_two(ScalarKind kind) const {
     const Estimate &a = operand(0), &b = operand(1);
     Estimate estimate = one_of();
-    const bool larger = name.find("max") != std::string_view::npos;
-    const bool smaller = name.find("min") != std::string_view::npos;
-    if (larger) estimate.low = std::max(a.low, b.low);
-    if (smaller) estimate.high = std::min(a.high, b.high);
+    if (kind == ScalarKind::kLarger) estimate.low = std::max(a.low, b.low);
+    if (kind == ScalarKind::kSmaller) estimate.high = std::min(a.high, b.high);
     estimate.smallest = std::max({0.0, estimate.low, -estimate.high});
     estimate.mean = std::clamp(estimate.mean, estimate.low, std::max(estimate.low, estimate.high));
     return estimate;
@@ -297,11 +273,11 @@ class Analysis {
   // A kernel may begin a sum of terms with the value added to it (see Planner::added_to_sums()).
   // Then each step rounds, though the terms alone would not.
   double of_beginning_with_the_other() const {
-    if (value_->operation != "arith.addf") return 0;
+    if (!adds_floats(*value_)) return 0;
     double most = 0;
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
       const Value& tensor = computation_.at(computation_.tensor_of(value_->operands[i]));
-      if (tensor.kind != Value::Kind::kReduction || tensor.operation != "arith.addf") continue;
+      if (tensor.kind != Value::Kind::kReduction || !adds_floats(tensor)) continue;
       const Estimate& term = rounding_.values[static_cast<std::size_t>(tensor.operands.front())];
       const double other = operand(1 - i).largest();
       const auto terms = static_cast<double>(tensor.terms);
@@ -392,12 +368,13 @@ class Analysis {
     estimate.smallest = estimate.low;
     estimate.mean = estimate.rms = std::pow(std::max(a.mean, a.low), b.mean);
     estimate.relative =
-        2 * kHardFunction * u_ + b.largest() * (a.relative + a.absolute / a.smallest) +
+        2 * kHardFunctionRoundings * u_ + b.largest() * (a.relative + a.absolute / a.smallest) +
         largest_of(std::log(a.low), std::log(a.high)) * (b.absolute + b.relative * b.largest());
     return estimate;
   }
 
-  Estimate apply(const Function& function) {
+  Estimate apply(const problem::ScalarFacts& facts) {
+    const problem::FunctionFacts& function = facts.function;
     const Estimate& x = operand(0);
     if (function.needs_positive && x.low <= 0) {
       demand(0, false);
@@ -405,30 +382,32 @@ class Analysis {
     }
     // Overflow of a sum of such values, or of their product with another, is as bad.
     const double most = problem::byte_size(value_->type) == 2 ? 8 : 40;
-    const bool grows = function.slope == slope_of_exp || function.slope == slope_of_cosh;
+    const bool grows = function.curve == Curve::kExponential ||
+                       function.curve == Curve::kShiftedExponential ||
+                       function.curve == Curve::kHyperbolic;
     if (grows && x.high > most) demand(0, true);
     Estimate estimate;
-    const double low = function.value(std::min(x.low, most)),
-                 high = function.value(std::min(x.high, most));
+    const auto at = [&](double argument) { return facts.value(&argument); };
+    const double low = at(std::min(x.low, most)), high = at(std::min(x.high, most));
     estimate.low =
         function.oscillates ? -std::max(1.0, largest_of(low, high)) : std::min(low, high);
     estimate.high = function.oscillates ? -estimate.low : std::max(low, high);
     estimate.smallest = std::max({0.0, estimate.low, -estimate.high});
-    estimate.mean = std::clamp(function.value(x.mean), estimate.low, estimate.high);
+    estimate.mean = std::clamp(at(x.mean), estimate.low, estimate.high);
     estimate.rms = std::sqrt((low * low + high * high + estimate.mean * estimate.mean) / 3);
     const double error = x.absolute + x.relative * x.largest();
-    const bool is_exponential = function.slope == slope_of_exp && function.name != "math.expm1";
-    if (is_exponential)
+    if (function.curve == Curve::kExponential)
       estimate.relative = error;
-    else if (function.slope == slope_of_sqrt || function.slope == slope_of_rsqrt)
+    else if (function.curve == Curve::kRoot || function.curve == Curve::kReciprocalRoot)
       estimate.relative = (x.relative + (x.smallest > 0 ? x.absolute / x.smallest : 0)) / 2;
     else if (error > 0)
-      estimate.absolute = error * function.slope(std::max(x.smallest, 1e-300), x.largest());
+      estimate.absolute =
+          error * slope_of(function.curve, std::max(x.smallest, 1e-300), x.largest());
     // Functions of narrower types are computed in f32 and rounded once.
     const double u = std::min(u_, unit_roundoff(ElementType::kF32));
-    estimate.relative += u_ + (function.steps - 1) * u;
+    estimate.relative += u_ + (function.roundings - 1) * u;
     // Near its zero a logarithm is as exact as its argument only.
-    if (function.slope == slope_of_log) estimate.absolute += u;
+    if (function.curve == Curve::kLogarithm) estimate.absolute += u;
     return estimate;
   }
 
@@ -439,8 +418,7 @@ class Analysis {
     const Estimate term = operand(0);
     const Estimate start = value_->operands.size() > 1 ? operand(1) : Estimate{};
     const auto terms = static_cast<double>(value_->terms);
-    const std::string_view name = value_->operation;
-    if (problem::selects(name)) {
+    if (value_->operation.facts().selects()) {
       // The start of a maximum is not a term of it: minus infinity, the lowest number.
       Estimate estimate = term;
       const bool is_identity =
@@ -454,8 +432,8 @@ class Analysis {
       }
       return estimate;
     }
-    if (name == "arith.addf" || name == "arith.addi") return sum_of_terms(term, start, terms);
-    if (name == "arith.mulf") {
+    if (value_->operation.is(ScalarKind::kSum)) return sum_of_terms(term, start, terms);
+    if (value_->operation.is(ScalarKind::kProduct) && problem::is_float(value_->type)) {
       Estimate estimate = unknown();
       estimate.relative = terms * (term.relative + u_);
       return estimate;
@@ -531,7 +509,7 @@ class Analysis {
     const double argument = u_ * spread + 2 * (x.absolute + x.relative * x.largest());
     // The sum's error is that of its largest terms: fewer than all where they are spread out.
     const double effective = std::max(1.0, terms / std::exp(std::min(spread, 20.0) / 4));
-    estimate.relative = argument + (kFunction + growth(effective) + 2) * u_;
+    estimate.relative = argument + (kFunctionRoundings + growth(effective) + 2) * u_;
     return estimate;
   }
 
@@ -549,7 +527,7 @@ class Analysis {
         size * (std::sqrt(inner) * u + kErrorDeviations * v) + kRoundingDeviations * size * u +
         scale * std::sqrt(inner) * (query.absolute * key.rms + key.absolute * query.rms);
     const double weights =
-        score + kFunction * u + std::sqrt(std::sqrt(terms)) * u + (v > u ? v : 0);
+        score + kFunctionRoundings * u + std::sqrt(std::sqrt(terms)) * u + (v > u ? v : 0);
     Estimate estimate{.low = value.low, .high = value.high, .mean = value.mean};
     estimate.rms = value.rms;
     estimate.absolute =
@@ -571,11 +549,11 @@ class Analysis {
       const auto comma = body.find(", ");
       const std::string_view each = body.substr(0, comma);
       body = comma == std::string_view::npos ? std::string_view{} : body.substr(comma + 2);
-      constexpr std::array<std::string_view, 6> kExact = {"arith.extf",   "arith.truncf",
-                                                          "arith.extsi",  "arith.extui",
-                                                          "arith.sitofp", "arith.uitofp"};
-      if (is_one_of(each, kExact)) continue;
-      steps += each.starts_with("arith.") ? 1 : kHardFunction;
+      const problem::ScalarFacts& facts = problem::scalar_facts(each);
+      if (facts.converts_floats() || facts.kind == ScalarKind::kSignedConversion ||
+          facts.kind == ScalarKind::kUnsignedConversion)
+        continue;
+      steps += each.starts_with("arith.") ? 1 : kHardFunctionRoundings;
     }
     return steps;
   }
@@ -591,15 +569,15 @@ class Analysis {
       exact &= each.is_exact();
     }
     Estimate estimate{.low = -size, .high = size, .rms = size / 2};
-    double steps = steps_of(value_->operation);
+    const std::string& name = value_->operation.name();
+    double steps = steps_of(name);
     if (steps == 0 && exact) return operand(0);
-    const bool sums = value_->operation.starts_with("reduction") || steps == kUnknownSteps;
+    const bool sums = name.starts_with("reduction") || steps == kUnknownSteps;
     if (sums) steps += kErrorDeviations * std::sqrt(static_cast<double>(value_->terms));
     // Names alone do not say that an integer goes through a float.
     const double u = problem::is_float(value_->type) ? u_ : unit_roundoff(ElementType::kF32);
-    const bool floats = problem::is_float(value_->type) ||
-                        value_->operation.find('f') != std::string::npos ||
-                        value_->operation.find("math.") != std::string::npos;
+    const bool floats = problem::is_float(value_->type) || name.find('f') != std::string::npos ||
+                        name.find("math.") != std::string::npos;
     if (!floats && exact) return estimate;
     estimate.absolute = absolute + steps * u * size;
     estimate.relative = steps * u * (1 + size);

@@ -15,6 +15,7 @@ namespace {
 
 using problem::Binding;
 using problem::ElementType;
+using problem::ScalarKind;
 using problem::StatedUse;
 using problem::StatedValue;
 using problem::Statement;
@@ -89,9 +90,9 @@ class Evaluation {
     }
     for (const StatedValue& value : statement_.values) {
       Located& located = loads_.emplace_back();
-      if (value.operation == "load") {
+      if (value.operation.is(ScalarKind::kLoad)) {
         HONE_ASSIGN(located, locate(value.use, /*reads=*/true));
-      } else if (value.operation == "table") {
+      } else if (value.operation.is(ScalarKind::kTable)) {
         located = {&value.use, -1, 0, std::as_bytes(std::span(value.words))};
         HONE_TRY(check_bounds(located, located.bytes.size()));
       }
@@ -282,17 +283,17 @@ class Evaluation {
     values.clear();
     for (std::size_t i = 0; i < statement_.values.size(); ++i) {
       const StatedValue& value = statement_.values[i];
-      if (value.operation == "root") {
+      if (value.operation.is(ScalarKind::kRoot)) {
         values.push_back(attends_ ? weighted_sum(row, column, element)
                                   : sum_of_products(row, column));
       } else if (loads_[i].use != nullptr) {
         values.push_back(loads_[i].load(element_of(value.use, row, column)));
-      } else if (value.operation == "constant") {
-        values.push_back(value.constant);
+      } else if (value.operation.is(ScalarKind::kConstant)) {
+        values.push_back(static_cast<double>(value.constant));
       } else {
         std::vector<double> operands;
         for (const std::size_t operand : value.operands) operands.push_back(values[operand]);
-        if (operands.empty()) return input_error("{} of nothing", value.operation);
+        if (operands.empty()) return input_error("{} of nothing", value.operation.name());
         HONE_ASSIGN(const double result,
                     stated_value(value, operands, statement_.values[value.operands[0]].type));
         values.push_back(result);

@@ -38,7 +38,8 @@ Result<std::vector<StatedElements>> stated_elements(
     std::span<const std::span<const std::byte>> inputs, const ElementSample& sample = {});
 
 // Returns the value of an operation behind a root, such as "arith.addf", on its operands as real
-// numbers. `operand`: the type of the first operand. Input error for an unknown operation.
+// numbers (ScalarFacts::value, and what depends on the integers' types). `operand`: the type of the
+// first operand. Input error for an unknown operation.
 Result<double> stated_value(const problem::StatedValue& value, std::span<const double> operands,
                             problem::ElementType operand);
 

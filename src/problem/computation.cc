@@ -127,7 +127,7 @@ class Assumed {
 nlohmann::json value_to_json(const Value& value) {
   nlohmann::json json{{"kind", kValueKinds[static_cast<std::size_t>(value.kind)]},
                       {"type", name_of(value.type)}};
-  if (!value.operation.empty()) json["operation"] = value.operation;
+  if (!value.operation.name().empty()) json["operation"] = value.operation.name();
   if (!value.operands.empty()) json["operands"] = value.operands;
   if (value.binding >= 0) json["binding"] = value.binding;
   if (value.kind == Value::Kind::kConstant) json["constant"] = number_to_json(value.constant);
@@ -165,13 +165,6 @@ Value value_from_json(const nlohmann::json& json, std::size_t index) {
 
 Computation computation_of(const Dispatch& dispatch) {
   return dispatch.computation.values.empty() ? Assumed(dispatch).build() : dispatch.computation;
-}
-
-bool selects(std::string_view combiner) {
-  constexpr std::array<std::string_view, 10> kSelecting = {
-      "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.maxsi",
-      "arith.minsi",    "arith.maxui",    "arith.minui",   "arith.andi",    "arith.ori"};
-  return std::ranges::find(kSelecting, combiner) != kSelecting.end();
 }
 
 void to_json(nlohmann::json& json, const Computation& computation) {

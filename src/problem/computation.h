@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
-#include <string>
 #include <vector>
 
+#include "problem/scalar_operation.h"
 #include "problem/types.h"
 
 namespace hone::problem {
@@ -29,7 +29,7 @@ struct Value {
     kUnknown,    // computed from the operands in a way that is not known: `operation` has the names
   };
   Kind kind = Kind::kUnknown;
-  std::string operation = {};
+  ScalarOperation operation = {};
   std::vector<int> operands = {};  // smaller indices in Computation::values
   ElementType type = ElementType::kF32;
   int binding = -1;
@@ -66,9 +66,6 @@ struct Computation {
 // Returns Dispatch::computation. If nobody has stated it, derives it from the root operation, the
 // fill and the names of the fused operations.
 Computation computation_of(const Dispatch& dispatch);
-
-// Whether a reduction by this operation selects one of its terms and rounds nothing.
-bool selects(std::string_view combiner);
 
 void to_json(nlohmann::json& json, const Computation& computation);
 // Throws nlohmann::json's exceptions if `json` is not a computation.

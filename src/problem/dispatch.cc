@@ -121,16 +121,17 @@ constexpr auto kDispatchFields = [](auto& dispatch, auto&& field) {
   field("default_configuration", dispatch.default_configuration);
   field("default_translation", dispatch.default_translation);
   field.or_default("stated_constraints", dispatch.stated_constraints);
-  field.when(!dispatch.statement.empty(), "statement", dispatch.statement);
   field("not_tunable", dispatch.not_tunable);
 };
 
 void to_json(nlohmann::json& json, const Dispatch& dispatch) {
   write_fields(json, dispatch, kDispatchFields);
+  if (dispatch.statement) json["statement"] = statement_text(dispatch.statement);
 }
 
 void from_json(const nlohmann::json& json, Dispatch& dispatch) {
   read_fields(json, dispatch, kDispatchFields);
+  dispatch.statement = statement_from(json.value("statement", ""));
 }
 
 constexpr auto kInputRangeFields = [](auto& range, auto&& field) {

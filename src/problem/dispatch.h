@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "problem/computation.h"
 #include "problem/launch.h"
 #include "problem/operation.h"
+#include "problem/statement.h"
 
 namespace hone::problem {
 
@@ -107,10 +109,9 @@ struct Dispatch {
   // Constraints on a GPU's legal configurations that the compiler states, as JSON that the provider
   // reads. Empty if it states none or dies of being asked.
   std::string stated_constraints;
-  // The dispatch as one contraction or attention with its elementwise epilogue, as JSON with a
-  // "kind", for providers that can write a replacement kernel. {"why_not": ...} if it has another
-  // form. Empty: nobody has stated it.
-  std::string statement = {};
+  // The dispatch as one contraction or attention with its elementwise epilogue, for providers that
+  // can write a replacement kernel. Nothing: nobody has stated it.
+  std::optional<Statement> statement = {};
   std::string not_tunable;  // why hone cannot tune it; empty when it can
 
   bool operator==(const Dispatch&) const = default;

@@ -1,15 +1,18 @@
-// Reads a dispatch's statement of itself (Dispatch::statement): one contraction or attention, and
-// its elementwise epilogue. provider/iree/program/dispatch_statement.h writes it.
+// A dispatch's statement of itself (Dispatch::statement): one contraction or attention, and its
+// elementwise epilogue. provider/iree/program/dispatch_statement.h makes it. It is JSON only where
+// it leaves the process: in a store, and for workers of other providers.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "problem/scalar_operation.h"
 #include "problem/types.h"
 
 namespace hone::problem {
@@ -20,8 +23,19 @@ struct StatedView {
   int binding = 0;
   std::int64_t offset = 0;
   std::vector<std::size_t> words;
+  std::int64_t multiple = 1;  // bytes that offset and words together are a multiple of
 
   bool operator==(const StatedView&) const = default;
+};
+
+// Dimension of a dense tensor: its size, and the index as a sum of multiples of the loops and a
+// constant.
+struct StatedDimension {
+  std::int64_t size = 1;
+  std::vector<std::int64_t> of_loop;
+  std::int64_t constant = 0;
+
+  bool operator==(const StatedDimension&) const = default;
 };
 
 // Elements of a view over the root's loops: element `offset` + sum of stride x index.
@@ -30,6 +44,10 @@ struct StatedUse {
   ElementType type = ElementType::kF32;
   std::int64_t offset = 0;
   std::vector<std::int64_t> strides;  // one for each loop
+  // Only of operations before dispatches are formed (iree::ReplaceableOperation): the tensor's
+  // dimensions, and whether its value is known before the program runs.
+  std::vector<StatedDimension> dimensions = {};
+  bool constant = false;
 
   bool operator==(const StatedUse&) const = default;
 };
@@ -44,13 +62,13 @@ struct StatedLoop {
 
 // A value for each element that comes out of the root.
 struct StatedValue {
-  std::string operation;  // "root", "load", "table", "constant", or MLIR's: "arith.addf"
+  ScalarOperation operation;
   ElementType type = ElementType::kF32;
   std::vector<std::size_t> operands;  // values before this one
   std::string predicate;              // of a comparison: "olt"
-  double constant = 0;
-  StatedUse use = {};                // of a load; of a table its strides and offset
-  std::vector<std::uint32_t> words;  // all of a table, as memory of this machine has it
+  long double constant = 0;           // its 64 digits hold every i64 too
+  StatedUse use = {};                 // of a load; of a table its strides and offset
+  std::vector<std::uint32_t> words;   // all of a table, as memory of this machine has it
 
   bool operator==(const StatedValue&) const = default;
 };
@@ -64,9 +82,12 @@ struct StatedStore {
 
 struct Statement {
   enum class Kind { kContraction, kAttention };
+  // Reason why the dispatch has another form. Only how it is launched is known then.
+  std::string why_not = {};
   Kind kind = Kind::kContraction;
   std::string entry;                // of the compiler's kernel
   int bindings = 0, constants = 0;  // that it is launched with
+  std::string layout = {};          // of its launch, the compiler's attribute; empty: not known
   std::vector<StatedLoop> loops;
   // Operands: lhs and rhs of a contraction; query, key, value and perhaps a mask of attention. The
   // mask is added to the scores, or, if of type i1, selects the scores that count by a byte's
@@ -75,17 +96,27 @@ struct Statement {
   double start = 0;  // that a contraction's sums begin at
   double scale = 1;  // of attention's scores
   std::vector<StatedValue> values;
-  std::vector<StatedStore> stores;
+  std::vector<StatedStore> stores;  // at least one
   std::vector<StatedView> views;
+
+  // Number of steps of all loops of a role together.
+  std::int64_t steps(std::string_view role) const;
 
   bool operator==(const Statement&) const = default;
 };
 
-// Input error: a text that says why there is no statement (its "why_not"), an empty text, and an
-// inconsistent one (a store may come from anybody).
+// Returns the statement. Input error if nobody has stated the dispatch, or if it has another form.
+Result<const Statement*> stated(const std::optional<Statement>& statement);
+
+// Serialises a statement for a process border or a store; an empty text if there is none.
+std::string statement_text(const std::optional<Statement>& statement);
+// Reads such a text. One that cannot be read, since a store may come from anybody, gives a
+// statement that says so (Statement::why_not).
+std::optional<Statement> statement_from(std::string_view text);
+// Does both: statement_from() and stated().
 Result<Statement> read_statement(std::string_view text);
 
-// Writes what read_statement() reads. from_json throws nlohmann's exceptions for malformed JSON.
+// from_json throws nlohmann's exceptions for JSON that is malformed or does not hold together.
 void to_json(nlohmann::json& json, const Statement& statement);
 void from_json(const nlohmann::json& json, Statement& statement);
 

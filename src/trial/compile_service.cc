@@ -394,8 +394,8 @@ Status CompileService::submit_replacing(const std::string& key, worker::JobId id
   if (maker == replacing_.end() || stated == stated_.end())
     return failure("nobody here compiles what {} made for '{}'", payload.replacing, key);
   if (!maker->prepared.contains(key)) {
-    const worker::Message message =
-        prepare_job(maker->flags, stated->second.assemble_for, stated->second.statement);
+    const worker::Message message = prepare_job(maker->flags, stated->second.assemble_for,
+                                                problem::statement_text(stated->second.statement));
     const auto call = [&] { return maker->pool->prepare(key, message); };
     HONE_ASSIGN(const worker::Outcome outcome, final_of(call(), call));
     HONE_TRY(prepared(outcome));

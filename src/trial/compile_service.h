@@ -56,7 +56,7 @@ struct DispatchToPrepare {
   // The GPU ("sm_90") that the workers assemble PTX for, where they find ptxas.
   std::string assemble_for = {};
   // The dispatch's statement for other providers (problem::Dispatch::statement).
-  std::string statement = {};
+  std::optional<problem::Statement> statement = {};
 };
 
 // A tuning spec's entries, and a spec that marks the operations that they match (iree::ParsedSpec).
@@ -171,7 +171,8 @@ class CompileService {
   };
   // Data of prepare() for the workers in `replacing_`.
   struct Stated {
-    std::string statement, assemble_for;
+    std::optional<problem::Statement> statement;
+    std::string assemble_for;
   };
 
   // Returns the pool, with its time limit updated (limit_by).

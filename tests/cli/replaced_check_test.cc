@@ -18,7 +18,7 @@ class ReplacedCheck : public HoneCommand {
     const auto& only = listed.at("dispatches").at(0);
     dispatch_.name = only.at("name");
     dispatch_.executable = "matmul_f16_dispatch_0";
-    dispatch_.statement = only.at("statement").dump();
+    dispatch_.statement = only.at("statement").get<problem::Statement>();
     std::filesystem::create_directory(folder() / "kernels");
   }
 
@@ -57,11 +57,8 @@ TEST_F(ReplacedCheck, IsReadFromTheCompiledProgram) {
 TEST_F(ReplacedCheck, WhatDoesNothingOrDoesNotFitIsNamedAndNotCompiled) {
   write("kernels/matmul_f16_dispatch_7.mlir", file_for(dispatch_));
   problem::Dispatch other = dispatch_;
-  nlohmann::json stated = nlohmann::json::parse(dispatch_.statement);
-  std::string layout = stated.at("layout");
+  std::string& layout = other.statement->layout;
   layout.replace(layout.find("bindings = ["), 12, "constants = 2, bindings = [");
-  stated["layout"] = layout;
-  other.statement = stated.dump();
   write("kernels/matmul_f16_dispatch_0.mlir", file_for(other));
   write("kernels/notes.mlir", "module {}");
   const auto kernels = checked();

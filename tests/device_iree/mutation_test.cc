@@ -218,7 +218,7 @@ ExpectedOutputs dropped(const Subject& subject) {
     if (value.root && value.kind == problem::Value::Kind::kSoftmax) instead = -60;
   const bool selects = std::any_of(
       computation.values.begin(), computation.values.end(),
-      [](const problem::Value& value) { return value.root && problem::selects(value.operation); });
+      [](const problem::Value& value) { return value.root && value.operation.facts().selects(); });
   // By binding: which elements belong to that part, through the operand that walks the loop.
   int loop = static_cast<int>(dispatch.root.loops.size()) - 1;
   const auto walked = [&](int l) {

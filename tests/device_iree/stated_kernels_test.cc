@@ -46,7 +46,7 @@ std::map<std::string, OutputAccuracy> accuracies(const std::string& text) {
     const auto same = std::ranges::find_if(compiled.dispatches, [&](const auto& each) {
       return each.name == dispatch.name && each.bindings == dispatch.bindings;
     });
-    if (same == compiled.dispatches.end() || dispatch.statement.find("why_not") == 2) continue;
+    if (same == compiled.dispatches.end() || !problem::stated(dispatch.statement)) continue;
     auto prepared = iree::PreparedDispatch::create(iree::compiler(), same->source, cpu_flags());
     EXPECT_TRUE(prepared) << prepared.error().message;
     const auto artifact = prepared->compile(std::nullopt);

@@ -42,7 +42,7 @@ class AccuracyTest : public testing::Test {
   // A row of C is computed by `row`, with a, b, c and its number i at hand.
   int load(const std::string& row) {
     problem::Dispatch dispatch = matmul(8, 8, 8);
-    dispatch.statement = nlohmann::json(product_statement()).dump();
+    dispatch.statement = product_statement();
     EXPECT_TRUE(runner_.set_problem(problem_request(dispatch)));
     provider::Artifact kernel = matmul_8();
     kernel.code = kernel_library(R"(

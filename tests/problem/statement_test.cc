@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "problem/dispatch.h"
+
 namespace hone::problem {
 namespace {
 
@@ -16,6 +18,7 @@ using testing::HasSubstr;
 json product() {
   return json::parse(R"({
     "kind": "contraction", "entry": "main$dispatch_0", "bindings": 3, "constants": 1,
+    "layout": "#hal.pipeline.layout<constants = 1>",
     "views": [{"binding": 0, "offset": 0, "words": [], "multiple": 64},
               {"binding": 1, "offset": 128, "words": [0], "multiple": 64},
               {"binding": 2, "offset": 0, "words": [], "multiple": 64}],
@@ -28,7 +31,8 @@ json product() {
                 "words": [1, 2, 3, 4, 5, 6]},
                {"op": "constant", "type": "f32", "value": 0.5, "operands": []},
                {"op": "arith.cmpf", "type": "i1", "operands": [0, 1], "predicate": "olt"},
-               {"op": "arith.select", "type": "f32", "operands": [3, 0, 2]}],
+               {"op": "arith.select", "type": "f32", "operands": [3, 0, 2]},
+               {"op": "constant", "type": "i64", "value": 9007199254740993, "operands": []}],
     "stores": [{"view": 2, "type": "f32", "offset": 0, "strides": [6, 1, 0], "value": 4}]})");
 }
 
@@ -55,12 +59,35 @@ TEST(Statement, IsReadAsItWasWritten) {
   EXPECT_EQ(statement->values[3].predicate, "olt");
   EXPECT_THAT(statement->values[4].operands, ElementsAre(3, 0, 2));
   EXPECT_EQ(statement->stores[0].value, 4u);
-  EXPECT_EQ(read_statement(json(*statement).dump()), *statement);
+  EXPECT_EQ(statement->layout, "#hal.pipeline.layout<constants = 1>");
+  EXPECT_EQ(statement->views[2].multiple, 64);
+}
+
+// Workers in Python and stores of an earlier hone have the same text: 2^53 + 1 is no double.
+TEST(Statement, IsTheSameTextWhereItLeavesTheProcess) {
+  EXPECT_EQ(statement_text(statement_from(product().dump())), product().dump());
+  json other = {{"why_not", "it sorts"}, {"entry", "main"}, {"bindings", 2}, {"constants", 0}};
+  EXPECT_EQ(statement_text(statement_from(other.dump())), other.dump());
+  EXPECT_EQ(statement_text(statement_from("")), "");
+}
+
+TEST(Statement, OfADispatchIsReadOnce) {
+  Dispatch dispatch;
+  dispatch.statement = statement_from(product().dump());
+  json stored = dispatch;
+  EXPECT_EQ(stored.at("statement"), product().dump());
+  EXPECT_EQ(stored.get<Dispatch>().statement, dispatch.statement);
+  stored["statement"] = "{";
+  EXPECT_THAT(stated(stored.get<Dispatch>().statement).error().message,
+              HasSubstr("the statement cannot be read"));
+  stored.erase("statement");
+  EXPECT_EQ(stored.get<Dispatch>().statement, std::nullopt);
 }
 
 TEST(Statement, OfAttentionHasAMaskOrNone) {
   json said = product();
   said["kind"] = "attention";
+  said["loops"][2]["role"] = "k2";
   said["scale"] = 0.125;
   for (const char* const name : {"query", "key", "value"}) said[name] = said["lhs"];
   const auto plain = read_statement(said.dump());
@@ -73,6 +100,8 @@ TEST(Statement, OfAttentionHasAMaskOrNone) {
   ASSERT_TRUE(masked) << masked.error().message;
   EXPECT_EQ(masked->operands.at(3).type, ElementType::kI1);
   EXPECT_EQ(read_statement(json(*masked).dump()), *masked);
+  EXPECT_EQ(masked->steps("n"), 6);
+  EXPECT_EQ(masked->steps("batch"), 1);
 }
 
 // A store may come from anybody.
@@ -80,7 +109,7 @@ TEST(Statement, ThatDoesNotHoldTogetherIsRefused) {
   EXPECT_EQ(why_not({{"why_not", "it has no root operation"}}), "it has no root operation");
   EXPECT_THAT(read_statement("").error().message, HasSubstr("nobody has stated"));
   json said = product();
-  said["stores"][0]["value"] = 5;
+  said["stores"][0]["value"] = 6;
   EXPECT_THAT(why_not(said), HasSubstr("refers to what is not there"));
   said = product();
   said["values"][3]["operands"] = {0, 3};  // itself
@@ -97,6 +126,12 @@ TEST(Statement, ThatDoesNotHoldTogetherIsRefused) {
   said = product();
   said["lhs"]["type"] = "f12";
   EXPECT_THAT(why_not(said), HasSubstr("'f12' is no element type"));
+  said = product();
+  said["loops"][2]["role"] = "k1";
+  EXPECT_THAT(why_not(said), HasSubstr("'k1' is no role"));
+  said = product();
+  said["stores"].clear();
+  EXPECT_THAT(why_not(said), HasSubstr("nothing that it computes is stored"));
   said = product();
   said["kind"] = "sort";
   EXPECT_THAT(why_not(said), HasSubstr("'sort' is no kind"));

@@ -70,7 +70,8 @@ TEST(ReadComputation, LeavesNothingUnknownInTheExamples) {
                            "residual_block.mlir", "matmul_row_sum.mlir"})
     for (const problem::Dispatch& dispatch : load(name, example(name)).dispatches)
       for (const Value& value : dispatch.computation.values)
-        EXPECT_NE(value.kind, Value::Kind::kUnknown) << dispatch.name << ": " << value.operation;
+        EXPECT_NE(value.kind, Value::Kind::kUnknown)
+            << dispatch.name << ": " << value.operation.name();
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ problem::Dispatch attention_dispatch(const Program& program) {
 }
 
 json statement_of(const Program& program) {
-  return json::parse(attention_dispatch(program).statement);
+  return attention_dispatch(program).statement.value();
 }
 
 std::string roles_and_sizes(const json& stated) {

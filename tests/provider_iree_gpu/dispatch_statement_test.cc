@@ -17,7 +17,7 @@ std::vector<problem::Dispatch> dispatches_of(const std::string& program) {
 }
 
 json statement_of(const std::string& program) {
-  return json::parse(dispatches_of(program).front().statement);
+  return dispatches_of(program).front().statement.value();
 }
 
 std::string sizes_and_roles(const json& stated) {
@@ -175,7 +175,7 @@ func.func @main({}) -> tensor<64x64xf16> {{
                                           arguments, layers, kLayers);
   bool some_have_words = false;
   for (const problem::Dispatch& dispatch : dispatches_of(program)) {
-    const json stated = json::parse(dispatch.statement);
+    const json stated = dispatch.statement.value();
     ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
     for (const json& view : stated["views"]) {
       for (const json& word : view["words"]) EXPECT_LT(word, stated["constants"]);

@@ -34,8 +34,9 @@ provider::Outcome compiled(const problem::Dispatch& replaced) {
   const space::Space space = tuner.space_of(replaced).value();
   const provider::Payload payload = tuner.payload_of(replaced, space, space.at(1).value()).value();
   const auto worker = external::open_compile_worker(kernel.manifest).value();
-  const auto prepared = worker->prepare(
-      {"prepare", {{"flags", external::worker_flags("sm_80", 49152)}}, {replaced.statement}});
+  const auto prepared = worker->prepare({"prepare",
+                                         {{"flags", external::worker_flags("sm_80", 49152)}},
+                                         {problem::statement_text(replaced.statement)}});
   if (!prepared) return prepared;
   return worker->run({"compile", payload.json, {}});
 }

@@ -92,7 +92,7 @@ TEST(ReplacedExecutable, RefusesWhatIsNotTheDispatchsKernel) {
   EXPECT_THAT(replaced_executable(replaced, kernel("another"), launch()).error().message,
               HasSubstr("has no kernel of that name"));
   problem::Dispatch unstated = replaced;
-  unstated.statement.clear();
+  unstated.statement.reset();
   EXPECT_THAT(replaced_executable(unstated, kernel(replaced.name), launch()).error().message,
               HasSubstr("is not stated"));
 }

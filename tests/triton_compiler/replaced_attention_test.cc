@@ -34,7 +34,7 @@ TEST(ReplacedAttention, IsWhatTheProgramHolds) {
   ASSERT_EQ(provider.why_no_space(dispatch), "");
 
   problem::Dispatch stated = dispatch;
-  stated.source = dispatch.statement;
+  stated.source = problem::statement_text(dispatch.statement);
   const auto compiled = shared_workers().one(
       stated, "sm_90", {{"BLOCK_M", 128}, {"BLOCK_N", 64}, {"num_warps", 4}, {"num_stages", 2}});
   ASSERT_TRUE(compiled) << compiled.error().message;

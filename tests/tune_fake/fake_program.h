@@ -49,7 +49,7 @@ inline problem::Dispatch fake_dispatch(int index, const std::vector<std::string>
   dispatch.root_operations = 1;
   dispatch.root_bindings = {0, 1, 2};
   dispatch.launches_per_call = 1;
-  dispatch.statement = nlohmann::json(fake_statement(8 + index)).dump();
+  dispatch.statement = fake_statement(8 + index);
   for (const problem::Operand& operand : dispatch.root.operands) {
     problem::Binding binding;
     binding.type = operand.type;

@@ -1,7 +1,6 @@
 #include "provider/external/bordered_form.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -9,7 +8,8 @@
 namespace hone::external {
 namespace {
 
-using nlohmann::json;
+using problem::StatedUse;
+using problem::Statement;
 
 // Largest growth of a constant, in bytes, for which the compiler computes it before the program
 // runs: the default of --iree-opt-const-expr-max-size-increase-threshold.
@@ -23,35 +23,22 @@ struct LoopName {
 };
 using LoopNames = std::vector<LoopName>;  // by loop; without a name where it has one step
 
-struct Loops {
-  std::vector<std::string> roles;
-  std::vector<std::int64_t> sizes;
-};
-
-Loops loops_of(const json& said, bool turned) {
-  Loops loops;
-  for (const json& loop : said.at("loops")) {
-    const std::string role = loop.at("role");
-    loops.roles.push_back(turned ? turned_role(role) : role);
-    loops.sizes.push_back(loop.at("size"));
-  }
-  return loops;
-}
-
 // All ways to name the loops. In a convolution each name goes to one loop; in a matmul all loops of
 // a role share one name, in any order.
-std::vector<LoopNames> all_loop_names(bool convolution, const Loops& loops) {
+std::vector<LoopNames> all_loop_names(bool convolution, bool turned,
+                                      const std::vector<problem::StatedLoop>& loops) {
   std::vector<LoopNames> ways{{}};
-  for (std::size_t l = 0; l < loops.sizes.size(); ++l) {
+  for (const problem::StatedLoop& loop : loops) {
+    const std::string own_role = turned ? turned_role(loop.role) : loop.role;
     std::vector<LoopNames> longer;
     for (const LoopNames& way : ways) {
-      if (loops.sizes[l] == 1) {
+      if (loop.size == 1) {
         longer.push_back(way);
         longer.back().emplace_back();
         continue;
       }
       for (const auto& [name, role] : named_loops(convolution)) {
-        if (role != loops.roles[l]) continue;
+        if (role != own_role) continue;
         const auto taken = static_cast<std::size_t>(std::ranges::count(way, name, &LoopName::name));
         if (convolution && taken > 0) continue;
         // Inserts the loop at each position among the loops that already have the name.
@@ -74,20 +61,20 @@ struct Dimension {
 };
 
 // The dimensions of a tensor by the manifest's names; nothing if one has none.
-std::optional<std::vector<Dimension>> named_dimensions(const json& use, const LoopNames& naming,
-                                                       bool image) {
+std::optional<std::vector<Dimension>> named_dimensions(const StatedUse& use,
+                                                       const LoopNames& naming, bool image) {
   std::vector<Dimension> found;
-  for (const json& said : use.at("dimensions")) {
+  for (const problem::StatedDimension& said : use.dimensions) {
     Dimension& dimension = found.emplace_back();
     bool named = false;
     for (std::size_t l = 0; l < naming.size(); ++l) {
-      if (said.at("of_loop").at(l) == 0 || naming[l].name.empty()) continue;
+      if (said.of_loop[l] == 0 || naming[l].name.empty()) continue;
       std::string name = dimension_walked(naming[l].name, image);
       if (named && name != dimension.name) return std::nullopt;
       named = true;
       dimension = {std::move(name), naming[l].place};
     }
-    if (!named && said.at("size") != 1) return std::nullopt;
+    if (!named && said.size != 1) return std::nullopt;
   }
   return found;
 }
@@ -98,7 +85,7 @@ struct Move {
   std::vector<std::string> program, kernel;
 };
 
-std::optional<Move> move_of(const ExternalKernel::Operand& operand, const json& use,
+std::optional<Move> move_of(const ExternalKernel::Operand& operand, const StatedUse& use,
                             const LoopNames& naming, bool image) {
   const auto dimensions = named_dimensions(use, naming, image);
   if (!dimensions) return std::nullopt;
@@ -126,33 +113,30 @@ std::optional<Move> move_of(const ExternalKernel::Operand& operand, const json& 
 }
 
 // Rewrites the tensor to its type and order of dimensions behind the move.
-void rewrite(json& use, const std::vector<int>& permutation, problem::ElementType type) {
-  use["type"] = problem::name_of(type);
+void rewrite(StatedUse& use, const std::vector<int>& permutation, problem::ElementType type) {
+  use.type = type;
   if (permutation.empty()) return;
-  const json dimensions = use.at("dimensions");
-  std::vector<std::int64_t> strides(use.at("strides").size(), 0);
-  std::int64_t pitch = 1, offset = 0;
+  std::ranges::fill(use.strides, 0);
+  use.offset = 0;
+  std::int64_t pitch = 1;
   for (auto d = permutation.rbegin(); d != permutation.rend(); ++d) {
-    const json& dimension = dimensions.at(static_cast<std::size_t>(*d));
-    for (std::size_t l = 0; l < strides.size(); ++l)
-      strides[l] += pitch * dimension.at("of_loop").at(l).get<std::int64_t>();
-    offset += pitch * dimension.at("constant").get<std::int64_t>();
-    pitch *= dimension.at("size").get<std::int64_t>();
+    const problem::StatedDimension& dimension = use.dimensions.at(static_cast<std::size_t>(*d));
+    for (std::size_t l = 0; l < use.strides.size(); ++l)
+      use.strides[l] += pitch * dimension.of_loop[l];
+    use.offset += pitch * dimension.constant;
+    pitch *= dimension.size;
   }
-  use["strides"] = strides;
-  use["offset"] = offset;
 }
 
-std::int64_t element_count(const json& use) {
+std::int64_t element_count(const StatedUse& use) {
   std::int64_t count = 1;
-  for (const json& dimension : use.at("dimensions"))
-    count *= dimension.at("size").get<std::int64_t>();
+  for (const problem::StatedDimension& dimension : use.dimensions) count *= dimension.size;
   return count;
 }
 
 // Borders that give the operation the kernel's form, and its statement behind them.
 struct Way {
-  json statement;
+  Statement statement;
   std::vector<Border> borders;
 
   // Bytes moved while the program runs, and bytes moved in all.
@@ -168,12 +152,12 @@ struct Way {
 
 class Ways {
  public:
-  Ways(const ExternalKernel& kernel, const json& said) : kernel_(kernel), said_(said) {}
+  Ways(const ExternalKernel& kernel, const Statement& said) : kernel_(kernel), said_(said) {}
 
   // Returns all ways, the cheapest first.
   std::vector<Way> all() {
     for (const bool turned : {false, true})
-      for (const LoopNames& naming : all_loop_names(kernel_.convolution, loops_of(said_, turned)))
+      for (const LoopNames& naming : all_loop_names(kernel_.convolution, turned, said_.loops))
         add(naming, turned);
     std::ranges::stable_sort(ways_, {}, [](const Way& way) { return way.cost(); });
     return std::move(ways_);
@@ -183,19 +167,18 @@ class Ways {
   void add(const LoopNames& naming, bool turned) {
     const auto [lhs, rhs, result] = operand_names(kernel_.convolution);
     Way way{said_, {}};
-    std::vector<json*> loads;
-    for (json& value : way.statement.at("values"))
-      if (value.at("op") == "load") loads.push_back(&value);
+    std::vector<StatedUse*> loads;
+    for (problem::StatedValue& value : way.statement.values)
+      if (value.operation.is(problem::ScalarKind::kLoad)) loads.push_back(&value.use);
     for (const ExternalKernel::Operand& operand : kernel_.operands) {
       const bool is_lhs = operand.name == lhs;
       if (is_lhs || operand.name == rhs) {
-        if (!bring(operand, way.statement.at(is_lhs != turned ? "lhs" : "rhs"), naming, way))
-          return;
+        if (!bring(operand, way.statement.operands[is_lhs != turned ? 0 : 1], naming, way)) return;
       } else if (operand.name == result) {
-        if (!bring(operand, way.statement.at("stores").at(0), naming, way)) return;
+        if (!bring(operand, way.statement.stores[0].use, naming, way)) return;
       } else {
         const auto found = std::ranges::find_if(
-            loads, [&](json* load) { return bring(operand, *load, naming, way); });
+            loads, [&](StatedUse* load) { return bring(operand, *load, naming, way); });
         if (found == loads.end()) return;
         loads.erase(found);
       }
@@ -204,29 +187,29 @@ class Ways {
   }
 
   // Returns false if no order of the operand's dimensions is the kernel's.
-  bool bring(const ExternalKernel::Operand& operand, json& use, const LoopNames& naming,
+  bool bring(const ExternalKernel::Operand& operand, StatedUse& use, const LoopNames& naming,
              Way& way) const {
     const auto [lhs, rhs, result] = operand_names(kernel_.convolution);
-    const auto type = problem::element_type_from(use.at("type").get<std::string>());
+    const problem::ElementType type = use.type;
     auto move = move_of(operand, use, naming, kernel_.convolution && operand.name == lhs);
-    if (!move || !type) return false;
+    if (!move) return false;
     const bool converts =
-        *type != operand.type && problem::is_float(*type) && problem::is_float(operand.type);
-    const problem::ElementType theirs = converts ? operand.type : *type;
+        type != operand.type && problem::is_float(type) && problem::is_float(operand.type);
+    const problem::ElementType theirs = converts ? operand.type : type;
     rewrite(use, move->permutation, theirs);
     if (move->permutation.empty() && !converts) return true;
     Border border{.operand = operand.name,
-                  .binding = said_.at("views").at(use.at("view").get<std::size_t>()).at("binding"),
+                  .binding = said_.views[use.view].binding,
                   .result = operand.name == result,
                   .from = std::move(move->program),
                   .to = std::move(move->kernel),
                   .permutation = std::move(move->permutation),
-                  .from_type = *type,
+                  .from_type = type,
                   .to_type = theirs,
                   .bytes = element_count(use) * problem::byte_size(theirs)};
     const std::int64_t growth =
         border.bytes - element_count(use) * problem::byte_size(border.from_type);
-    border.constant = use.value("constant", false) && growth <= kMostGrowth;
+    border.constant = use.constant && growth <= kMostGrowth;
     if (border.result) {
       std::swap(border.from, border.to);
       std::swap(border.from_type, border.to_type);
@@ -236,15 +219,15 @@ class Ways {
   }
 
   const ExternalKernel& kernel_;
-  const json& said_;
+  const Statement& said_;
   std::vector<Way> ways_;
 };
 
-Result<BorderedForm> cheapest(const ExternalKernel& kernel, const json& said,
+Result<BorderedForm> cheapest(const ExternalKernel& kernel, const Statement& said,
                               const Error& as_it_is) {
   std::optional<Error> why_not;
   for (Way& way : Ways(kernel, said).all()) {
-    Result<DispatchForm> form = form_by_line(kernel, way.statement.dump());
+    Result<DispatchForm> form = form_by_line(kernel, way.statement);
     if (form) return BorderedForm{*std::move(form), std::move(way.borders)};
     if (!why_not) why_not = form.error();
   }
@@ -266,18 +249,15 @@ std::string in_words(const Border& border) {
   return border.constant ? text + ", of a constant: before the program runs" : text;
 }
 
-Result<BorderedForm> form_with_borders(const ExternalKernel& kernel, const std::string& statement) {
+Result<BorderedForm> form_with_borders(const ExternalKernel& kernel, const Statement& statement) {
   Result<DispatchForm> form = form_by_line(kernel, statement);
   if (form) return BorderedForm{*std::move(form), {}};
-  try {
-    const json said = json::parse(statement);
-    if (said.value("kind", "") != "contraction" || said.at("stores").size() != 1)
-      return tl::unexpected(form.error());
-    return cheapest(kernel, said, form.error());
-  } catch (const json::exception&) {
-    // The statement lacks its tensors' dimensions.
-    return tl::unexpected(form.error());
-  }
+  // A dispatch's statement lacks its tensors' dimensions.
+  const bool can_move = statement.why_not.empty() &&
+                        statement.kind == Statement::Kind::kContraction &&
+                        statement.stores.size() == 1 && !statement.operands[0].dimensions.empty();
+  if (!can_move) return tl::unexpected(form.error());
+  return cheapest(kernel, statement, form.error());
 }
 
 }  // namespace hone::external

@@ -43,6 +43,7 @@ struct BorderedForm {
 // that move the fewest bytes while the program runs. No borders if the operation already has the
 // form. Floating-point types are converted into one another, integers are not. Errors as of
 // form_by_line(), for what no border can fix.
-Result<BorderedForm> form_with_borders(const ExternalKernel& kernel, const std::string& statement);
+Result<BorderedForm> form_with_borders(const ExternalKernel& kernel,
+                                       const problem::Statement& statement);
 
 }  // namespace hone::external

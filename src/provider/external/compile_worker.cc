@@ -57,7 +57,9 @@ class Worker : public provider::CompileWorker {
       if (flag.starts_with(kTarget)) target_ = flag.substr(kTarget.size());
       if (flag.starts_with(kShared)) shared_bytes_ = std::stoll(flag.substr(kShared.size()));
     }
-    Result<DispatchForm> form = form_of(kernel_, job.blobs.at(0));
+    const Result<problem::Statement> stated = problem::read_statement(job.blobs.at(0));
+    if (!stated) return failed(stated.error());
+    Result<DispatchForm> form = form_of(kernel_, *stated);
     if (!form) return failed(form.error());
     form_ = *std::move(form);
     return Message{"done", nlohmann::json::object(), {}};

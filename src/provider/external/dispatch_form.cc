@@ -12,7 +12,7 @@ using problem::StatedValue;
 using problem::Statement;
 
 bool is_load(const StatedValue& value) {
-  return value.operation == "load";
+  return value.operation.is(problem::ScalarKind::kLoad);
 }
 
 // All uses of memory: the operands of the product, those read behind the sums, and the results.
@@ -31,17 +31,17 @@ void erase_loop(Statement& statement, std::size_t loop) {
   for (StatedUse* const use : uses(statement)) use->strides.erase(use->strides.begin() + at);
 }
 
-// Reads a statement that a manifest can describe: one result, sums that begin at 0. Drops loops of
-// one step.
-Result<Statement> product_of(const std::string& said) {
-  HONE_ASSIGN(Statement statement, problem::read_statement(said));
+// Checks that a manifest can describe the statement: one result, sums that begin at 0. Drops loops
+// of one step.
+Result<Statement> product_of(Statement statement) {
+  if (!statement.why_not.empty()) return input_error("{}", statement.why_not);
   if (statement.kind != Statement::Kind::kContraction)
     return input_error("it is attention; kernels of manifests are products");
   if (statement.stores.size() != 1)
     return input_error("it has {} results", statement.stores.size());
   for (const StatedValue& value : statement.values)
     // The table lies in the dispatch's code, where a launch cannot point to.
-    if (value.operation == "table")
+    if (value.operation.is(problem::ScalarKind::kTable))
       return input_error("a table of constants is behind its sums, which can be no operand");
   if (statement.start != 0) return input_error("its sums do not begin at 0");
   for (std::size_t l = statement.loops.size(); l-- > 0;)
@@ -268,7 +268,7 @@ std::vector<std::vector<std::string>> namings(const ExternalKernel& kernel,
 
 // If no naming of the loops fits, the error is that of the naming that fits most operands. `line`
 // is then the manifest's line of the operand that does not fit.
-Result<NamedStatement> read_form(const ExternalKernel& kernel, const std::string& said, int& line) {
+Result<NamedStatement> read_form(const ExternalKernel& kernel, const Statement& said, int& line) {
   HONE_ASSIGN(Statement statement, product_of(said));
   if (!kernel.convolution) join_loops(statement);
   std::optional<Error> why_not;
@@ -317,17 +317,17 @@ Place place_of(const Statement& statement, const StatedUse& use) {
           {view.words.begin(), view.words.end()}};
 }
 
-Result<NamedStatement> named_statement(const ExternalKernel& kernel, const std::string& statement) {
+Result<NamedStatement> named_statement(const ExternalKernel& kernel, const Statement& statement) {
   int line = 0;
   return read_form(kernel, statement, line);
 }
 
-Result<DispatchForm> form_of(const ExternalKernel& kernel, const std::string& statement) {
+Result<DispatchForm> form_of(const ExternalKernel& kernel, const Statement& statement) {
   HONE_ASSIGN(NamedStatement named, named_statement(kernel, statement));
   return std::move(named.form);
 }
 
-Result<DispatchForm> form_by_line(const ExternalKernel& kernel, const std::string& statement) {
+Result<DispatchForm> form_by_line(const ExternalKernel& kernel, const Statement& statement) {
   int line = 0;
   Result<NamedStatement> named = read_form(kernel, statement, line);
   if (named) return std::move(named->form);

@@ -16,7 +16,8 @@ std::string ExternalProvider::why_no_space(const problem::Dispatch& dispatch) co
 }
 
 Result<space::Space> ExternalProvider::space_of(const problem::Dispatch& dispatch) const {
-  HONE_ASSIGN(const DispatchForm form, form_of(kernel_, dispatch.statement));
+  HONE_ASSIGN(const problem::Statement* const stated, problem::stated(dispatch.statement));
+  HONE_ASSIGN(const DispatchForm form, form_of(kernel_, *stated));
   space::Names names{{"shared_bytes", shared_bytes_}};
   for (const auto& [name, size] : form.sizes) names.emplace(name, size);
   return provider::manifest_space(
@@ -36,7 +37,8 @@ Result<provider::Payload> ExternalProvider::payload_of(
 
 std::vector<provider::Suspicion> ExternalProvider::suspicions(
     const problem::Dispatch& dispatch) const {
-  const auto named = named_statement(kernel_, dispatch.statement);
+  if (!dispatch.statement) return {};
+  const auto named = named_statement(kernel_, *dispatch.statement);
   return named ? suspicions_of(kernel_, *named) : std::vector<provider::Suspicion>();
 }
 

@@ -8,6 +8,7 @@
 namespace hone::external {
 namespace {
 
+using problem::ScalarKind;
 using problem::StatedUse;
 using problem::Statement;
 using provider::Suspicion;
@@ -101,15 +102,14 @@ class Suspecting {
   std::size_t computed() const {
     const std::vector<problem::StatedValue>& values = named_.statement.values;
     std::size_t value = named_.statement.stores[0].value;
-    while (values[value].operation == "arith.truncf" || values[value].operation == "arith.extf")
-      value = values[value].operands[0];
+    while (values[value].operation.facts().converts_floats()) value = values[value].operands[0];
     return value;
   }
 
   void add_what_is_left_out() {
     const std::vector<problem::StatedValue>& values = named_.statement.values;
     for (std::size_t v = 0; v < values.size(); ++v) {
-      if (values[v].operation == "load") {
+      if (values[v].operation.is(ScalarKind::kLoad)) {
         Suspicion suspicion{fmt::format("it leaves out {}", name_of(values[v].use)),
                             named_.statement};
         problem::StatedValue& read = suspicion.statement.values[v];
@@ -119,8 +119,8 @@ class Suspecting {
         found_.push_back(std::move(suspicion));
       }
       // The sums, or with a bias; conversions behind them change nothing here.
-      const bool adds = values[v].operation == "arith.addf" || values[v].operation == "arith.addi";
-      if ((values[v].operation != "root" && !adds) || v == computed()) continue;
+      const bool adds = values[v].operation.is(ScalarKind::kSum);
+      if ((!values[v].operation.is(ScalarKind::kRoot) && !adds) || v == computed()) continue;
       found_.push_back({adds ? "it leaves out what follows the addition behind its sums"
                              : "it stores the sums as they are, with nothing behind them",
                         named_.statement});

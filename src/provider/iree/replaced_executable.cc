@@ -1,7 +1,6 @@
 #include "provider/iree/replaced_executable.h"
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "provider/iree/compiler/compiler_session.h"
@@ -51,8 +50,7 @@ std::optional<std::string> between(const std::string& text, std::string_view bef
 }  // namespace
 
 std::string layout_of(const problem::Dispatch& dispatch) {
-  const nlohmann::json stated = nlohmann::json::parse(dispatch.statement, nullptr, false);
-  return stated.is_object() ? stated.value("layout", std::string()) : std::string();
+  return dispatch.statement ? dispatch.statement->layout : std::string();
 }
 
 // Finds fields by text, since hone writes the file itself. The compiler checks their meaning.

@@ -1,8 +1,6 @@
 #include "provider/triton/attention_space.h"
 
 #include <bit>
-#include <map>
-#include <nlohmann/json.hpp>
 
 #include "provider/triton/gemm_device.h"
 
@@ -11,31 +9,6 @@ namespace {
 
 using space::Expression;
 using space::SpaceBuilder;
-
-// Throws nlohmann::json's exceptions for a malformed document.
-Result<AttentionShape> read_shape(const nlohmann::json& stated) {
-  AttentionShape shape;
-  const std::map<std::string, std::int64_t*> sizes{{"batch", &shape.batch},
-                                                   {"m", &shape.queries},
-                                                   {"n", &shape.width},
-                                                   {"k1", &shape.depth},
-                                                   {"k2", &shape.keys}};
-  for (const nlohmann::json& loop : stated.at("loops"))
-    *sizes.at(loop.at("role").get<std::string>()) *= loop.at("size").get<std::int64_t>();
-  const auto type = stated.at("query").at("type").get<std::string>();
-  for (const char* operand : {"key", "value"})
-    if (stated.at(operand).at("type") != type) return input_error("its operands differ in type");
-  if (type != "f16" && type != "bf16" && type != "f32")
-    return input_error("Triton's attention is for f16, bf16 and f32, not {}", type);
-  if (type == "f32") shape.element_bytes = 4;
-  // Queries may be fewer: a step of decoding has one, and waits for keys and values to be read.
-  for (const std::int64_t size : {shape.keys, shape.depth, shape.width})
-    if (size < kLeastSize)
-      return input_error(
-          "attention of {} keys with heads of {} and {} is too small for matrix instructions",
-          shape.keys, shape.depth, shape.width);
-  return shape;
-}
 
 struct AttentionKnobs {
   Expression block_m, block_n, split_k, precision, warps, stages;
@@ -143,12 +116,28 @@ std::int64_t padded_head(std::int64_t size) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size)));
 }
 
-Result<AttentionShape> attention_of(const problem::Dispatch& dispatch) {
-  try {
-    return read_shape(nlohmann::json::parse(dispatch.statement));
-  } catch (const std::exception& error) {
-    return input_error("the statement of '{}' cannot be read: {}", dispatch.name, error.what());
-  }
+Result<AttentionShape> attention_of(const problem::Statement& stated) {
+  AttentionShape shape;
+  shape.batch = stated.steps("batch");
+  shape.queries = stated.steps("m");
+  shape.width = stated.steps("n");
+  shape.depth = stated.steps("k1");
+  shape.keys = stated.steps("k2");
+  const problem::ElementType type = stated.operands[0].type;
+  for (const problem::StatedUse& operand : {stated.operands[1], stated.operands[2]})
+    if (operand.type != type) return input_error("its operands differ in type");
+  if (type != problem::ElementType::kF16 && type != problem::ElementType::kBF16 &&
+      type != problem::ElementType::kF32)
+    return input_error("Triton's attention is for f16, bf16 and f32, not {}",
+                       problem::name_of(type));
+  shape.element_bytes = static_cast<int>(problem::byte_size(type));
+  // Queries may be fewer: a step of decoding has one, and waits for keys and values to be read.
+  for (const std::int64_t size : {shape.keys, shape.depth, shape.width})
+    if (size < kLeastSize)
+      return input_error(
+          "attention of {} keys with heads of {} and {} is too small for matrix instructions",
+          shape.keys, shape.depth, shape.width);
+  return shape;
 }
 
 SpaceBuilder attention_space_builder(const AttentionShape& shape, const GemmDevice& device) {

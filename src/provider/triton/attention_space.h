@@ -1,8 +1,11 @@
 // The space of hone's own attention kernels (python/attention.py). Their dispatches are one
-// attention with an elementwise epilogue (problem::Dispatch::statement).
+// attention with an elementwise epilogue (problem::Statement).
 #pragma once
 
+#include <functional>
+
 #include "problem/dispatch.h"
+#include "problem/statement.h"
 #include "provider/triton/gemm_device.h"
 #include "space/space.h"
 
@@ -19,8 +22,9 @@ struct AttentionShape {
 // Elements of a block along heads of this size: the next power of two, as Triton's blocks need.
 std::int64_t padded_head(std::int64_t size);
 
-// Reads the attention of a dispatch's statement. An input error says why there is no kernel for it.
-Result<AttentionShape> attention_of(const problem::Dispatch& dispatch);
+// Returns the shape of a statement that is attention. An input error says why there is no kernel
+// for it.
+Result<AttentionShape> attention_of(const problem::Statement& stated);
 
 // Makes the space. A program keeps BLOCK_M queries and walks one of SPLIT_K parts of the keys in
 // steps of BLOCK_N; num_warps and num_stages are Triton's. For f32, PRECISION selects how products

@@ -1,7 +1,6 @@
 #include "provider/triton/replacing_provider.h"
 
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "provider/triton/attention_space.h"
 #include "provider/triton/contraction_space.h"
@@ -13,31 +12,20 @@
 namespace hone::triton {
 namespace {
 
-// Kind of the statement: "contraction", "attention". An input error if the statement says why there
-// is none.
-Result<std::string> kind_of(const problem::Dispatch& dispatch) {
-  if (dispatch.statement.empty()) return input_error("nobody has stated what it computes");
-  const nlohmann::json stated = nlohmann::json::parse(dispatch.statement, nullptr, false);
-  const auto text = [&](const char* key) {
-    const auto said = stated.is_object() ? stated.find(key) : stated.end();
-    return said != stated.end() && said->is_string() ? said->get<std::string>() : std::string();
-  };
-  if (const std::string why_not = text("why_not"); !why_not.empty())
-    return input_error("{}", why_not);
-  const std::string kind = text("kind");
-  if (kind != "contraction" && kind != "attention")
-    return input_error("Triton has no kernel for the statement of '{}'", dispatch.name);
-  return kind;
+using problem::Statement;
+
+bool attends(const Statement& stated) {
+  return stated.kind == Statement::Kind::kAttention;
 }
 
 Result<space::SpaceBuilder> builder_of(const problem::Dispatch& dispatch,
                                        const GemmDevice& device) {
-  HONE_ASSIGN(const std::string kind, kind_of(dispatch));
-  if (kind == "attention") {
-    HONE_ASSIGN(const AttentionShape shape, attention_of(dispatch));
+  HONE_ASSIGN(const Statement* const stated, problem::stated(dispatch.statement));
+  if (attends(*stated)) {
+    HONE_ASSIGN(const AttentionShape shape, attention_of(*stated));
     return attention_space_builder(shape, device);
   }
-  HONE_ASSIGN(const StatedProduct product, stated_product(dispatch));
+  HONE_ASSIGN(const StatedProduct product, stated_product(*stated));
   HONE_TRY(check(product.gemm, device));
   return contraction_space_builder(product, device);
 }
@@ -67,30 +55,30 @@ Result<provider::Payload> ReplacingProvider::payload_of(
 
 std::function<double(const space::Configuration&)> ReplacingProvider::prior(
     const problem::Dispatch& dispatch, const space::Space& space) const {
-  const Result<std::string> kind = kind_of(dispatch);
-  if (!kind) return {};
-  if (*kind == "attention") {
-    const Result<AttentionShape> shape = attention_of(dispatch);
+  const Result<const Statement*> stated = problem::stated(dispatch.statement);
+  if (!stated) return {};
+  if (attends(**stated)) {
+    const Result<AttentionShape> shape = attention_of(**stated);
     return shape ? attention_prior(*shape, device_, space)
                  : std::function<double(const space::Configuration&)>();
   }
-  const Result<StatedProduct> product = stated_product(dispatch);
+  const Result<StatedProduct> product = stated_product(**stated);
   return product ? contraction_prior(*product, device_, space)
                  : std::function<double(const space::Configuration&)>();
 }
 
 std::string ReplacingProvider::summation(const problem::Dispatch& dispatch,
                                          const std::optional<provider::Payload>& payload) const {
-  const Result<std::string> kind = kind_of(dispatch);
-  if (!payload || !kind) return "";
+  const Result<const Statement*> stated = problem::stated(dispatch.statement);
+  if (!payload || !stated) return "";
   const std::map<std::string, std::int64_t> knobs = knobs_in(*payload);
   const auto knob = [&](const char* name) {
     const auto known = knobs.find(name);
     return known == knobs.end() ? std::int64_t{0} : known->second;
   };
   std::string told = fmt::format("f32, {} keys at a time", knob("BLOCK_N"));
-  if (*kind == "contraction") {
-    const Result<StatedProduct> product = stated_product(dispatch);
+  if (!attends(**stated)) {
+    const Result<StatedProduct> product = stated_product(**stated);
     if (!product) return "";
     told = fmt::format("{}, {} at a time", problem::name_of(accumulator(product->gemm)),
                        knob("BLOCK_K"));

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
 
@@ -14,23 +12,17 @@
 namespace hone::triton {
 namespace {
 
-using nlohmann::json;
+using problem::StatedUse;
+using problem::Statement;
 
 // Dimensions of a tensor descriptor (CUDA driver API, cuTensorMapEncodeTiled).
 constexpr std::size_t kMostDimensions = 5;
 
 // Whether the operand's elements lie side by side along a loop of this role.
-bool is_dense_along(const json& operand, const json& loops, std::string_view role) {
-  for (std::size_t l = 0; l < loops.size(); ++l)
-    if (loops[l].at("role") == role && operand.at("strides")[l] == 1) return true;
+bool is_dense_along(const StatedUse& operand, const Statement& stated, std::string_view role) {
+  for (std::size_t l = 0; l < stated.loops.size(); ++l)
+    if (stated.loops[l].role == role && operand.strides[l] == 1) return true;
   return false;
-}
-
-Result<problem::ElementType> element_of(const json& said) {
-  const auto name = said.at("type").get<std::string>();
-  const auto type = problem::element_type_from(name);
-  if (!type) return input_error("Triton has no kernel for {}", name);
-  return *type;
 }
 
 // A group of loops that all operands walk as one, and each operand's stride along it.
@@ -40,14 +32,13 @@ struct Dimension {
 };
 
 // Dimensions of a role, outermost first. Neighbours that all operands walk as one loop are joined.
-std::vector<Dimension> dimensions(const json& loops, std::string_view role,
-                                  std::span<const json* const> operands) {
+std::vector<Dimension> dimensions(const Statement& stated, std::string_view role,
+                                  std::span<const StatedUse> operands) {
   std::vector<Dimension> found;
-  for (std::size_t l = 0; l < loops.size(); ++l) {
-    Dimension inner{loops[l].at("size").get<std::int64_t>(), {}};
-    if (loops[l].at("role") != role || inner.size == 1) continue;
-    for (const json* operand : operands)
-      inner.strides.push_back(operand->at("strides")[l].get<std::int64_t>());
+  for (std::size_t l = 0; l < stated.loops.size(); ++l) {
+    Dimension inner{stated.loops[l].size, {}};
+    if (stated.loops[l].role != role || inner.size == 1) continue;
+    for (const StatedUse& operand : operands) inner.strides.push_back(operand.strides[l]);
     const auto is_one = [&](std::int64_t outer, std::int64_t stride) {
       return outer == stride * inner.size;
     };
@@ -73,9 +64,10 @@ const Dimension& inner_of(const std::vector<Dimension>& k) {
 
 // Whether tensor descriptors load the operand in every configuration. `number`: its place in the
 // strides of `k`; `own`: the dimensions of its other role.
-bool is_described(const json& stated, const json& operand, std::size_t number,
-                  const std::vector<Dimension>& own, const std::vector<Dimension>& k,
-                  std::int64_t element_bytes) {
+bool is_described(const Statement& stated, std::size_t number, const std::vector<Dimension>& own,
+                  const std::vector<Dimension>& k) {
+  const StatedUse& operand = stated.operands[number];
+  const std::int64_t element_bytes = problem::byte_size(operand.type);
   const std::int64_t along = inner_of(k).strides[number];
   std::vector<std::int64_t> rows;
   for (const Dimension& each : own) rows.push_back(each.strides[0]);
@@ -86,86 +78,32 @@ bool is_described(const json& stated, const json& operand, std::size_t number,
   if (rows.size() >= kMostDimensions || std::ranges::min(rows) <= 0) return false;
   for (const Dimension& each : k)
     if (each.strides[number] < 0) return false;
-  const json& view = stated.at("views").at(operand.at("view").get<std::size_t>());
-  std::int64_t begins =
-      std::gcd(view.at("offset").get<std::int64_t>(), view.at("multiple").get<std::int64_t>());
-  begins = std::gcd(begins, operand.at("offset").get<std::int64_t>() * element_bytes);
+  const problem::StatedView& view = stated.views[operand.view];
+  std::int64_t begins = std::gcd(view.offset, view.multiple);
+  begins = std::gcd(begins, operand.offset * element_bytes);
   for (const std::int64_t row : rows) begins = std::gcd(begins, row * element_bytes);
-  const json& loops = stated.at("loops");
-  for (std::size_t l = 0; l < loops.size(); ++l)
-    if (loops[l].at("role") == "batch")
-      begins = std::gcd(begins, operand.at("strides")[l].get<std::int64_t>() * element_bytes);
+  for (std::size_t l = 0; l < stated.loops.size(); ++l)
+    if (stated.loops[l].role == "batch")
+      begins = std::gcd(begins, operand.strides[l] * element_bytes);
   return begins % kDescriptorBytes == 0;
 }
 
-void find_descriptors(const json& stated, StatedProduct& product) {
-  const json& loops = stated.at("loops");
-  const json &lhs = stated.at("lhs"), &rhs = stated.at("rhs");
-  const std::array<const json*, 2> both{&lhs, &rhs};
-  const std::int64_t bytes = problem::byte_size(product.gemm.a);
-  const std::vector<Dimension> k = dimensions(loops, "k", both);
-  const std::vector<Dimension> m = dimensions(loops, "m", std::span(both).first(1));
-  const std::vector<Dimension> n = dimensions(loops, "n", std::span(both).last(1));
+void find_descriptors(const Statement& stated, StatedProduct& product) {
+  const std::span<const StatedUse> both = stated.operands;
+  const std::vector<Dimension> k = dimensions(stated, "k", both);
+  const std::vector<Dimension> m = dimensions(stated, "m", both.first(1));
+  const std::vector<Dimension> n = dimensions(stated, "n", both.last(1));
   std::int64_t last = 0;
-  for (std::size_t l = 0; l < loops.size(); ++l)
-    last += std::abs(lhs.at("strides")[l].get<std::int64_t>()) *
-            (loops[l].at("size").get<std::int64_t>() - 1);
+  for (std::size_t l = 0; l < stated.loops.size(); ++l)
+    last += std::abs(both[0].strides[l]) * (stated.loops[l].size - 1);
   product.first_elements = std::min(last + 1, product.gemm.batch * product.gemm.m * product.gemm.k);
-  product.descriptors = n.size() == 1 && is_described(stated, lhs, 0, m, k, bytes) &&
-                        is_described(stated, rhs, 1, n, k, bytes);
+  product.descriptors =
+      n.size() == 1 && is_described(stated, 0, m, k) && is_described(stated, 1, n, k);
   if (k.size() > 1) product.tap = inner_of(k).size;
   if (m.size() == 1) return;
   // Matrix instructions for other types cannot take both operands in their layout in shared memory.
-  product.descriptors &= bytes == 2;
+  product.descriptors &= problem::byte_size(product.gemm.a) == 2;
   for (const Dimension& each : m) product.image.push_back(each.size);
-}
-
-// Instructions of a thread for one element, seen in Triton's code for sm_90. For operations that
-// are a single PTX instruction, those of the machine code.
-std::int64_t instructions_of(const std::string& operation) {
-  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 10> kSeveral{
-      {{"math.erf", 33},
-       {"math.log", 32},
-       {"math.tanh", 18},
-       {"math.exp", 10},
-       {"math.exp2", 10},
-       {"math.sin", 95},
-       {"math.cos", 95},
-       {"math.sqrt", 10},
-       {"math.rsqrt", 4},
-       {"arith.divf", 10}}};
-  if (operation == "root" || operation == "load" || operation == "table") return 0;
-  const auto* found =
-      std::ranges::find(kSeveral, operation, &decltype(kSeveral)::value_type::first);
-  return found == kSeveral.end() ? 1 : found->second;
-}
-
-// Throws nlohmann::json's exceptions for a malformed document.
-Result<StatedProduct> read_product(const json& stated) {
-  const json& loops = stated.at("loops");
-  StatedProduct product;
-  Gemm& gemm = product.gemm;
-  gemm.m = gemm.n = gemm.k = 1;
-  const std::map<std::string, std::int64_t*> sizes{
-      {"batch", &gemm.batch}, {"m", &gemm.m}, {"n", &gemm.n}, {"k", &gemm.k}};
-  for (const json& loop : loops)
-    *sizes.at(loop.at("role").get<std::string>()) *= loop.at("size").get<std::int64_t>();
-  gemm.a_rows = is_dense_along(stated.at("lhs"), loops, "k");
-  gemm.b_rows = is_dense_along(stated.at("rhs"), loops, "n");
-  gemm.c_rows = is_dense_along(stated.at("stores").at(0), loops, "n");
-  HONE_ASSIGN(gemm.a, element_of(stated.at("lhs")));
-  HONE_ASSIGN(gemm.b, element_of(stated.at("rhs")));
-  HONE_ASSIGN(gemm.c, element_of(stated.at("stores").at(0)));
-  // Vectors are padded to a block of rows or columns: a decoding step waits for its weights to be
-  // read, not for products.
-  if (std::max(gemm.m, gemm.n) < kLeastSize || gemm.k < kLeastSize)
-    return input_error("a product of {} x {} x {} is too small for matrix instructions", gemm.m,
-                       gemm.n, gemm.k);
-  if (gemm.a != gemm.b) return input_error("its operands differ in type");
-  find_descriptors(stated, product);
-  for (const json& value : stated.at("values"))
-    product.behind += instructions_of(value.at("op").get<std::string>());
-  return product;
 }
 
 // Tiles where the dimensions from `place` on share `pixels` pixels of a box, one of them a box of
@@ -189,12 +127,31 @@ std::int64_t fewest_tiles(std::span<const std::int64_t> image, std::int64_t pixe
 
 }  // namespace
 
-Result<StatedProduct> stated_product(const problem::Dispatch& dispatch) {
-  try {
-    return read_product(nlohmann::json::parse(dispatch.statement));
-  } catch (const std::exception& error) {
-    return input_error("the statement of '{}' cannot be read: {}", dispatch.name, error.what());
-  }
+Result<StatedProduct> stated_product(const Statement& stated) {
+  const StatedUse &lhs = stated.operands[0], &rhs = stated.operands[1],
+                  &result = stated.stores[0].use;
+  StatedProduct product;
+  Gemm& gemm = product.gemm;
+  gemm.batch = stated.steps("batch");
+  gemm.m = stated.steps("m");
+  gemm.n = stated.steps("n");
+  gemm.k = stated.steps("k");
+  gemm.a_rows = is_dense_along(lhs, stated, "k");
+  gemm.b_rows = is_dense_along(rhs, stated, "n");
+  gemm.c_rows = is_dense_along(result, stated, "n");
+  gemm.a = lhs.type;
+  gemm.b = rhs.type;
+  gemm.c = result.type;
+  // Vectors are padded to a block of rows or columns: a decoding step waits for its weights to be
+  // read, not for products.
+  if (std::max(gemm.m, gemm.n) < kLeastSize || gemm.k < kLeastSize)
+    return input_error("a product of {} x {} x {} is too small for matrix instructions", gemm.m,
+                       gemm.n, gemm.k);
+  if (gemm.a != gemm.b) return input_error("its operands differ in type");
+  find_descriptors(stated, product);
+  for (const problem::StatedValue& value : stated.values)
+    product.behind += value.operation.facts().gpu_instructions;
+  return product;
 }
 
 std::int64_t image_tiles(const std::vector<std::int64_t>& image, std::int64_t block,

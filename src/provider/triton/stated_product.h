@@ -1,11 +1,11 @@
-// A dispatch that is one contraction or convolution (problem::Dispatch::statement), as a product.
+// A dispatch that is one contraction or convolution (problem::Statement), as a product.
 // Loops of one role are joined: m of a convolution is its images times the rows and columns of a
 // result.
 #pragma once
 
 #include <vector>
 
-#include "problem/dispatch.h"
+#include "problem/statement.h"
 #include "provider/triton/gemm.h"
 
 namespace hone::triton {
@@ -27,8 +27,8 @@ struct StatedProduct {
   std::int64_t behind = 0;  // instructions for an element of what is computed behind the sums
 };
 
-// Returns the product; an input error says why there is no kernel for it.
-Result<StatedProduct> stated_product(const problem::Dispatch& dispatch);
+// Returns the product of a contraction; an input error says why there is no kernel for it.
+Result<StatedProduct> stated_product(const problem::Statement& stated);
 
 // Smallest number of tiles that cover an image, as python/boxes.py chooses them. Each tile is a box
 // of `block` pixels and one of `more` behind it. `block` and `more` are powers of two, or `more` is

@@ -66,7 +66,7 @@ ExternalKernel matmul(ElementType type, ElementType result) {
 }
 
 std::vector<std::string> words_of(const ExternalKernel& kernel, const json& said) {
-  const auto found = form_with_borders(kernel, said.dump());
+  const auto found = form_with_borders(kernel, said);
   if (!found) return {found.error().message};
   std::vector<std::string> words;
   for (const Border& border : found->borders) words.push_back(in_words(border));
@@ -89,8 +89,8 @@ TEST(BorderedForm, FloatsAreConvertedOnTheirWay) {
 }
 
 TEST(BorderedForm, ATransposedOperandIsTurned) {
-  const auto found = form_with_borders(matmul(ElementType::kF32, ElementType::kF32),
-                                       product({16, 64}, {2, 0}).dump());
+  const auto found =
+      form_with_borders(matmul(ElementType::kF32, ElementType::kF32), product({16, 64}, {2, 0}));
   ASSERT_TRUE(found) << found.error().message;
   ASSERT_EQ(found->borders.size(), 1u);
   EXPECT_EQ(in_words(found->borders[0]), "A: transposed from K x M to M x K, 0.0041 MB");
@@ -116,7 +116,7 @@ TEST(BorderedForm, BatchesBecomeRowsBehindATransposition) {
   const json split = statement(
       {{4, "m"}, {16, "m"}, {32, "n"}, {8, "k"}}, tensor(0, "f32", {4, 8, 16}, {0, 3, 1}, 4),
       tensor(1, "f32", {8, 32}, {3, 2}, 4), tensor(2, "f32", {4, 16, 32}, {0, 1, 2}, 4));
-  const auto found = form_with_borders(matmul(ElementType::kF32, ElementType::kF32), split.dump());
+  const auto found = form_with_borders(matmul(ElementType::kF32, ElementType::kF32), split);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->form.sizes.at("M"), 64);
   ASSERT_EQ(found->borders.size(), 1u);
@@ -170,7 +170,7 @@ TEST(BorderedForm, AConvolutionsOperandsAreTurned) {
   const json first = statement(loops, image({2, 1280, 34, 34}, {0, 6, 1, 2}),
                                tensor(1, "f16", {1280, 1280, 3, 3}, {3, 6, 4, 5}, 7),
                                tensor(2, "f16", {2, 1280, 32, 32}, {0, 3, 1, 2}, 7));
-  const auto found = form_with_borders(kernel, first.dump());
+  const auto found = form_with_borders(kernel, first);
   ASSERT_TRUE(found) << found.error().message;
   std::vector<std::string> words;
   for (const Border& border : found->borders) words.push_back(in_words(border));

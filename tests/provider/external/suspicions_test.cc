@@ -12,7 +12,6 @@ namespace {
 
 using nlohmann::json;
 using problem::ElementType;
-using problem::read_statement;
 using provider::Suspicion;
 using testing::Contains;
 using testing::ElementsAre;
@@ -20,7 +19,7 @@ using testing::Not;
 using Operand = ExternalKernel::Operand;
 
 std::vector<Suspicion> suspicions(const ExternalKernel& kernel, const json& statement) {
-  const auto named = named_statement(kernel, statement.dump());
+  const auto named = named_statement(kernel, statement);
   EXPECT_TRUE(named) << named.error().message;
   return named ? suspicions_of(kernel, *named) : std::vector<Suspicion>();
 }
@@ -91,7 +90,7 @@ TEST(Suspicions, AreNeverWhatIsRight) {
   json biased = linear_statement();
   biased["stores"][0]["value"] = 2;
   for (const Suspicion& each : suspicions(linear_kernel(), biased))
-    EXPECT_TRUE(each.adds_to_output || each.statement != read_statement(biased.dump()).value())
+    EXPECT_TRUE(each.adds_to_output || each.statement != biased.get<problem::Statement>())
         << each.says;
 }
 

@@ -234,11 +234,11 @@ class ComputationReader {
     Value computed = of_kind(Value::Kind::kOperation, value);
     computed.operation = ir_.name(operation);
     const bool is_known =
-        computed.operation.starts_with("arith.") || computed.operation.starts_with("math.");
+        ir_.name(operation).starts_with("arith.") || ir_.name(operation).starts_with("math.");
     if (!is_known) return unknown(operation, ir_.operands(operation), value);
     for (const MlirValue operand : ir_.operands(operation))
       computed.operands.push_back(value_of(operand));
-    if (computed.operation == "arith.select" && computed.operands.size() == 3) {
+    if (computed.operation.is(problem::ScalarKind::kSelection) && computed.operands.size() == 3) {
       // The condition follows from values that a correct kernel computes too, so only the choice is
       // kept.
       computed.kind = Value::Kind::kOneOf;

@@ -5,8 +5,6 @@
 namespace hone::iree {
 namespace {
 
-using nlohmann::json;
-
 // Whether its value is known before the program runs: what is made of it then is made by the
 // compiler, or when the program is loaded.
 bool is_constant(const Ir& ir, MlirValue tensor) {
@@ -24,43 +22,38 @@ std::size_t loop_count(const Ir& ir, MlirAttribute map) {
   return static_cast<std::size_t>(api.mlirAffineMapGetNumDims(api.mlirAffineMapAttrGetValue(map)));
 }
 
-std::optional<json> dense_use(const Ir& ir, MlirValue tensor, MlirAttribute map, int view) {
+std::optional<problem::StatedUse> dense_use(const Ir& ir, MlirValue tensor, MlirAttribute map,
+                                            std::size_t view) {
   const auto type = ir.type(tensor);
   const auto index_of = indices(ir.api(), map);
   if (!type || !index_of || index_of->size() != type->shape.size()) return std::nullopt;
   const std::size_t loops = loop_count(ir, map);
-  std::vector<std::int64_t> strides(loops, 0);
-  json dimensions = json::array();
-  std::int64_t pitch = 1, offset = 0;
+  problem::StatedUse use{.view = view, .type = type->element, .strides = {}};
+  use.strides.resize(loops, 0);
+  use.dimensions.resize(type->shape.size());
+  use.constant = is_constant(ir, tensor);
+  std::int64_t pitch = 1;
   for (std::size_t d = type->shape.size(); d-- > 0;) {
     const Linear& index = (*index_of)[d];
     if (type->shape[d] <= 0) return std::nullopt;
-    for (std::size_t l = 0; l < loops; ++l) strides[l] += pitch * index.of_loop[l];
-    offset += pitch * index.constant;
+    for (std::size_t l = 0; l < loops; ++l) use.strides[l] += pitch * index.of_loop[l];
+    use.offset += pitch * index.constant;
     pitch *= type->shape[d];
-    json dimension{{"size", type->shape[d]}};
-    dimension["of_loop"] = index.of_loop;
-    dimension["constant"] = index.constant;
-    dimensions.insert(dimensions.begin(), std::move(dimension));
+    use.dimensions[d] = {type->shape[d], index.of_loop, index.constant};
   }
-  return json{{"view", view},
-              {"type", problem::name_of(type->element)},
-              {"offset", offset},
-              {"strides", strides},
-              {"dimensions", dimensions},
-              {"constant", is_constant(ir, tensor)}};
+  return use;
 }
 
-json over_loops(json use, const std::vector<int>& root_loop, std::size_t count) {
-  const auto placed = [&](const json& own) {
+problem::StatedUse over_loops(problem::StatedUse use, const std::vector<int>& root_loop,
+                              std::size_t count) {
+  const auto place = [&](std::vector<std::int64_t>& own) {
     std::vector<std::int64_t> all(count, 0);
     for (std::size_t l = 0; l < root_loop.size(); ++l)
-      all.at(static_cast<std::size_t>(root_loop[l])) += own.at(l).get<std::int64_t>();
-    return all;
+      all.at(static_cast<std::size_t>(root_loop[l])) += own.at(l);
+    own = std::move(all);
   };
-  use["strides"] = placed(use.at("strides"));
-  for (json& dimension : use.at("dimensions"))
-    dimension["of_loop"] = placed(dimension.at("of_loop"));
+  place(use.strides);
+  for (problem::StatedDimension& dimension : use.dimensions) place(dimension.of_loop);
   return use;
 }
 

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/json_fields.h"
 #include "provider/iree/program/root_operation.h"
 #include "provider/iree/program/statement_accesses.h"
 
 namespace hone::iree {
 namespace {
+
+using problem::StatedValue;
+using problem::Statement;
 
 // Names of MLIR's arith::CmpFPredicate and CmpIPredicate, by number.
 constexpr std::array kFloatPredicates = {"false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
@@ -22,25 +24,23 @@ constexpr std::array kIntegerPredicates = {"eq",  "ne",  "slt", "sle", "sgt",
 // A tensor that is computed behind the root: its typical element, and the root's loop that walks
 // each of its dimensions.
 struct Computed {
-  int value = -1;
+  std::size_t value = 0;
   std::vector<int> loops;
 };
 
 // Throws NotOfThisForm.
-class Statement {
+class StatementWriter {
  public:
-  Statement(const Ir& ir, const Sizes& kernel) : ir_(ir), accesses_(ir, kernel) {}
+  StatementWriter(const Ir& ir, const Sizes& kernel) : ir_(ir), accesses_(ir, kernel) {}
 
-  nlohmann::json of(MlirOperation function, MlirOperation root) {
+  Statement of(MlirOperation function, MlirOperation root) {
     describe(root);
     for (const MlirOperation operation : structured_behind(function, root)) compute(operation);
     ir_.walk(function, [&](MlirOperation operation) {
       if (is_store(ir_.name(operation))) store(operation);
     });
-    if (stores_.empty()) refuse("nothing that it computes is stored as it is");
-    said_["values"] = std::move(values_);
-    said_["stores"] = std::move(stores_);
-    said_["views"] = accesses_.views();
+    if (said_.stores.empty()) refuse("nothing that it computes is stored as it is");
+    said_.views = accesses_.views();
     return std::move(said_);
   }
 
@@ -61,13 +61,10 @@ class Statement {
       describe_attention(root);
     else
       describe_contraction(root);
-    nlohmann::json loops = nlohmann::json::array();
     for (std::size_t l = 0; l < root_loops_.size(); ++l)
-      loops.push_back(
-          {{"size", root_loops_[l].size}, {"role", attends ? attention_role(l) : role(l)}});
-    said_["loops"] = std::move(loops);
+      said_.loops.push_back({attends ? attention_role(l) : role(l), root_loops_[l].size});
     const MlirValue result = ir_.results(root).at(0);
-    Computed computed{add({{"op", "root"}, {"type", problem::name_of(type_of(result))}}), {}};
+    Computed computed{add(value_of("root", result)), {}};
     computed.loops = single_loops(ir_.api(), maps_of(ir_, root).back());
     known_[result] = std::move(computed);
   }
@@ -80,19 +77,17 @@ class Statement {
       refuse("its root does more than to add up products of two operands");
     const auto start = fill_constant(ir_, ir_.defining_operation(operands[2]));
     if (!start) refuse("its sums begin at values that are read");
-    said_["kind"] = "contraction";
-    said_["lhs"] = accesses_.read(operands[0], maps[0]);
-    said_["rhs"] = accesses_.read(operands[1], maps[1]);
-    said_["accumulator"] = problem::name_of(type_of(results[0]));
-    said_["start"] = *start;
+    for (const std::size_t operand : {0, 1})
+      said_.operands.push_back(accesses_.read(operands[operand], maps[operand]));
+    said_.start = *start;
   }
 
-  bool walks(const char* operand, std::size_t loop) const {
-    return said_.at(operand).at("strides").at(loop) != 0;
+  bool walks(std::size_t operand, std::size_t loop) const {
+    return said_.operands.at(operand).strides.at(loop) != 0;
   }
 
   const char* role(std::size_t loop) const {
-    const bool in_lhs = walks("lhs", loop), in_rhs = walks("rhs", loop);
+    const bool in_lhs = walks(0, loop), in_rhs = walks(1, loop);
     if (root_loops_[loop].size > 1 && !in_lhs && !in_rhs) refuse("a loop of it walks no operand");
     if (root_loops_[loop].reduction) return "k";
     return in_lhs && in_rhs ? "batch" : in_rhs ? "n" : "m";
@@ -111,33 +106,33 @@ class Statement {
       refuse("its attention changes the scores");
     const MlirOperation scale = ir_.defining_operation(operands[3]);
     if (!ir_.is(scale, "arith.constant")) refuse("its attention's scale is computed");
-    said_["kind"] = "attention";
-    said_["query"] = accesses_.read(operands[0], maps[0]);
-    said_["key"] = accesses_.read(operands[1], maps[1]);
-    said_["value"] = accesses_.read(operands[2], maps[2]);
-    said_["scale"] = constant(scale);
-    if (!said_["scale"].is_number()) refuse("its attention's scale is no number");
-    if (operands.size() == 6) said_["mask"] = mask(operands[4], maps[4]);
+    said_.kind = Statement::Kind::kAttention;
+    for (const std::size_t operand : {0, 1, 2})
+      said_.operands.push_back(accesses_.read(operands[operand], maps[operand]));
+    said_.scale = static_cast<double>(constant(scale));
+    if (!std::isfinite(said_.scale)) refuse("its attention's scale is no number");
+    if (operands.size() == 6) said_.operands.push_back(mask(operands[4], maps[4]));
   }
 
   // States the mask, which is added to the scores. A mask of type i1 selects scores instead, by the
   // lowest bit of a byte.
-  nlohmann::json mask(MlirValue tensor, MlirAttribute map) {
+  problem::StatedUse mask(MlirValue tensor, MlirAttribute map) {
     const MlirOperation from = ir_.defining_operation(tensor);
     if (!ir_.is(from, "arith.trunci")) {
       if (!problem::is_float(type_of(tensor)))
         refuse(fmt::format("its mask is of {}", problem::name_of(type_of(tensor))));
       return accesses_.read(tensor, map);
     }
-    nlohmann::json said = accesses_.read(ir_.operands(from).at(0), map);
-    if (said["type"] != "i8") refuse("its mask is of truth values that are no bytes");
-    said["type"] = "i1";
+    problem::StatedUse said = accesses_.read(ir_.operands(from).at(0), map);
+    if (said.type != problem::ElementType::kI8)
+      refuse("its mask is of truth values that are no bytes");
+    said.type = problem::ElementType::kI1;
     return said;
   }
 
   const char* attention_role(std::size_t loop) const {
-    const bool in_query = walks("query", loop), in_key = walks("key", loop),
-               in_value = walks("value", loop), sums = root_loops_[loop].reduction;
+    const bool in_query = walks(0, loop), in_key = walks(1, loop), in_value = walks(2, loop),
+               sums = root_loops_[loop].reduction;
     const char* found = nullptr;
     if (sums && in_query && in_key && !in_value) found = "k1";
     if (sums && !in_query && in_key && in_value) found = "k2";
@@ -146,7 +141,7 @@ class Statement {
     if (!sums && !in_query && !in_key && in_value) found = "n";
     if (root_loops_[loop].size == 1 && found == nullptr) found = "batch";
     if (found == nullptr) refuse("a loop of its attention is none of batch, m, n, k1 and k2");
-    const bool masks = said_.contains("mask") && walks("mask", loop);
+    const bool masks = said_.operands.size() > 3 && walks(3, loop);
     if (masks && (std::string_view(found) == "n" || std::string_view(found) == "k1"))
       refuse("its mask has a value for each element of a head");
     return found;
@@ -172,10 +167,13 @@ class Statement {
     return type->element;
   }
 
-  int add(nlohmann::json value) {
-    if (!value.contains("operands")) value["operands"] = nlohmann::json::array();
-    values_.push_back(std::move(value));
-    return static_cast<int>(values_.size()) - 1;
+  StatedValue value_of(problem::ScalarOperation operation, MlirValue value) const {
+    return {std::move(operation), type_of(value), {}, "", 0, {}, {}};
+  }
+
+  std::size_t add(StatedValue value) {
+    said_.values.push_back(std::move(value));
+    return said_.values.size() - 1;
   }
 
   // An operation behind the root, element by element.
@@ -209,11 +207,11 @@ class Statement {
       else if (ir_.is(from, "tensor.empty"))
         continue;
       else if (is_table(from))
-        scalars_[argument] = loaded("table", accesses_.read_table(operands[i], maps[i]), root_loop);
+        scalars_[argument] = loaded(accesses_.read_table(operands[i], maps[i]), root_loop);
       else if (ir_.name(from).starts_with("arith."))
         scalars_[argument] = scalar(operands[i]);
       else
-        scalars_[argument] = loaded("load", accesses_.read(operands[i], maps[i]), root_loop);
+        scalars_[argument] = loaded(load(accesses_.read(operands[i], maps[i])), root_loop);
     }
     for (std::size_t r = 0; r < results.size(); ++r) {
       Computed computed{scalar(yielded.at(r)), {}};
@@ -228,49 +226,50 @@ class Statement {
            !ir_.one_element(ir_.attribute(operation, "value"));
   }
 
-  // `own`: an operand over the loops of its operation.
-  int loaded(const char* from, nlohmann::json own, const std::vector<int>& root_loop) {
+  static StatedValue load(problem::StatedUse use) {
+    return {"load", use.type, {}, "", 0, std::move(use), {}};
+  }
+
+  // `own`: a load over the loops of its operation.
+  std::size_t loaded(StatedValue own, const std::vector<int>& root_loop) {
     std::vector<std::int64_t> strides(root_loops_.size(), 0);
     for (std::size_t l = 0; l < root_loop.size(); ++l)
-      strides[static_cast<std::size_t>(root_loop[l])] += own["strides"][l].get<std::int64_t>();
-    own["strides"] = strides;
-    own["op"] = from;
+      strides[static_cast<std::size_t>(root_loop[l])] += own.use.strides[l];
+    own.use.strides = std::move(strides);
     return add(std::move(own));
   }
 
   // A value in a body, or one outside that bodies use.
-  int scalar(MlirValue value) {
+  std::size_t scalar(MlirValue value) {
     if (const auto known = scalars_.find(value); known != scalars_.end()) return known->second;
     const MlirOperation operation = ir_.defining_operation(value);
     if (!operation) refuse("its results begin at values that are read");
-    const std::string name(ir_.name(operation));
-    nlohmann::json said{{"op", name}, {"type", problem::name_of(type_of(value))}};
+    const std::string_view name = ir_.name(operation);
+    StatedValue said = value_of(name, value);
     if (name == "arith.constant") {
-      said["op"] = "constant";
-      said["value"] = constant(operation);
+      said.operation = "constant";
+      said.constant = constant(operation);
     } else if (!name.starts_with("arith.") && !name.starts_with("math.")) {
       refuse(fmt::format("{} behind its root", name));
     } else {
-      std::vector<int> operands;
-      for (const MlirValue operand : ir_.operands(operation)) operands.push_back(scalar(operand));
-      said["operands"] = operands;
+      for (const MlirValue operand : ir_.operands(operation))
+        said.operands.push_back(scalar(operand));
     }
     if (const auto predicate = ir_.integer_value(ir_.attribute(operation, "predicate"))) {
       const auto number = static_cast<std::size_t>(*predicate);
-      said["predicate"] =
+      said.predicate =
           name == "arith.cmpf" ? kFloatPredicates.at(number) : kIntegerPredicates.at(number);
     }
     return scalars_[value] = add(std::move(said));
   }
 
-  nlohmann::json constant(MlirOperation operation) const {
+  long double constant(MlirOperation operation) const {
     const MlirAttribute value = ir_.one_element(ir_.attribute(operation, "value"));
     if (!value) refuse("a table of constants as one value");
-    if (const auto integer = ir_.integer_value(value)) return *integer;
+    if (const auto integer = ir_.integer_value(value)) return static_cast<long double>(*integer);
     const auto number = ir_.number(value);
     if (!number) refuse("a constant behind its root is no number");
-    // Infinities and NaN are words that Python's float() reads: JSON has no numbers for them.
-    return number_to_json(*number);
+    return *number;
   }
 
   void store(MlirOperation operation) {
@@ -283,31 +282,30 @@ class Statement {
     std::vector<std::int64_t> strides(root_loops_.size(), 0);
     for (std::size_t d = 0; d < piece.strides.size(); ++d)
       strides[static_cast<std::size_t>(known->second.loops[d])] += piece.strides[d];
-    stores_.push_back({{"view", piece.view},
-                       {"type", problem::name_of(piece.type)},
-                       {"offset", piece.offset},
-                       {"strides", strides},
-                       {"value", known->second.value}});
+    said_.stores.push_back(
+        {{piece.view, piece.type, piece.offset, std::move(strides)}, known->second.value});
   }
 
   const Ir& ir_;
   StatementAccesses accesses_;
   std::vector<problem::Loop> root_loops_;
-  nlohmann::json said_, values_ = nlohmann::json::array(), stores_ = nlohmann::json::array();
-  std::map<MlirValue, Computed> known_;  // tensors
-  std::map<MlirValue, int> scalars_;     // what bodies compute, by value
+  Statement said_;
+  std::map<MlirValue, Computed> known_;       // tensors
+  std::map<MlirValue, std::size_t> scalars_;  // what bodies compute, by value
 };
 
 }  // namespace
 
-nlohmann::json state_dispatch(const Ir& ir, MlirOperation function, MlirOperation root,
-                              const Sizes& kernel) {
-  if (!root) return {{"why_not", "it has no root operation"}};
+Statement state_dispatch(const Ir& ir, MlirOperation function, MlirOperation root,
+                         const Sizes& kernel) {
+  Statement other;
   try {
-    return Statement(ir, kernel).of(function, root);
+    if (root) return StatementWriter(ir, kernel).of(function, root);
+    other.why_not = "it has no root operation";
   } catch (const NotOfThisForm& form) {
-    return {{"why_not", form.reason}};
+    other.why_not = form.reason;
   }
+  return other;
 }
 
 }  // namespace hone::iree

@@ -100,20 +100,16 @@ MlirOperation root_to_configure(const Ir& ir, const DispatchIr& read) {
 }
 
 // Statement for a kernel that replaces IREE's and is launched in the same way.
-nlohmann::json statement_of(const Ir& ir, const Part& part, const Sizes& kernel) {
-  nlohmann::json stated = state_dispatch(ir, part.read.function, part.read.root, kernel);
-  stated["entry"] = part.name;
-  std::size_t bindings = 0, constants = 0;
+problem::Statement statement_of(const Ir& ir, const Part& part, const Sizes& kernel) {
+  problem::Statement stated = state_dispatch(ir, part.read.function, part.read.root, kernel);
+  stated.entry = part.name;
   const MlirAttribute layout = ir.attribute(part.read.export_operation, "layout");
-  const std::string text = ir.text(layout);
-  for (std::size_t at = text.find("#hal.pipeline.binding"); at != std::string::npos;
-       at = text.find("#hal.pipeline.binding", at + 1))
-    ++bindings;
+  stated.layout = ir.text(layout);
+  for (std::size_t at = stated.layout.find("#hal.pipeline.binding"); at != std::string::npos;
+       at = stated.layout.find("#hal.pipeline.binding", at + 1))
+    ++stated.bindings;
   for (const Launches::Different& each : part.launches.different)
-    constants = std::max(constants, each.values.constants.size());
-  stated["bindings"] = bindings;
-  stated["constants"] = constants;
-  stated["layout"] = text;
+    stated.constants = std::max(stated.constants, static_cast<int>(each.values.constants.size()));
   return stated;
 }
 
@@ -161,7 +157,7 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Ca
     dispatch.bindings = std::move(*bindings);
   else
     dispatch.not_tunable = bindings.error().message;
-  if (!cpu) dispatch.statement = statement_of(ir, part, kernel).dump();
+  if (!cpu) dispatch.statement = statement_of(ir, part, kernel);
   if (dispatch.not_tunable.empty() || (cpu && read.encoded))
     dispatch.not_tunable = why_not_tunable(dispatch, part, set, open, cpu);
   return dispatch;

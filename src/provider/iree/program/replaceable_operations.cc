@@ -61,7 +61,7 @@ class Replaceable {
     ReplaceableOperation operation;
     operation.name = name_;
     operation.count = 1;
-    operation.statement = json{{"why_not", std::move(why_not)}}.dump();
+    operation.statement.why_not = std::move(why_not);
     return operation;
   }
 
@@ -88,40 +88,21 @@ class Replaceable {
     } catch (const NotOfThisForm& form) {
       return form.reason;
     }
-    said_ = {{"kind", "contraction"},
-             {"entry", ""},
-             {"bindings", 0},
-             {"constants", 0},
-             {"views", json::array()},
-             {"loops", loops(*described, *lhs, *rhs)},
-             {"lhs", *lhs},
-             {"rhs", *rhs},
-             {"start", *start},
-             {"values",
-              {{{"op", "root"}, {"type", stored->at("type")}, {"operands", json::array()}}}},
-             {"stores", {*stored}}};
-    said_["stores"][0]["value"] = 0;
+    for (std::size_t l = 0; l < described->loops.size(); ++l) {
+      const bool in_lhs = lhs->strides[l] != 0, in_rhs = rhs->strides[l] != 0;
+      const char* role = in_lhs && in_rhs ? "batch" : in_rhs ? "n" : "m";
+      if (described->loops[l].reduction) role = "k";
+      said_.loops.push_back({role, described->loops[l].size});
+    }
+    said_.operands = {*lhs, *rhs};
+    said_.start = *start;
+    said_.values = {{"root", stored->type, {}, "", 0, {}, {}}};
+    said_.stores = {{*stored, 0}};
     for (int binding = 0; binding < 3; ++binding) add_view();
     return {};
   }
 
-  int add_view() {
-    const int binding = said_["bindings"];
-    said_["bindings"] = binding + 1;
-    said_["views"].push_back({{"binding", binding}, {"offset", 0}, {"words", json::array()}});
-    return binding;
-  }
-
-  static json loops(const problem::Operation& described, const json& lhs, const json& rhs) {
-    json loops = json::array();
-    for (std::size_t l = 0; l < described.loops.size(); ++l) {
-      const bool in_lhs = lhs["strides"][l] != 0, in_rhs = rhs["strides"][l] != 0;
-      const char* role = in_lhs && in_rhs ? "batch" : in_rhs ? "n" : "m";
-      if (described.loops[l].reduction) role = "k";
-      loops.push_back({{"size", described.loops[l].size}, {"role", role}});
-    }
-    return loops;
-  }
+  void add_view() { said_.views.push_back({said_.bindings++, 0, {}}); }
 
   Result<ReplaceableOperation> written_so_far() const {
     ReplaceableOperation operation;
@@ -129,7 +110,7 @@ class Replaceable {
     operation.name = name_;
     if (!behind_.empty())
       operation.name += fmt::format(" and behind it {}", fmt::join(behind_, ", "));
-    operation.statement = said_.dump();
+    operation.statement = said_;
     operation.behind = behind_;
     for (const Given& each : given_)
       operation.types.push_back(ir_.type_text(ir_.operands(each.operation).at(each.index)));
@@ -187,29 +168,25 @@ class Replaceable {
       return false;
 
     if (!ir_.is(ir_.defining_operation(operands.back()), "tensor.empty")) return false;
-    json said = said_;
+    problem::Statement said = said_;
     std::vector<Given> given = given_;
     for (std::size_t i = 0; i + 1 < operands.size(); ++i) {
       if (i == at || is_splat(operands[i])) continue;
-      auto use = dense_use(ir_, operands[i], maps[i], static_cast<int>(given.size()) + 1);
+      auto use = dense_use(ir_, operands[i], maps[i], given.size() + 1);
       if (!use) return false;
-      *use = over_loops(std::move(*use), root_loop, said_.at("loops").size());
-      (*use)["op"] = "load";
-      (*use)["operands"] = json::array();
-      said["values"].push_back(*use);
+      *use = over_loops(std::move(*use), root_loop, said_.loops.size());
+      said.values.push_back({"load", use->type, {}, "", 0, *use, {}});
       given.push_back({reader, i});
     }
     auto stored = dense_use(ir_, ir_.results(reader).front(), maps.back(), 2);
     if (!stored) return false;
-    *stored = over_loops(std::move(*stored), root_loop, said_.at("loops").size());
-    (*stored)["value"] = 0;
     std::vector<int> loops;
     for (const int loop : single_loops(ir_.api(), maps.back()))
       loops.push_back(root_loop.at(static_cast<std::size_t>(loop)));
     if (loops.size() != root_loop.size()) return false;
 
-    said["stores"][0] = *stored;
-    std::swap(said_, said);
+    said.stores[0].use = over_loops(*std::move(stored), root_loop, said_.loops.size());
+    said_ = std::move(said);
     for (std::size_t i = given_.size(); i < given.size(); ++i) add_view();
     given_ = std::move(given);
     loops_ = std::move(loops);
@@ -238,7 +215,7 @@ class Replaceable {
   const Users& users_;
   MlirOperation root_;
   std::string name_;
-  json said_;
+  problem::Statement said_;
   std::vector<MlirOperation> operations_;  // from the root on
   std::vector<Given> given_;               // what they read: lhs, rhs, then what is behind the sums
   std::vector<int> loops_;                 // the root's, by dimension of the last one's result

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "problem/statement.h"
 #include "provider/iree/compiler/library.h"
 #include "provider/iree/program/operation_text.h"
 
@@ -21,12 +22,11 @@ struct ReplaceableOperation {
   // The compiler's name, the operand types, and the operations behind it:
   // "linalg.matmul(tensor<...>, ...) and behind it addf, maximumf".
   std::string name;
-  // The computation as in problem::Dispatch::statement, with dense tensors. lhs is binding 0, rhs
-  // 1, the result 2, and the inputs of the operations behind the sums follow from 3 on. The
-  // statement holds only the loads of these operations. Each operand also has its tensor's
-  // "dimensions" (read by external::form_with_borders). {"why_not": "..."} for an operation of
-  // another form.
-  std::string statement;
+  // The computation as a dispatch states it, with dense tensors. lhs is binding 0, rhs 1, the
+  // result 2, and the inputs of the operations behind the sums follow from 3 on. The statement
+  // holds only the loads of these operations. Each operand also has its tensor's dimensions (read
+  // by external::form_with_borders).
+  problem::Statement statement;
   // Operations behind the sums, in order, without conversions: "addf", "erf".
   std::vector<std::string> behind;
   // Types by binding: "tensor<2x34x34x1280xf16>".

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "problem/scalar_operation.h"
+
 namespace hone::iree {
 namespace {
 
 using problem::LoopRole;
 using problem::OperationKind;
+using problem::ScalarKind;
 
 // Results of an indexing map; -1 for one that is not a single loop.
 struct IndexingMap {
@@ -208,13 +211,13 @@ bool is_sum_of_products(const Ir& ir, MlirOperation operation) {
   };
   const auto is_product = [&](MlirValue value) {
     const MlirOperation product = ir.defining_operation(value);
-    if (!is_any_of(ir.name(product), {"arith.mulf", "arith.muli"})) return false;
+    if (problem::scalar_facts(ir.name(product)).kind != ScalarKind::kProduct) return false;
     return are(
         product, [&](MlirValue each) { return is_argument(each, 0); },
         [&](MlirValue each) { return is_argument(each, 1); });
   };
   const MlirOperation sum = ir.defining_operation(ir.yielded(operation).at(0));
-  if (!is_any_of(ir.name(sum), {"arith.addf", "arith.addi"})) return false;
+  if (problem::scalar_facts(ir.name(sum)).kind != ScalarKind::kSum) return false;
   return are(sum, is_product, [&](MlirValue each) { return each == arguments.at(2); });
 }
 

@@ -36,18 +36,15 @@ std::optional<Linear> linear(const CApi& api, MlirAffineExpr expression, std::si
   return sum;
 }
 
-nlohmann::json access(const StatementAccesses::Piece& piece, const std::vector<Linear>& indices,
-                      std::size_t loops) {
-  std::int64_t offset = piece.offset;
-  std::vector<std::int64_t> strides(loops, 0);
+problem::StatedUse access(const StatementAccesses::Piece& piece, const std::vector<Linear>& indices,
+                          std::size_t loops) {
+  problem::StatedUse use{piece.view, piece.type, piece.offset, std::vector<std::int64_t>(loops, 0)};
   for (std::size_t d = 0; d < indices.size(); ++d) {
-    offset += piece.strides[d] * indices[d].constant;
-    for (std::size_t l = 0; l < loops; ++l) strides[l] += piece.strides[d] * indices[d].of_loop[l];
+    use.offset += piece.strides[d] * indices[d].constant;
+    for (std::size_t l = 0; l < loops; ++l)
+      use.strides[l] += piece.strides[d] * indices[d].of_loop[l];
   }
-  return {{"view", piece.view},
-          {"type", problem::name_of(piece.type)},
-          {"offset", offset},
-          {"strides", strides}};
+  return use;
 }
 
 // The indices of an operand with this map, and the number of its loops.
@@ -150,18 +147,15 @@ StatementAccesses::Piece StatementAccesses::piece_of(MlirOperation access, MlirV
   return piece;
 }
 
-int StatementAccesses::view_of(MlirOperation subspan) {
+std::size_t StatementAccesses::view_of(MlirOperation subspan) {
   if (const auto known = places_.find(subspan); known != places_.end()) return known->second;
   const ViewPosition position = position_of(ir_, subspan);
   if (!position.known) refuse("where a view of it begins is computed");
-  views_.push_back({{"binding", position.ordinal},
-                    {"offset", position.offset},
-                    {"words", position.words},
-                    {"multiple", position.multiple}});
-  return places_[subspan] = static_cast<int>(views_.size()) - 1;
+  views_.push_back({position.ordinal, position.offset, position.words, position.multiple});
+  return places_[subspan] = views_.size() - 1;
 }
 
-nlohmann::json StatementAccesses::read(MlirValue tensor, MlirAttribute map) {
+problem::StatedUse StatementAccesses::read(MlirValue tensor, MlirAttribute map) {
   const MlirOperation load = ir_.defining_operation(tensor);
   if (!is_load(ir_.name(load)))
     refuse(!load ? "an operand of it is computed elsewhere"
@@ -172,7 +166,7 @@ nlohmann::json StatementAccesses::read(MlirValue tensor, MlirAttribute map) {
   return access(piece, read, loops);
 }
 
-nlohmann::json StatementAccesses::read_table(MlirValue tensor, MlirAttribute map) const {
+problem::StatedValue StatementAccesses::read_table(MlirValue tensor, MlirAttribute map) const {
   const auto type = kernel_.type(tensor);
   if (!type || is_dynamic(*type)) refuse("a size of it is known only at run time");
   Piece piece;
@@ -184,14 +178,13 @@ nlohmann::json StatementAccesses::read_table(MlirValue tensor, MlirAttribute map
     refuse(fmt::format("a table of {} constants of {} behind its root", stride,
                        problem::name_of(type->element)));
   for (const std::int64_t size : type->shape) piece.strides.push_back(stride /= size);
-  std::vector<std::uint32_t> words((bytes + sizeof(std::uint32_t) - 1) / sizeof(std::uint32_t));
+  problem::StatedValue table{"table", type->element, {}, "", 0, {}, {}};
+  table.words.resize((bytes + sizeof(std::uint32_t) - 1) / sizeof(std::uint32_t));
   const MlirAttribute value = ir_.attribute(ir_.defining_operation(tensor), "value");
-  std::memcpy(words.data(), ir_.api().mlirDenseElementsAttrGetRawData(value), bytes);
+  std::memcpy(table.words.data(), ir_.api().mlirDenseElementsAttrGetRawData(value), bytes);
   const auto [read, loops] = walked(ir_.api(), map, piece.strides.size());
-  nlohmann::json said = access(piece, read, loops);
-  said.erase("view");
-  said["words"] = std::move(words);
-  return said;
+  table.use = access(piece, read, loops);
+  return table;
 }
 
 }  // namespace hone::iree

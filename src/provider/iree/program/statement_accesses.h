@@ -3,11 +3,11 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "problem/statement.h"
 #include "provider/iree/compiler/sizes.h"
 #include "provider/iree/program/views.h"
 
@@ -41,7 +41,7 @@ class StatementAccesses {
 
   // The place of a loaded or stored tensor in its view.
   struct Piece {
-    int view = -1;  // in views()
+    std::size_t view = 0;  // in views()
     problem::ElementType type = problem::ElementType::kF32;
     std::int64_t offset = 0;            // elements
     std::vector<std::int64_t> strides;  // elements, by dimension of the tensor
@@ -49,24 +49,24 @@ class StatementAccesses {
   // `access`: the operation that loads or stores `tensor`.
   Piece piece_of(MlirOperation access, MlirValue buffer, MlirValue tensor);
 
-  // States an operand with this map: {"view", "type", "offset", "strides"}, the strides in elements
-  // over the map's loops. The operand must be loaded without changes.
-  nlohmann::json read(MlirValue tensor, MlirAttribute map);
+  // States an operand with this map, over the map's loops. The operand must be loaded without
+  // changes.
+  problem::StatedUse read(MlirValue tensor, MlirAttribute map);
 
-  // States a table, a constant with a value for each element, in the same way. Instead of the view
-  // it has {"words"}: the whole table in 32-bit words, in this machine's memory layout.
-  nlohmann::json read_table(MlirValue tensor, MlirAttribute map) const;
+  // States a table, a constant with a value for each element, in the same way. It has no view, but
+  // its words.
+  problem::StatedValue read_table(MlirValue tensor, MlirAttribute map) const;
 
-  // All views that were accessed so far: {"binding", "offset", "words", "multiple"} (ViewPosition).
-  const nlohmann::json& views() const { return views_; }
+  // All views that were accessed so far (ViewPosition).
+  const std::vector<problem::StatedView>& views() const { return views_; }
 
  private:
-  int view_of(MlirOperation subspan);
+  std::size_t view_of(MlirOperation subspan);
 
   const Ir& ir_;
   const Sizes& kernel_;
-  nlohmann::json views_ = nlohmann::json::array();
-  std::map<MlirOperation, int> places_;
+  std::vector<problem::StatedView> views_;
+  std::map<MlirOperation, std::size_t> places_;
 };
 
 }  // namespace hone::iree
