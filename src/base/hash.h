@@ -1,5 +1,5 @@
-// Names of things: content hashes (xxHash's XXH3, 128 bits; they do not protect against forgery), and
-// random numbers of the system, for unique names and keys. std::random_device is not used:
+// Names of things: content hashes (xxHash's XXH3, 128 bits; they do not protect against forgery),
+// and random numbers of the system, for unique names and keys. std::random_device is not used:
 // libstdc++ may take its numbers from arc4random, depending on how it was built, and so requires
 // glibc 2.36. getrandom(2) is in every glibc since 2.25 and gives no worse numbers.
 #pragma once

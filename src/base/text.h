@@ -44,7 +44,8 @@ void say(fmt::format_string<T...> text, T&&... arguments) {
   std::fputs(fmt::format(text, std::forward<T>(arguments)...).c_str(), stderr);
 }
 
-// Arguments of a command as a file: `iree-compile @flags.txt`. Writes each argument on a line, in the form that programs built with LLVM read from @FILE on Unix
+// Arguments of a command as a file: `iree-compile @flags.txt`. Writes each argument on a line, in
+// the form that programs built with LLVM read from @FILE on Unix
 // (llvm::cl::TokenizeGNUCommandLine). There, white space ends an argument except between quotes,
 // and a backslash escapes the next character. An argument with neither is written plainly. All
 // others are quoted, so a shell's $(cat FILE) breaks them.

@@ -62,11 +62,11 @@ std::vector<Record> records_of(std::string_view csv) {
   return records;
 }
 
-struct Row {
+struct ComparedRow {
   std::string verification;
   std::optional<double> milliseconds;
 };
-using Rows = std::map<std::string, Row>;  // by provider, operation, configuration
+using Rows = std::map<std::string, ComparedRow>;  // by provider, operation, configuration
 
 Result<Rows> rows_of(const std::string& path) {
   HONE_ASSIGN(const std::string bytes, read_file(path));
@@ -97,7 +97,7 @@ Result<Rows> rows_of(const std::string& path) {
     std::string name;
     for (const std::size_t key : keys)
       if (record[key] != "N/A") name += (name.empty() ? "" : " ") + record[key];
-    Row& row = rows[name];
+    ComparedRow& row = rows[name];
     row.verification = record[verification];
     char* end = nullptr;
     const double time = std::strtod(record[runtime].c_str(), &end);
@@ -107,7 +107,7 @@ Result<Rows> rows_of(const std::string& path) {
   return rows;
 }
 
-std::string change_of(const Row& before, const Row& after, double threshold) {
+std::string change_of(const ComparedRow& before, const ComparedRow& after, double threshold) {
   if (before.verification == "SUCCESS" && after.verification == "FAILED") return "now wrong";
   if (before.verification == "FAILED" && after.verification == "SUCCESS") return "now right";
   if (!before.milliseconds || !after.milliseconds) return "";
@@ -116,7 +116,7 @@ std::string change_of(const Row& before, const Row& after, double threshold) {
   return ratio * (1 + threshold) < 1 ? "faster" : "";
 }
 
-output::Cell time_of(const Row* row) {
+output::Cell time_of(const ComparedRow* row) {
   if (row == nullptr || !row->milliseconds) return {nullptr, "-"};
   return {*row->milliseconds, fmt::format("{:.4f}", *row->milliseconds)};
 }
@@ -181,7 +181,7 @@ Result<int> compare_profiles(const ProfileComparison& options) {
                        {"ratio", "new / old", Align::kRight},
                        {"change", "change"}});
   std::size_t shared = 0, changed = 0;
-  const auto add = [&](const std::string& name, const Row* was, const Row* is,
+  const auto add = [&](const std::string& name, const ComparedRow* was, const ComparedRow* is,
                        const std::string& change) {
     output::Cell ratio{nullptr, "-"};
     if (was != nullptr && is != nullptr && was->milliseconds && is->milliseconds) {

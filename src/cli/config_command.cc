@@ -16,13 +16,13 @@ namespace {
 
 constexpr const char* kDefault = "default";
 
-struct Value {
+struct OptionValue {
   std::string text;
   std::string from;
 };
 
-Value value_of(const std::string& command, const CLI::Option& option,
-               const std::vector<Setting>& settings) {
+OptionValue value_of(const std::string& command, const CLI::Option& option,
+                     const std::vector<Setting>& settings) {
   if (option.count() > 0) return {fmt::format("{}", fmt::join(option.results(), " ")), "flag"};
   const std::string variable = variable_of(option);
   const char* environment = variable.empty() ? nullptr : std::getenv(variable.c_str());
@@ -39,7 +39,7 @@ output::Table table_of(const std::vector<CommandNode>& commands,
   for (const CommandNode& command : commands)
     for (const CLI::Option* option : options_of(*command.app)) {
       if (option == command.app->get_help_ptr() || name_of(*option) == "--config-file") continue;
-      const Value value = value_of(command.path, *option, settings);
+      const OptionValue value = value_of(command.path, *option, settings);
       if (is_of_other_tool(*option) && value.from == kDefault) continue;
       table.add({{command.path, ""},
                  {name_of(*option), ""},

@@ -1,11 +1,12 @@
 #include "cli/config_file.h"
 
+#include <yaml-cpp/yaml.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <set>
-#include <yaml-cpp/yaml.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -27,9 +28,9 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, code);
 }
 
-class Reader {
+class ConfigReader {
  public:
-  explicit Reader(const std::string& path) : path_(path) {}
+  explicit ConfigReader(const std::string& path) : path_(path) {}
 
   Status read(const YAML::Node& node, const std::string& command) {
     std::set<std::string> seen;
@@ -156,7 +157,7 @@ bool names(const std::string& text, const std::string& option) {
 Result<std::vector<Setting>> parse_settings(const std::string& path, const std::string& text) {
   try {
     const YAML::Node document = YAML::Load(text);
-    Reader reader(path);
+    ConfigReader reader(path);
     if (document.IsNull()) return std::vector<Setting>();
     if (!document.IsMap())
       return input_error("{}: a mapping of commands to their options is expected",

@@ -133,7 +133,7 @@ CommandResult search_flags(SessionOptions options) {
     if (!function) return tl::unexpected(function.error());
     store::Run row = run_row(session.options);
     HONE_ASSIGN(row.program,
-                context.store.intern(store::Program{0, program.hash, tuning.input, "{}"}));
+                context.store.intern(store::ProgramRow{0, program.hash, tuning.input, "{}"}));
     HONE_TRY(context.store.begin_run(row));
     Result<tune::FoundFlags> found = tune::search_flags(
         context, program, bytes, *function, {.seconds = tuning.budget_seconds, .compiles = 0});

@@ -159,7 +159,7 @@ nlohmann::json json_of(const store::CandidateDetails& details) {
                         {"configured", details.artifact->configured},
                         {"compile_seconds", details.artifact->compile_seconds},
                         {"launch", parsed(details.artifact->launch)}};
-  for (const store::Failure& failure : details.failures)
+  for (const store::FailureRow& failure : details.failures)
     json["failures"].push_back(
         {{"kind", failure.kind}, {"message", failure.message}, {"when", failure.when}});
   for (const store::VerificationRow& each : details.verifications)
@@ -201,7 +201,7 @@ void print(const store::CandidateDetails& details) {
   if (details.artifact)
     fmt::print("  configured     {}\n  compiled in    {}\n", details.artifact->configured,
                format_duration(details.artifact->compile_seconds));
-  for (const store::Failure& failure : details.failures)
+  for (const store::FailureRow& failure : details.failures)
     fmt::print("  failed         {}: {}\n", failure.kind, failure.message);
   for (const store::VerificationRow& each : details.verifications)
     fmt::print("  verified       {} ({}{})\n", each.right ? "right" : each.basis, each.tolerance,
@@ -226,7 +226,7 @@ Status write_folder(const ShowOptions& options, store::Store& store,
     has_code = has_code || options.trust;
   }
   if (has_code) {
-    HONE_ASSIGN(const store::Artifact artifact,
+    HONE_ASSIGN(const store::ArtifactRow artifact,
                 store.load_artifact(options.candidate, store::Trust::kAnyone));
     HONE_TRY(write_file_atomically(
         options.out / (gpu_of(details) ? "code." + artifact.format : "code.so"), artifact.code));

@@ -17,7 +17,7 @@
 namespace hone::cli {
 namespace {
 
-struct SpaceOptions {
+struct SpaceCommandOptions {
   ToolchainOptions toolchain;
   triton::GemmOptions gemms;
   std::string input;
@@ -40,7 +40,8 @@ std::string_view name_of(space::Hardness hardness) {
   return hardness == space::Hardness::kHard ? "hard" : "soft";
 }
 
-Result<nlohmann::ordered_json> to_json(const space::Space& space, const SpaceOptions& options) {
+Result<nlohmann::ordered_json> to_json(const space::Space& space,
+                                       const SpaceCommandOptions& options) {
   nlohmann::ordered_json json;
   json["count"] = space.count().value;
   json["count_is_exact"] = space.count().exact;
@@ -94,7 +95,7 @@ void print_rules(const space::Space& space, const std::vector<std::string>& pipe
   }
 }
 
-Status print(const ShownSpace& shown, const SpaceOptions& options) {
+Status print(const ShownSpace& shown, const SpaceCommandOptions& options) {
   const space::Space& space = shown.space;
   fmt::print("{}: {}\n", shown.name, shown.operation);
   fmt::print("  {} configurations{}{}\n", format_count(space.count().value),
@@ -115,7 +116,7 @@ Status print(const ShownSpace& shown, const SpaceOptions& options) {
 
 // Reports the constraints that the configuration breaks, in `json` and on the screen. Returns
 // whether it is legal.
-Result<bool> check(const space::Space& space, const SpaceOptions& options,
+Result<bool> check(const space::Space& space, const SpaceCommandOptions& options,
                    nlohmann::ordered_json& json) {
   HONE_ASSIGN(const space::Configuration configuration,
               space::parse_configuration(space, options.check));
@@ -146,7 +147,7 @@ Result<std::vector<std::string>> names_of(const problem::Program& program,
   return wanted;
 }
 
-Result<std::vector<ShownSpace>> spaces_of_program(const SpaceOptions& options) {
+Result<std::vector<ShownSpace>> spaces_of_program(const SpaceCommandOptions& options) {
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const InputProgram input, read_program(options.input, toolchain));
   print_notes_of(input);
@@ -168,7 +169,7 @@ Result<std::vector<ShownSpace>> spaces_of_program(const SpaceOptions& options) {
   return shown;
 }
 
-Result<std::vector<ShownSpace>> spaces_of_gemms(const SpaceOptions& options) {
+Result<std::vector<ShownSpace>> spaces_of_gemms(const SpaceCommandOptions& options) {
   if (options.rules != "all" || !options.toolchain.audited_rule.empty())
     return input_error("{} is for programs: no compiler states constraints for Triton's GEMMs",
                        options.rules != "all" ? "--rules compiler" : "--audit-rule");
@@ -190,7 +191,7 @@ Result<std::vector<ShownSpace>> spaces_of_gemms(const SpaceOptions& options) {
   return shown;
 }
 
-CommandResult show_spaces(const SpaceOptions& options, std::vector<ShownSpace> spaces) {
+CommandResult show_spaces(const SpaceCommandOptions& options, std::vector<ShownSpace> spaces) {
   nlohmann::ordered_json document{
       {"schema_version", output::kSchemaVersion},
       {"program",
@@ -221,7 +222,7 @@ CommandResult show_spaces(const SpaceOptions& options, std::vector<ShownSpace> s
 }  // namespace
 
 void add_space_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<SpaceOptions>();
+  auto options = std::make_shared<SpaceCommandOptions>();
   CLI::App* command =
       app.add_subcommand("space", "Show knobs, constraints and configuration counts");
   command->add_option("INPUT", options->input,

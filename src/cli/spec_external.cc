@@ -224,7 +224,7 @@ CommandResult place(ExternalOptions options) {
   HONE_TRY(write_file_atomically(options.out / kFlagsFile, response_file(flags)));
   std::optional<Prices> prices;
   if (measured_on) {
-    const ProofRequest request{
+    const ExternalProofRequest request{
         options.toolchain,
         options.runtime,
         options.compare,

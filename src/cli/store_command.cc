@@ -14,7 +14,7 @@ namespace {
 
 using output::Align;
 
-struct StoreOptions {
+struct StoreCommandOptions {
   std::string store = "hone.db";
   std::string format = "csv";
   std::string output;
@@ -22,7 +22,7 @@ struct StoreOptions {
   bool json = false;
 };
 
-output::Table table_of(const std::vector<store::DispatchRow>& rows) {
+output::Table table_of(const std::vector<store::DispatchView>& rows) {
   output::Table table({{"dispatch", "dispatch"},
                        {"operation", "operation"},
                        {"device", "device"},
@@ -35,11 +35,11 @@ output::Table table_of(const std::vector<store::DispatchRow>& rows) {
                        {"wrong", "wrong", Align::kRight},
                        {"failed", "failed", Align::kRight},
                        {"best_candidate", "best id", Align::kRight}});
-  const auto time = [](const std::optional<store::CandidateRow>& row) -> output::Cell {
+  const auto time = [](const std::optional<store::CandidateView>& row) -> output::Cell {
     if (!row || !row->median_seconds) return {nullptr, "-"};
     return {*row->median_seconds, format_duration(*row->median_seconds)};
   };
-  for (const store::DispatchRow& row : rows) {
+  for (const store::DispatchView& row : rows) {
     std::int64_t failed = 0;
     for (const auto& [kind, count] : row.failed) failed += count;
     table.add({{row.name, ""},
@@ -59,9 +59,9 @@ output::Table table_of(const std::vector<store::DispatchRow>& rows) {
   return table;
 }
 
-CommandResult list(const StoreOptions& options) {
+CommandResult list(const StoreCommandOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
-  HONE_ASSIGN(const std::vector<store::DispatchRow> rows, store.dispatch_rows());
+  HONE_ASSIGN(const std::vector<store::DispatchView> rows, store.dispatch_rows());
   const output::Table table = table_of(rows);
   if (options.json)
     fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
@@ -72,9 +72,9 @@ CommandResult list(const StoreOptions& options) {
   return 0;
 }
 
-CommandResult export_candidates(const StoreOptions& options) {
+CommandResult export_candidates(const StoreCommandOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
-  HONE_ASSIGN(const std::vector<store::CandidateRow> rows, store.candidate_rows());
+  HONE_ASSIGN(const std::vector<store::CandidateView> rows, store.candidate_rows());
   const std::string text = options.format == "json"
                                ? output::json_text(store::export_json(rows)) + "\n"
                                : store::export_csv(rows);
@@ -96,7 +96,7 @@ void print(const store::RescueReport& report) {
   fmt::print("{}", table.to_text());
 }
 
-CommandResult check(const StoreOptions& options) {
+CommandResult check(const StoreCommandOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
   HONE_ASSIGN(const store::CheckReport report, store.check());
   for (const std::string& damage : report.damage) fmt::print("{}\n", damage);
@@ -111,14 +111,14 @@ CommandResult check(const StoreOptions& options) {
   return 1;
 }
 
-CommandResult rescue(const StoreOptions& options) {
+CommandResult rescue(const StoreCommandOptions& options) {
   HONE_ASSIGN(const store::RescueReport rows, store::Store::rescue(options.store, options.other));
   print(rows);
   fmt::print("saved in '{}'\n", options.other);
   return 0;
 }
 
-CommandResult merge(const StoreOptions& options) {
+CommandResult merge(const StoreCommandOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(const store::MergeReport report, store.merge(options.other));
   for (const auto& [table, rows] : report)
@@ -126,7 +126,7 @@ CommandResult merge(const StoreOptions& options) {
   return 0;
 }
 
-CommandResult collect_garbage(const StoreOptions& options) {
+CommandResult collect_garbage(const StoreCommandOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(const std::int64_t bytes, store.gc());
   fmt::print("{} bytes freed\n", format_count(static_cast<std::uint64_t>(bytes)));
@@ -155,11 +155,11 @@ CommandResult report(const ReportOptions& options) {
 }  // namespace
 
 void add_store_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<StoreOptions>();
+  auto options = std::make_shared<StoreCommandOptions>();
   CLI::App* command = app.add_subcommand("store", "List, export, check and merge stores");
   command->require_subcommand(1);
   const auto add = [&](const std::string& name, const std::string& description,
-                       CommandResult (*function)(const StoreOptions&)) {
+                       CommandResult (*function)(const StoreCommandOptions&)) {
     CLI::App* each = command->add_subcommand(name, description);
     each->allow_extras();
     each->add_option("STORE", options->store, "store (SQLite file)")->capture_default_str();

@@ -57,7 +57,7 @@ constexpr std::string_view kLibrary = "library";
 
 std::vector<std::string> provider_names() {
   std::vector<std::string> names;
-  for (const Provider& each : providers()) names.emplace_back(each.name);
+  for (const RegisteredProvider& each : providers()) names.emplace_back(each.name);
   names.emplace_back(kLibrary);
   return names;
 }
@@ -69,9 +69,9 @@ std::vector<std::string> effort_names() {
 }
 
 // Returns the provider whose dispatches the command line lists; null for a program.
-const Provider* listing_provider(const TuneOptions& options) {
+const RegisteredProvider* listing_provider(const TuneOptions& options) {
   if (options.providers.size() == 1) {
-    const Provider* const named = find_provider(options.providers.front());
+    const RegisteredProvider* const named = find_provider(options.providers.front());
     return named != nullptr && named->open_list != nullptr ? named : nullptr;
   }
   const bool gemms =
@@ -209,7 +209,7 @@ void add_tune_command(CLI::App& app, Run& run) {
       old.benchmark = command->count("--benchmark") > 0 && !old.benchmark_file.ends_with(".mlir");
       old.check_only = old.benchmark || command->count("--compare-wo-tuning") > 0;
       HONE_ASSIGN(const std::vector<std::string> notes, apply_tune_gemm_options(*options));
-      if (const Provider* const listing = listing_provider(*options)) {
+      if (const RegisteredProvider* const listing = listing_provider(*options)) {
         if (!options->quiet)
           for (const std::string& note : notes) say("{}\n", note);
         if (old.check_only) return check_gemms(*options);

@@ -61,7 +61,7 @@ struct Facts {
   std::string description;  // in words for people, what it is and has
   std::string id;           // of this very device on any machine, whoever numbers it; may be empty
   // JSON objects. `identity`: facts that two comparable measurements share, as members of
-  // store::Device::protocol. `details`: all facts that the kind reports.
+  // store::DeviceRow::protocol. `details`: all facts that the kind reports.
   std::string identity = "{}", details = "{}";
   std::int64_t last_level_cache_bytes = 0;
   std::int64_t memory_bytes = 0;            // of its own; 0: it has none

@@ -10,17 +10,17 @@ namespace hone::output {
 namespace {
 
 struct OfDispatch {
-  std::optional<store::CandidateRow> base;  // its default
-  std::vector<store::CandidateRow> tried;   // by id
+  std::optional<store::CandidateView> base;  // its default
+  std::vector<store::CandidateView> tried;   // by id
 };
 
 // Returns candidates by dispatch, without those that were proposed and never compiled.
 Result<std::map<store::Id, OfDispatch>> candidates_of(store::Store& store, store::Id program,
                                                       store::Id build, store::Id device) {
-  HONE_ASSIGN(std::vector<store::CandidateRow> rows,
+  HONE_ASSIGN(std::vector<store::CandidateView> rows,
               store.candidate_rows({.build = build, .program = program}));
   std::map<store::Id, OfDispatch> dispatches;
-  for (store::CandidateRow& row : rows) {
+  for (store::CandidateView& row : rows) {
     if (row.device && *row.device != device) continue;
     if (row.state == store::CandidateState::kUntried) continue;
     OfDispatch& of = dispatches[row.dispatch];
@@ -32,17 +32,17 @@ Result<std::map<store::Id, OfDispatch>> candidates_of(store::Store& store, store
   return dispatches;
 }
 
-std::optional<double> speedup_of(const store::CandidateRow& row, const OfDispatch& of) {
+std::optional<double> speedup_of(const store::CandidateView& row, const OfDispatch& of) {
   if (!row.median_seconds || !of.base || !of.base->median_seconds) return std::nullopt;
   return *of.base->median_seconds / *row.median_seconds;
 }
 
 // Returns the kind of the failure, else the state.
-std::string outcome_of(const store::CandidateRow& row) {
+std::string outcome_of(const store::CandidateView& row) {
   return row.failure_kind.empty() ? std::string(name_of(row.state)) : row.failure_kind;
 }
 
-std::string line_of(const store::CandidateRow& row, const OfDispatch& of) {
+std::string line_of(const store::CandidateView& row, const OfDispatch& of) {
   const std::optional<double> speedup = speedup_of(row, of);
   return fmt::format("{:>8}  {:<9}  {:<14}  {:>9}  {:>7}  {}\n", row.candidate,
                      row.is_default ? "baseline" : "candidate", outcome_of(row),
@@ -66,7 +66,7 @@ Result<Table> candidate_table(store::Store& store, store::Id program, store::Id 
                {"compile_seconds", "compiled in", Align::kRight},
                {"configuration", "configuration"}});
   for (const auto& [id, of] : dispatches) {
-    const auto add = [&, &of = of](const store::CandidateRow& row) {
+    const auto add = [&, &of = of](const store::CandidateView& row) {
       const auto configuration = parse_json(row.configuration);
       table.add({{row.candidate, ""},
                  {row.dispatch_name, ""},
@@ -92,7 +92,7 @@ Result<std::string> candidate_log(store::Store& store, store::Id program, store:
     if (!of.base) continue;
     log += "\n# " + of.base->dispatch_name + "\n";
     log += line_of(*of.base, of);
-    for (const store::CandidateRow& row : of.tried) log += line_of(row, of);
+    for (const store::CandidateView& row : of.tried) log += line_of(row, of);
     if (!of.tried.empty()) log += line_of(*of.base, of);
   }
   return log;

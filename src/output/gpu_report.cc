@@ -42,11 +42,11 @@ std::string reasons(const nlohmann::json& state) {
 // there are any.
 Result<nlohmann::json> device_state(store::Store& store, const MeasuredDispatch& dispatch,
                                     store::Id device) {
-  const std::optional<store::CandidateRow>& row =
+  const std::optional<store::CandidateView>& row =
       dispatch.beaten ? dispatch.row.best : dispatch.row.default_row;
   if (!row) return nlohmann::json::object();
   for (const store::Phase phase : {store::Phase::kFinalist, store::Phase::kSearch}) {
-    HONE_ASSIGN(const store::Known known, store.known(row->candidate, device, phase));
+    HONE_ASSIGN(const store::KnownResults known, store.known(row->candidate, device, phase));
     if (known.measurement) return state_after(*known.measurement);
   }
   return nlohmann::json::object();
@@ -59,7 +59,7 @@ Cell of_most(std::optional<double> value, std::optional<double> most, std::strin
 }
 
 Cell library_cell(const MeasuredDispatch& dispatch,
-                  const std::optional<store::CandidateRow>& library) {
+                  const std::optional<store::CandidateView>& library) {
   if (!library || !library->median_seconds) return {nullptr, "-"};
   const std::optional<double> over = library_over_tuned(dispatch, library);
   nlohmann::json value{{"seconds", *library->median_seconds}, {"over_tuned", nullptr}};

@@ -11,22 +11,22 @@
 namespace hone::output {
 namespace {
 
-using store::CandidateRow;
 using store::CandidateState;
+using store::CandidateView;
 
-bool is_measured_right(const CandidateRow& row) {
+bool is_measured_right(const CandidateView& row) {
   return row.state == CandidateState::kMeasured && row.right.value_or(false) && row.median_seconds;
 }
 
 // Returns the number of the library's algorithm, 0 being its own choice.
-std::optional<std::int64_t> choice_of(const CandidateRow& row) {
+std::optional<std::int64_t> choice_of(const CandidateView& row) {
   const auto json = parse_json(row.configuration);
   const auto found = json.is_object() ? json.find("choice") : json.end();
   if (found == json.end() || !found->is_number_integer()) return std::nullopt;
   return found->get<std::int64_t>();
 }
 
-void count(const CandidateRow& row, Counts& counts) {
+void count(const CandidateView& row, Counts& counts) {
   if (row.state != CandidateState::kUntried) ++counts.tried;
   if (!row.identity.empty()) ++counts.compiled;
   if (row.right.value_or(false) && row.state != CandidateState::kWrong) ++counts.right;
@@ -39,7 +39,7 @@ void count(const CandidateRow& row, Counts& counts) {
     counts.reasons.add("wrong", row.failure_message);
 }
 
-void add_library(const CandidateRow& row, std::vector<LibraryRows>& libraries) {
+void add_library(const CandidateView& row, std::vector<LibraryRows>& libraries) {
   auto library = std::ranges::find(libraries, row.provider, &LibraryRows::provider);
   if (library == libraries.end())
     library = libraries.insert(library, {.provider = row.provider,
@@ -52,7 +52,7 @@ void add_library(const CandidateRow& row, std::vector<LibraryRows>& libraries) {
   // Only the library's own choice and its best were measured beside the winner.
   if (!is_measured_right(row) || row.phase != name_of(store::Phase::kFinalist)) return;
   if (choice == 0) library->first = row;
-  std::optional<CandidateRow>& best = library->best;
+  std::optional<CandidateView>& best = library->best;
   if (!best || *row.median_seconds < *best->median_seconds) best = row;
 }
 
@@ -86,11 +86,11 @@ bool is_product(std::string_view kind) {
 
 }  // namespace
 
-bool is_library(const CandidateRow& row) {
+bool is_library(const CandidateView& row) {
   return row.format == store::kLibraryFormat;
 }
 
-bool is_of(const CandidateRow& candidate, const store::DispatchRow& row) {
+bool is_of(const CandidateView& candidate, const store::DispatchView& row) {
   return candidate.dispatch == row.dispatch && candidate.build == row.build &&
          candidate.device == row.device;
 }
@@ -112,15 +112,15 @@ Result<Peaks> peaks_of(store::Store& store, store::Id device) {
   return peaks;
 }
 
-MeasuredDispatch measured_dispatch(store::DispatchRow row,
-                                   const std::vector<CandidateRow>& candidates) {
+MeasuredDispatch measured_dispatch(store::DispatchView row,
+                                   const std::vector<CandidateView>& candidates) {
   MeasuredDispatch dispatch;
   dispatch.row = std::move(row);
   dispatch.beaten = dispatch.row.selection && dispatch.row.selection->winner;
   if (dispatch.row.default_row) dispatch.default_seconds = dispatch.row.default_row->median_seconds;
   dispatch.tuned_seconds = dispatch.beaten && dispatch.row.best ? dispatch.row.best->median_seconds
                                                                 : dispatch.default_seconds;
-  for (const CandidateRow& candidate : candidates) {
+  for (const CandidateView& candidate : candidates) {
     if (!is_of(candidate, dispatch.row)) continue;
     if (is_library(candidate)) {
       add_library(candidate, dispatch.libraries);
@@ -137,10 +137,10 @@ MeasuredDispatch measured_dispatch(store::DispatchRow row,
 Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, store::Id program,
                                                           store::Id build, store::Id device) {
   const store::Filter filter{.build = build, .device = device, .program = program};
-  HONE_ASSIGN(std::vector<store::DispatchRow> rows, store.dispatch_rows(filter));
-  HONE_ASSIGN(const std::vector<CandidateRow> candidates, store.candidate_rows(filter));
+  HONE_ASSIGN(std::vector<store::DispatchView> rows, store.dispatch_rows(filter));
+  HONE_ASSIGN(const std::vector<CandidateView> candidates, store.candidate_rows(filter));
   std::vector<MeasuredDispatch> dispatches;
-  for (store::DispatchRow& row : rows)
+  for (store::DispatchView& row : rows)
     dispatches.push_back(measured_dispatch(std::move(row), candidates));
   HONE_TRY(add_shares(store, program, dispatches));
   if (dispatches.size() > kMostInOrder)
@@ -150,22 +150,22 @@ Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, s
   return dispatches;
 }
 
-bool runs_on_matrix_units(const store::DispatchRow& row) {
+bool runs_on_matrix_units(const store::DispatchView& row) {
   return (row.input_type == "f16" || row.input_type == "bf16") && is_product(row.kind);
 }
 
-bool has_known_peak(const store::DispatchRow& row, const Peaks& peaks) {
+bool has_known_peak(const store::DispatchView& row, const Peaks& peaks) {
   if (!is_product(row.kind) || row.input_type == "f32" || row.input_type == "f64") return true;
   return runs_on_matrix_units(row) && (peaks.stated_matrix || peaks.matrix);
 }
 
-std::optional<double> compute_peak(const store::DispatchRow& row, const Peaks& peaks) {
+std::optional<double> compute_peak(const store::DispatchView& row, const Peaks& peaks) {
   if (!runs_on_matrix_units(row)) return peaks.f32;
   if (peaks.stated_matrix) return peaks.stated_matrix;
   return peaks.matrix ? peaks.matrix : peaks.f32;
 }
 
-std::optional<double> roofline_seconds(const store::DispatchRow& row, const Peaks& peaks) {
+std::optional<double> roofline_seconds(const store::DispatchView& row, const Peaks& peaks) {
   const std::optional<double> compute = compute_peak(row, peaks);
   if (!compute || !peaks.bandwidth) return std::nullopt;
   const double seconds = std::max(row.flops / *compute, row.bound_bytes / *peaks.bandwidth);
@@ -173,7 +173,7 @@ std::optional<double> roofline_seconds(const store::DispatchRow& row, const Peak
 }
 
 std::optional<double> library_over_tuned(const MeasuredDispatch& dispatch,
-                                         const std::optional<CandidateRow>& library) {
+                                         const std::optional<CandidateView>& library) {
   if (!library || !library->sentinel_ratio) return std::nullopt;
   if (!dispatch.beaten) return library->sentinel_ratio;
   if (!dispatch.row.speedup) return std::nullopt;

@@ -31,18 +31,18 @@ struct Counts {
 };
 
 // Returns whether it is a vendor's library beside the candidates (store::kLibraryFormat).
-bool is_library(const store::CandidateRow& row);
+bool is_library(const store::CandidateView& row);
 
 // Returns whether the candidate is one of the row's dispatch, build and device.
-bool is_of(const store::CandidateRow& candidate, const store::DispatchRow& row);
+bool is_of(const store::CandidateView& candidate, const store::DispatchView& row);
 
 // Results of a library for a dispatch. A library with a single kernel has it in `only`. A library
 // with several algorithms has its own choice in `first`, and in `best` the fastest of those that
 // were measured beside the winner.
 struct LibraryRows {
-  std::string provider;  // CandidateRow::provider
+  std::string provider;  // CandidateView::provider
   std::string title;     // how its artifacts' identities begin: as its makers write it
-  std::optional<store::CandidateRow> only{}, first{}, best{};
+  std::optional<store::CandidateView> only{}, first{}, best{};
 };
 
 // Library that has columns in a table, measured or not. Keys of columns begin with `provider`.
@@ -52,7 +52,7 @@ struct LibraryColumn {
 };
 
 struct MeasuredDispatch {
-  store::DispatchRow row;
+  store::DispatchView row;
   Counts counts;
   bool beaten = false;  // the default, by the winner
   std::optional<double> default_seconds, tuned_seconds;
@@ -67,8 +67,8 @@ struct MeasuredDispatch {
 };
 
 // Combines `row` with its candidates; ignores those of other dispatches, builds and devices.
-MeasuredDispatch measured_dispatch(store::DispatchRow row,
-                                   const std::vector<store::CandidateRow>& candidates);
+MeasuredDispatch measured_dispatch(store::DispatchView row,
+                                   const std::vector<store::CandidateView>& candidates);
 
 // Longest list in the program's order; longer ones are sorted by share.
 inline constexpr std::size_t kMostInOrder = 20;
@@ -79,24 +79,24 @@ Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, s
 
 // Returns whether matrix units compute the root: a contraction, convolution or attention of 16-bit
 // floats.
-bool runs_on_matrix_units(const store::DispatchRow& row);
+bool runs_on_matrix_units(const store::DispatchView& row);
 
 // Returns whether compute_peak() is that of the root's own type. Products of other types than f32
 // and f64 may run on matrix units, whose peak may be unknown.
-bool has_known_peak(const store::DispatchRow& row, const Peaks& peaks);
+bool has_known_peak(const store::DispatchView& row, const Peaks& peaks);
 
 // Returns the compute peak for the root, flop/s; none if it is unknown. On matrix units it is the
 // maker's figure if known, else the measured one.
-std::optional<double> compute_peak(const store::DispatchRow& row, const Peaks& peaks);
+std::optional<double> compute_peak(const store::DispatchView& row, const Peaks& peaks);
 
 // Returns the roofline time: no kernel can be faster than so many seconds. It is the longer of the
 // operations at compute_peak() and the bindings' bytes, each moved once, at the memory's measured
 // bandwidth. None without peaks. Operands that stay in a cache between launches can be read faster.
-std::optional<double> roofline_seconds(const store::DispatchRow& row, const Peaks& peaks);
+std::optional<double> roofline_seconds(const store::DispatchView& row, const Peaks& peaks);
 
 // Returns library / tuned time, each as a ratio to the default's at the same time. Above 1: tuning
 // won.
 std::optional<double> library_over_tuned(const MeasuredDispatch& dispatch,
-                                         const std::optional<store::CandidateRow>& library);
+                                         const std::optional<store::CandidateView>& library);
 
 }  // namespace hone::output

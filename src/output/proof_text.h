@@ -1,5 +1,5 @@
-// Proof of a tuning, for people and as JSON; with the gain that a spec's kernels predict, and its part
-// that arrives in the whole program.
+// Proof of a tuning, for people and as JSON; with the gain that a spec's kernels predict, and its
+// part that arrives in the whole program.
 #pragma once
 
 #include <nlohmann/json.hpp>

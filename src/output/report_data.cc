@@ -12,16 +12,16 @@
 namespace hone::output {
 namespace {
 
-using Split = std::vector<const store::DispatchRow*>;
+using Split = std::vector<const store::DispatchView*>;
 
 // Returns the program's dispatches by build. A row without a device was only compiled, and counts
 // on every device.
 std::map<store::Id, Split> splits_of(const std::map<store::Id, std::int64_t>& launches,
-                                     const std::vector<store::DispatchRow>& rows,
+                                     const std::vector<store::DispatchView>& rows,
                                      store::Id device) {
   std::map<store::Id, Split> splits;
   Split untried;
-  for (const store::DispatchRow& row : rows) {
+  for (const store::DispatchView& row : rows) {
     if (!launches.contains(row.dispatch) || row.device.value_or(device) != device) continue;
     (row.build == 0 ? untried : splits[row.build]).push_back(&row);
   }
@@ -31,7 +31,7 @@ std::map<store::Id, Split> splits_of(const std::map<store::Id, std::int64_t>& la
   return splits;
 }
 
-std::string why_unknown(const store::DispatchRow& row, const Peaks& peaks) {
+std::string why_unknown(const store::DispatchView& row, const Peaks& peaks) {
   if (!peaks.f32 || !peaks.bandwidth) return "the device's peaks were not measured";
   if (!has_known_peak(row, peaks))
     return fmt::format("the device's peak for {} is not known ({})", row.input_type, row.name);
@@ -39,10 +39,10 @@ std::string why_unknown(const store::DispatchRow& row, const Peaks& peaks) {
 }
 
 // Returns the least seconds of a launch that neither the roofline nor a measurement contradicts.
-std::optional<double> least_seconds(const store::DispatchRow& row, const Peaks& peaks) {
+std::optional<double> least_seconds(const store::DispatchView& row, const Peaks& peaks) {
   std::optional<double> least =
       has_known_peak(row, peaks) ? roofline_seconds(row, peaks) : std::nullopt;
-  for (const std::optional<store::CandidateRow>* timed : {&row.default_row, &row.best})
+  for (const std::optional<store::CandidateView>* timed : {&row.default_row, &row.best})
     if (least && *timed && (*timed)->median_seconds)
       least = std::min(*least, *(*timed)->median_seconds);
   return least;
@@ -82,7 +82,7 @@ Json measurement_json(const store::ProgramMeasurement& row, Specs& specs) {
 
 // Returns the program's limits on the devices that its measurements are of.
 Result<Json> limits_json(store::Store& store, const std::vector<store::ProgramDispatch>& places,
-                         const std::vector<store::DispatchRow>& rows,
+                         const std::vector<store::DispatchView>& rows,
                          const std::set<store::Id>& devices) {
   Json list = Json::array();
   for (const store::Id device : devices) {
@@ -99,11 +99,11 @@ Result<Json> limits_json(store::Store& store, const std::vector<store::ProgramDi
 // Returns the programs with their measurements and limits. Adds the builds and devices of these to
 // `builds` and `devices`.
 Result<Json> programs_json(store::Store& store,
-                           const std::vector<store::DispatchRow>& dispatch_rows, Specs& specs,
+                           const std::vector<store::DispatchView>& dispatch_rows, Specs& specs,
                            std::set<store::Id>& builds, std::set<store::Id>& devices) {
   Json list = Json::array();
-  HONE_ASSIGN(const std::vector<store::Program> programs, store.programs());
-  for (const store::Program& program : programs) {
+  HONE_ASSIGN(const std::vector<store::ProgramRow> programs, store.programs());
+  for (const store::ProgramRow& program : programs) {
     Json dispatches = Json::array(), measurements = Json::array();
     HONE_ASSIGN(const std::vector<store::ProgramDispatch> places,
                 store.program_dispatches(program.id));
@@ -133,8 +133,8 @@ Result<Json> runs_json(store::Store& store) {
   HONE_ASSIGN(const std::vector<store::Run> runs, store.runs());
   for (const store::Run& run : runs) {
     Json events = Json::array();
-    HONE_ASSIGN(const std::vector<store::Event> rows, store.events(run.id));
-    for (const store::Event& event : rows)
+    HONE_ASSIGN(const std::vector<store::EventRow> rows, store.events(run.id));
+    for (const store::EventRow& event : rows)
       if (event.kind != store::kTimelineEvent)
         events.push_back({{"kind", event.kind}, {"text", parsed(event.text)}});
     list.push_back({{"id", run.id},
@@ -153,7 +153,7 @@ Result<Json> runs_json(store::Store& store) {
 Result<Json> builds_json(store::Store& store, const std::set<store::Id>& ids) {
   Json list = Json::array();
   for (const store::Id id : ids) {
-    HONE_ASSIGN(const store::Build build, store.build(id));
+    HONE_ASSIGN(const store::BuildRow build, store.build(id));
     list.push_back({{"id", id},
                     {"compiler", build.compiler},
                     {"flags", parsed(build.flags)},
@@ -165,7 +165,7 @@ Result<Json> builds_json(store::Store& store, const std::set<store::Id>& ids) {
 Result<Json> devices_json(store::Store& store, const std::set<store::Id>& ids) {
   Json list = Json::array();
   for (const store::Id id : ids) {
-    HONE_ASSIGN(const store::Device device, store.device(id));
+    HONE_ASSIGN(const store::DeviceRow device, store.device(id));
     HONE_ASSIGN(const std::vector<store::DeviceFact> rows, store.device_facts(id));
     Json facts = Json::array();
     for (const store::DeviceFact& fact : rows)
@@ -180,12 +180,12 @@ Result<Json> devices_json(store::Store& store, const std::set<store::Id>& ids) {
 }
 
 // Reads the search times of a dispatch's finalists, one query each: they are few.
-Result<SearchTimes> search_times(store::Store& store, const store::DispatchRow& row,
-                                 const std::vector<store::CandidateRow>& candidates) {
+Result<SearchTimes> search_times(store::Store& store, const store::DispatchView& row,
+                                 const std::vector<store::CandidateView>& candidates) {
   SearchTimes times;
-  for (const store::CandidateRow& candidate : candidates) {
+  for (const store::CandidateView& candidate : candidates) {
     if (!is_of(candidate, row) || candidate.phase != name_of(store::Phase::kFinalist)) continue;
-    HONE_ASSIGN(const store::Known known,
+    HONE_ASSIGN(const store::KnownResults known,
                 store.known(candidate.candidate, row.device, store::Phase::kSearch));
     if (known.measurement)
       times[candidate.candidate] = {known.measurement->timing.median,
@@ -194,10 +194,10 @@ Result<SearchTimes> search_times(store::Store& store, const store::DispatchRow& 
   return times;
 }
 
-Result<Json> dispatches_json(store::Store& store, const std::vector<store::DispatchRow>& rows) {
-  HONE_ASSIGN(const std::vector<store::CandidateRow> candidates, store.candidate_rows());
+Result<Json> dispatches_json(store::Store& store, const std::vector<store::DispatchView>& rows) {
+  HONE_ASSIGN(const std::vector<store::CandidateView> candidates, store.candidate_rows());
   Json list = Json::array();
-  for (const store::DispatchRow& row : rows) {
+  for (const store::DispatchView& row : rows) {
     Peaks peaks;
     if (row.device) {
       HONE_ASSIGN(peaks, peaks_of(store, *row.device));
@@ -211,7 +211,7 @@ Result<Json> dispatches_json(store::Store& store, const std::vector<store::Dispa
 }  // namespace
 
 std::vector<ProgramLimit> program_limits(const std::vector<store::ProgramDispatch>& launches,
-                                         const std::vector<store::DispatchRow>& rows,
+                                         const std::vector<store::DispatchView>& rows,
                                          store::Id device, const Peaks& peaks) {
   std::map<store::Id, std::int64_t> launches_of;
   for (const store::ProgramDispatch& each : launches)
@@ -219,7 +219,7 @@ std::vector<ProgramLimit> program_limits(const std::vector<store::ProgramDispatc
   std::vector<ProgramLimit> limits;
   for (const auto& [build, split] : splits_of(launches_of, rows, device)) {
     ProgramLimit& limit = limits.emplace_back(ProgramLimit{.build = build, .seconds = 0.0});
-    for (const store::DispatchRow* const row : split) {
+    for (const store::DispatchView* const row : split) {
       const std::int64_t count = launches_of[row->dispatch];
       if (count == 0) continue;
       const std::optional<double> least = least_seconds(*row, peaks);
@@ -234,8 +234,8 @@ std::vector<ProgramLimit> program_limits(const std::vector<store::ProgramDispatc
 }
 
 Result<Json> report_data(store::Store& store, const std::string& name) {
-  HONE_ASSIGN(const std::vector<store::DispatchRow> rows, store.dispatch_rows());
-  HONE_ASSIGN(const std::vector<store::Program> stored, store.programs());
+  HONE_ASSIGN(const std::vector<store::DispatchView> rows, store.dispatch_rows());
+  HONE_ASSIGN(const std::vector<store::ProgramRow> stored, store.programs());
   if (rows.empty() && stored.empty())
     return input_error(
         "the store '{}' is empty, so there is nothing to report: 'hone tune INPUT --store {}' "
@@ -243,7 +243,7 @@ Result<Json> report_data(store::Store& store, const std::string& name) {
         "it",
         name, name);
   std::set<store::Id> builds, devices;
-  for (const store::DispatchRow& row : rows) {
+  for (const store::DispatchView& row : rows) {
     if (row.build != 0) builds.insert(row.build);
     if (row.device) devices.insert(*row.device);
   }

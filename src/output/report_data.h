@@ -27,7 +27,7 @@ struct ProgramLimit {
 // never too large. `rows`: of all programs, builds and devices. A limit is unknown without the
 // device's peaks, without operations and bytes, and for products of a type whose peak is unknown.
 std::vector<ProgramLimit> program_limits(const std::vector<store::ProgramDispatch>& launches,
-                                         const std::vector<store::DispatchRow>& rows,
+                                         const std::vector<store::DispatchView>& rows,
                                          store::Id device, const Peaks& peaks);
 
 // Version of the document's layout: raised when a key changes its name or meaning.

@@ -13,8 +13,8 @@
 namespace hone::output {
 namespace {
 
-using store::CandidateRow;
-using Rows = std::vector<const CandidateRow*>;
+using store::CandidateView;
+using Rows = std::vector<const CandidateView*>;
 
 // Longest failure message (bytes); what follows is a compiler's dump of its own state.
 constexpr std::size_t kMostMessageBytes = 4000;
@@ -48,7 +48,7 @@ class Failures {
  public:
   explicit Failures(const Rows& rows) {
     std::map<std::pair<std::string, std::string>, FailureGroup> found;
-    for (const CandidateRow* row : rows) {
+    for (const CandidateView* row : rows) {
       if (!has_failed(*row)) continue;
       FailureGroup& group = found[key(*row)];
       if (group.count++ == 0) group.example = row->candidate;
@@ -64,12 +64,12 @@ class Failures {
       indices_[{groups_[i].kind, groups_[i].message}] = i;
   }
 
-  static bool has_failed(const CandidateRow& row) {
+  static bool has_failed(const CandidateView& row) {
     return row.state == store::CandidateState::kFailed ||
            row.state == store::CandidateState::kWrong;
   }
 
-  int index(const CandidateRow& row) const {
+  int index(const CandidateView& row) const {
     if (!has_failed(row)) return -1;
     const auto found = indices_.find(key(row));
     return static_cast<int>(
@@ -89,7 +89,7 @@ class Failures {
  private:
   static constexpr const char* kOthers = "(other words)";
 
-  static std::pair<std::string, std::string> key(const CandidateRow& row) {
+  static std::pair<std::string, std::string> key(const CandidateView& row) {
     const std::string kind = row.failure_kind.empty() ? "wrong" : row.failure_kind;
     std::string message = row.failure_message;
     if (message.empty() && row.bad_index)
@@ -128,7 +128,7 @@ Json columns(const Rows& rows, const std::vector<KnobColumn>& knobs, const Failu
   for (const char* const column : {"id", "provider", "state", "set", "phase", "failure", "seconds",
                                    "low", "high", "ratio", "code", "searched", "knobs"})
     table[column] = Json::array();
-  for (const CandidateRow* row : rows) {
+  for (const CandidateView* row : rows) {
     table["id"].push_back(row->candidate);
     table["provider"].push_back(providers.index(row->provider));
     table["state"].push_back(states.index(std::string(store::name_of(row->state))));
@@ -164,7 +164,7 @@ Json effects_json(const Rows& rows, const std::vector<KnobColumn>& knobs, store:
                   const SearchTimes& searched) {
   Json list = Json::array();
   const auto found = std::ranges::find_if(
-      rows, [winner](const CandidateRow* row) { return row->candidate == winner; });
+      rows, [winner](const CandidateView* row) { return row->candidate == winner; });
   if (found == rows.end()) return list;
   for (const KnobEffect& effect :
        knob_effects(rows, knobs, static_cast<std::size_t>(found - rows.begin()), searched)) {
@@ -178,7 +178,7 @@ Json effects_json(const Rows& rows, const std::vector<KnobColumn>& knobs, store:
   return list;
 }
 
-Json library_json(const MeasuredDispatch& dispatch, const std::optional<CandidateRow>& library,
+Json library_json(const MeasuredDispatch& dispatch, const std::optional<CandidateView>& library,
                   std::string_view name) {
   if (!library || !library->median_seconds) return {};
   return {{"name", name},
@@ -188,15 +188,15 @@ Json library_json(const MeasuredDispatch& dispatch, const std::optional<Candidat
 }
 
 // Returns the id of the default, measured or not.
-Json default_id(const store::DispatchRow& row, const Rows& rows) {
+Json default_id(const store::DispatchView& row, const Rows& rows) {
   if (row.default_row) return row.default_row->candidate;
   const auto found =
-      std::ranges::find_if(rows, [](const CandidateRow* each) { return each->is_default; });
+      std::ranges::find_if(rows, [](const CandidateView* each) { return each->is_default; });
   return found == rows.end() ? Json() : Json((*found)->candidate);
 }
 
 Json roofline_json(const MeasuredDispatch& dispatch, const Peaks& peaks) {
-  const store::DispatchRow& row = dispatch.row;
+  const store::DispatchView& row = dispatch.row;
   return {{"peak_flops", rounded(compute_peak(row, peaks))},
           {"matrix_units", runs_on_matrix_units(row)},
           {"bandwidth", rounded(peaks.bandwidth)},
@@ -205,7 +205,7 @@ Json roofline_json(const MeasuredDispatch& dispatch, const Peaks& peaks) {
            row.bound_bytes > 0 && row.flops > 0 ? rounded(row.flops / row.bound_bytes) : Json()}};
 }
 
-Json selection_json(const store::Selection& selection) {
+Json selection_json(const store::SelectionRow& selection) {
   return {{"winner", or_null(selection.winner)}, {"ties", selection.ties},
           {"shipped", selection.shipped},        {"reason", selection.reason},
           {"run", or_null(selection.run)},       {"when", selection.when}};
@@ -218,11 +218,11 @@ Json rounded(std::optional<double> value) {
   return std::stod(fmt::format("{:.6g}", *value));
 }
 
-Json report_dispatch(const store::DispatchRow& row, const std::vector<CandidateRow>& candidates,
+Json report_dispatch(const store::DispatchView& row, const std::vector<CandidateView>& candidates,
                      const SearchTimes& searched, const Peaks& peaks) {
   const MeasuredDispatch dispatch = measured_dispatch(row, candidates);
   Rows rows;
-  for (const CandidateRow& candidate : candidates)
+  for (const CandidateView& candidate : candidates)
     if (is_of(candidate, row) && !is_library(candidate)) rows.push_back(&candidate);
   const std::vector<KnobColumn> knobs = knob_columns(rows);
   const Failures failures(rows);

@@ -22,8 +22,8 @@ nlohmann::ordered_json rounded(std::optional<double> value);
 //   searched                                   a finalist's median in the search, else null
 //   code                                       number of its code in the order of ids; -1 without
 //   knobs                                      [{name, values, index}] (report_knobs.h)
-nlohmann::ordered_json report_dispatch(const store::DispatchRow& row,
-                                       const std::vector<store::CandidateRow>& candidates,
+nlohmann::ordered_json report_dispatch(const store::DispatchView& row,
+                                       const std::vector<store::CandidateView>& candidates,
                                        const SearchTimes& searched, const Peaks& peaks);
 
 }  // namespace hone::output

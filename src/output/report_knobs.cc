@@ -11,8 +11,8 @@ namespace hone::output {
 namespace {
 
 using nlohmann::json;
-using store::CandidateRow;
 using store::CandidateState;
+using store::CandidateView;
 
 json scalar(const json& value) {
   return value.is_number() || value.is_string() || value.is_boolean() ? value : json(value.dump());
@@ -23,17 +23,18 @@ bool before(const json& a, const json& b) {
   return a < b;
 }
 
-bool is_right(const CandidateRow& row) {
+bool is_right(const CandidateView& row) {
   return row.state == CandidateState::kMeasured && row.right.value_or(false) && row.median_seconds;
 }
 
-SearchTime search_time(const CandidateRow& row, const SearchTimes& searched) {
+SearchTime search_time(const CandidateView& row, const SearchTimes& searched) {
   const auto* const found = value_at(searched, row.candidate);
   return found != nullptr ? *found : SearchTime{*row.median_seconds, row.sentinel_ratio};
 }
 
 // Returns the time of `other` / the time of `winner`.
-double slower(const CandidateRow& other, const CandidateRow& winner, const SearchTimes& searched) {
+double slower(const CandidateView& other, const CandidateView& winner,
+              const SearchTimes& searched) {
   const bool finalists = other.phase == winner.phase;
   const SearchTime a = finalists ? SearchTime{*other.median_seconds, other.sentinel_ratio}
                                  : search_time(other, searched);
@@ -49,7 +50,7 @@ double penalty(const KnobEffect& effect) {
 
 }  // namespace
 
-std::vector<KnobColumn> knob_columns(const std::vector<const CandidateRow*>& candidates) {
+std::vector<KnobColumn> knob_columns(const std::vector<const CandidateView*>& candidates) {
   std::map<std::string, std::vector<std::optional<json>>> by_name;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const json configuration = parse_json(candidates[i]->configuration);
@@ -75,7 +76,7 @@ std::vector<KnobColumn> knob_columns(const std::vector<const CandidateRow*>& can
   return knobs;
 }
 
-std::vector<KnobEffect> knob_effects(const std::vector<const CandidateRow*>& candidates,
+std::vector<KnobEffect> knob_effects(const std::vector<const CandidateView*>& candidates,
                                      const std::vector<KnobColumn>& knobs, std::size_t winner,
                                      const SearchTimes& searched) {
   if (!is_right(*candidates[winner])) return {};

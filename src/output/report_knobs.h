@@ -22,7 +22,7 @@ struct KnobColumn {
 
 // Returns the columns sorted by name; the default and libraries have no knobs. Values that are
 // neither number, text nor bool are kept as their JSON text.
-std::vector<KnobColumn> knob_columns(const std::vector<const store::CandidateRow*>& candidates);
+std::vector<KnobColumn> knob_columns(const std::vector<const store::CandidateView*>& candidates);
 
 // Time of a finalist in the search, before its own rounds. Candidates that are no finalists are
 // compared with this one.
@@ -54,7 +54,7 @@ struct KnobEffect {
 
 // Returns the cost of changing each knob of the candidate in row `winner` among `candidates`; the
 // most costly knobs come first. Skips knobs with a single value.
-std::vector<KnobEffect> knob_effects(const std::vector<const store::CandidateRow*>& candidates,
+std::vector<KnobEffect> knob_effects(const std::vector<const store::CandidateView*>& candidates,
                                      const std::vector<KnobColumn>& knobs, std::size_t winner,
                                      const SearchTimes& searched);
 

@@ -45,20 +45,20 @@ std::optional<double> gflops(double flops, std::optional<double> seconds) {
 Result<std::optional<store::Measurement>> runtime_measurement(store::Store& store,
                                                               store::Id candidate,
                                                               store::Id device) {
-  HONE_ASSIGN(store::Known known, store.known(candidate, device, store::Phase::kOwnRuntime));
+  HONE_ASSIGN(store::KnownResults known, store.known(candidate, device, store::Phase::kOwnRuntime));
   return std::move(known.measurement);
 }
 
 // Returns the library's fastest time, if it was measured.
 std::optional<double> library_seconds(const LibraryRows& library) {
-  const std::optional<store::CandidateRow>& row = library.only ? library.only : library.best;
+  const std::optional<store::CandidateView>& row = library.only ? library.only : library.best;
   return row ? row->median_seconds : std::nullopt;
 }
 
 std::vector<Cell> cells_of(const MeasuredDispatch& measured,
                            const std::optional<store::Measurement>& runtime, const Peaks& peaks,
                            const std::vector<LibraryColumn>& libraries) {
-  const store::DispatchRow& dispatch = measured.row;
+  const store::DispatchView& dispatch = measured.row;
   const std::optional<double> rate = gflops(dispatch.flops, measured.tuned_seconds);
   const std::optional<double> peak =
       runs_on_matrix_units(dispatch) && peaks.matrix ? peaks.matrix : peaks.f32;
@@ -190,7 +190,7 @@ Result<Table> tuned_table(store::Store& store, store::Id program, store::Id buil
                {"winner", "id", Align::kRight},
                {"provider", "by"}});
   for (const MeasuredDispatch& each : dispatches) {
-    const store::DispatchRow& row = each.row;
+    const store::DispatchView& row = each.row;
     const bool beaten = each.beaten;
     table.add(
         {{row.name, ""},

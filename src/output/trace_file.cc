@@ -30,7 +30,7 @@ namespace {
 
 // A row of the picture. A process is a group of threads, which are in the order in which they are
 // made.
-struct Track {
+struct TraceTrack {
   int process = 0, thread = 0;
 };
 
@@ -41,9 +41,9 @@ class TraceEvents {
  public:
   // Returns the number of a new process with this title.
   int add_process(const std::string& name);
-  Track add_thread(int process, const std::string& name);
+  TraceTrack add_thread(int process, const std::string& name);
   // Adds a slice. Slices of one track must lie inside each other, the outer one first, or apart.
-  void add_slice(const Track& track, const std::string& category, const std::string& name,
+  void add_slice(const TraceTrack& track, const std::string& category, const std::string& name,
                  double begin, double end, Json arguments = Json::object());
 
   // {"displayTimeUnit", "traceEvents"}. Times are whole microseconds since the first slice:
@@ -52,19 +52,19 @@ class TraceEvents {
 
  private:
   struct Slice {
-    Track track;
+    TraceTrack track;
     std::string category, name;
     double begin, end;
     Json arguments;
   };
-  void add_name(const Track& track, const std::string& of, const std::string& name, int place);
+  void add_name(const TraceTrack& track, const std::string& of, const std::string& name, int place);
 
   Json names_ = Json::array();
   std::vector<Slice> slices_;
   std::map<int, int> threads_;  // their number, by process
 };
 
-void TraceEvents::add_name(const Track& track, const std::string& of, const std::string& name,
+void TraceEvents::add_name(const TraceTrack& track, const std::string& of, const std::string& name,
                            int place) {
   const auto add = [&](const std::string& what, Json arguments) {
     names_.push_back({{"ph", "M"},
@@ -84,16 +84,16 @@ int TraceEvents::add_process(const std::string& name) {
   return process;
 }
 
-Track TraceEvents::add_thread(int process, const std::string& name) {
+TraceTrack TraceEvents::add_thread(int process, const std::string& name) {
   const int place = ++threads_[process];
   // A thread's number is its own in the whole trace.
   constexpr int kMostThreads = 10'000;
-  const Track track{process, process * kMostThreads + place};
+  const TraceTrack track{process, process * kMostThreads + place};
   add_name(track, "thread", name, place);
   return track;
 }
 
-void TraceEvents::add_slice(const Track& track, const std::string& category,
+void TraceEvents::add_slice(const TraceTrack& track, const std::string& category,
                             const std::string& name, double begin, double end, Json arguments) {
   slices_.push_back({track, category, name, begin, end, std::move(arguments)});
 }
@@ -117,7 +117,7 @@ Json TraceEvents::document() const {
   return {{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}};
 }
 
-using CandidatesById = std::map<store::Id, store::CandidateRow>;
+using CandidatesById = std::map<store::Id, store::CandidateView>;
 
 using trial::Activity;
 using trial::Timeline;
@@ -142,7 +142,7 @@ void add_phases(TraceEvents& trace, int process, const Timeline& timeline, doubl
   double from = begin;
   for (const Timeline::Stretch& stretch : timeline.stretches) {
     const double to = begin + stretch.end;
-    const Track& track = tracks[track_of(stretch.activity)];
+    const TraceTrack& track = tracks[track_of(stretch.activity)];
     trace.add_slice(track, "session", std::string(name_of(stretch.activity)), from, to);
     if (!stretch.what.empty()) trace.add_slice(track, "round", stretch.what, from, to);
     from = to;
@@ -153,7 +153,7 @@ Json arguments_of(const Timeline::CompileJob& job, const CandidatesById& candida
   Json arguments = {{"candidate", job.candidate}, {"failed", job.failed}};
   const auto found = candidates.find(job.candidate);
   if (found == candidates.end()) return arguments;
-  const store::CandidateRow& row = found->second;
+  const store::CandidateView& row = found->second;
   arguments["dispatch"] = row.dispatch_name;
   arguments["provider"] = row.provider;
   arguments["configuration"] = row.configuration;
@@ -165,7 +165,7 @@ Json arguments_of(const Timeline::CompileJob& job, const CandidatesById& candida
 
 // A provider reports how long the stages took, not when. They are drawn at the end of the compile,
 // behind the fork.
-void add_stages(TraceEvents& trace, const Track& track, const Timeline::CompileJob& job,
+void add_stages(TraceEvents& trace, const TraceTrack& track, const Timeline::CompileJob& job,
                 double begin) {
   const trial::CompileStages& stages = job.stages;
   const double end = begin + job.seconds;
@@ -205,7 +205,7 @@ std::vector<WorkerJob> jobs_by_begin(const Timeline& timeline) {
 // free, so that there are as many tracks as jobs ran at once.
 void add_compiles(TraceEvents& trace, int process, const Timeline& timeline, double begin,
                   const CandidatesById& candidates) {
-  std::vector<std::pair<Track, double>> workers;  // with the end of its last job
+  std::vector<std::pair<TraceTrack, double>> workers;  // with the end of its last job
   for (const WorkerJob& job : jobs_by_begin(timeline)) {
     auto worker = std::ranges::find_if(
         workers, [&job](const auto& each) { return each.second <= job.begin; });
@@ -241,7 +241,7 @@ bool is_shipped(const MeasuredDispatch& dispatch) {
 
 // Adds the launches of a call, one slice for all launches of a dispatch: the store does not hold
 // their order.
-void add_launches(TraceEvents& trace, const Track& track, double begin, bool tuned,
+void add_launches(TraceEvents& trace, const TraceTrack& track, double begin, bool tuned,
                   const Places& places, std::vector<MeasuredDispatch> dispatches) {
   std::erase_if(dispatches, [&](const MeasuredDispatch& each) {
     return !each.default_seconds || !places.contains(each.row.dispatch);
@@ -274,7 +274,7 @@ Result<Places> places_in(store::Store& store, store::Id program) {
 // first, with the tracks of trace_file.h beginning at `begin`.
 Status add_builds(TraceEvents& trace, store::Store& store, const store::Run& run, double begin) {
   if (!run.program) return {};
-  HONE_ASSIGN(const store::Program program, store.program(*run.program));
+  HONE_ASSIGN(const store::ProgramRow program, store.program(*run.program));
   HONE_ASSIGN(const Places places, places_in(store, program.id));
   HONE_ASSIGN(const std::vector<store::ProgramMeasurement> rows,
               store.program_measurements(program.id));
@@ -319,8 +319,8 @@ struct PlacedTimeline {
 
 // Returns the run's timeline; none if it has none. It is written as the run ends.
 Result<std::optional<PlacedTimeline>> timeline_of(store::Store& store, store::Id run) {
-  HONE_ASSIGN(const std::vector<store::Event> events, store.events(run));
-  for (const store::Event& event : events) {
+  HONE_ASSIGN(const std::vector<store::EventRow> events, store.events(run));
+  for (const store::EventRow& event : events) {
     if (event.kind != store::kTimelineEvent) continue;
     auto timeline = decode_json<trial::Timeline>(parse_json(event.text));
     if (!timeline)
@@ -333,9 +333,9 @@ Result<std::optional<PlacedTimeline>> timeline_of(store::Store& store, store::Id
 }
 
 Result<CandidatesById> candidates_in(store::Store& store) {
-  HONE_ASSIGN(std::vector<store::CandidateRow> rows, store.candidate_rows());
+  HONE_ASSIGN(std::vector<store::CandidateView> rows, store.candidate_rows());
   CandidatesById candidates;
-  for (store::CandidateRow& row : rows) candidates.try_emplace(row.candidate, std::move(row));
+  for (store::CandidateView& row : rows) candidates.try_emplace(row.candidate, std::move(row));
   return candidates;
 }
 

@@ -78,13 +78,13 @@ Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
     HONE_ASSIGN(const trial::KernelResult<measure::MeasureResult> measured,
                 runner.measure({&kernel}, nullptr, how));
     if (!measured) continue;
-    store::Candidate candidate;
+    store::CandidateRow candidate;
     candidate.dispatch = dispatch;
     candidate.build = context.baseline.build;
     candidate.provider = row.provider;
     candidate.configuration =
         nlohmann::json{{"algorithm", row.configuration}, {"note", row.message}}.dump();
-    store::Artifact artifact;
+    store::ArtifactRow artifact;
     HONE_ASSIGN(artifact.candidate, context.store.add_candidate(candidate));
     artifact.identity = fmt::format("{}, {}, choice {}", baseline.library, row.configuration, i);
     artifact.format = store::kLibraryFormat;
@@ -107,11 +107,11 @@ Result<std::vector<ProfileRow>> known_libraries(tune::Context& context,
                                                 const ProfileOptions& options,
                                                 const Operation& operation, store::Id dispatch) {
   HONE_ASSIGN(
-      const std::vector<store::CandidateRow> rows,
+      const std::vector<store::CandidateView> rows,
       context.store.candidate_rows(
           {.dispatch = dispatch, .build = context.baseline.build, .device = context.device}));
   Best best;
-  for (const store::CandidateRow& each : rows) {
+  for (const store::CandidateView& each : rows) {
     if (each.format != store::kLibraryFormat || !each.median_seconds) continue;
     const auto configuration = parse_json(each.configuration);
     if (!configuration.is_object() || !configuration.contains("note")) continue;
@@ -121,7 +121,7 @@ Result<std::vector<ProfileRow>> known_libraries(tune::Context& context,
     row.configuration = configuration.value("algorithm", "");
     row.message = configuration.value("note", "");
     row.known = true;
-    HONE_ASSIGN(const store::Known known,
+    HONE_ASSIGN(const store::KnownResults known,
                 context.store.known(each.candidate, context.device, store::Phase::kSearch));
     if (!known.measurement) continue;
     row.timing = known.measurement->timing;

@@ -157,7 +157,7 @@ Status ProfiledOperation::make_trials(ProfiledFunction& function) {
   services.time = nullptr;
   for (ProfiledKernel& kernel : function.kernels) {
     const problem::Dispatch& dispatch = kernel.dispatch;
-    store::Candidate row;
+    store::CandidateRow row;
     HONE_ASSIGN(row.dispatch, trial::intern_dispatch(context_.store, dispatch));
     row.build = context_.baseline.build;
     row.provider = context_.provider.name();

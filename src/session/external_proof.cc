@@ -59,7 +59,7 @@ ReplacedSides sides_of(std::string what, const Compared& compared,
 
 // Returns the builds of the program, then of each operation alone. Writes specs of conversions to
 // `folder`.
-Result<std::vector<ReplacedSides>> all_sides(const ProofRequest& request,
+Result<std::vector<ReplacedSides>> all_sides(const ExternalProofRequest& request,
                                              const InputProgram& program,
                                              const std::vector<PlacedKernel>& placed,
                                              const std::vector<std::string>& with,
@@ -147,7 +147,7 @@ nlohmann::json json_of(const Prices& prices, const measure::ComparisonOptions& s
   return document;
 }
 
-Result<Prices> prove(const ProofRequest& request, const Toolchain& toolchain,
+Result<Prices> prove(const ExternalProofRequest& request, const Toolchain& toolchain,
                      const InputProgram& program, const std::vector<PlacedKernel>& placed,
                      const std::vector<std::string>& flags) {
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-proof-"));

@@ -51,7 +51,7 @@ std::string text_of(const Prices& prices, const measure::ComparisonOptions& stat
 nlohmann::json json_of(const Prices& prices, const measure::ComparisonOptions& statistics);
 
 // Request of prove().
-struct ProofRequest {
+struct ExternalProofRequest {
   const ToolchainOptions& toolchain;
   const RuntimeOptions& runtime;
   const tune::CompareOptions& compare;  // rounds, seed, statistics; the rest is filled in
@@ -63,7 +63,7 @@ struct ProofRequest {
 
 // Compiles and runs the program with the flags that apply the spec and without them, then each
 // operation alone. Errors: those of price_replacements, and of the given arguments.
-Result<Prices> prove(const ProofRequest& request, const Toolchain& toolchain,
+Result<Prices> prove(const ExternalProofRequest& request, const Toolchain& toolchain,
                      const InputProgram& program, const std::vector<PlacedKernel>& placed,
                      const std::vector<std::string>& flags);
 

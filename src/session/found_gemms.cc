@@ -18,34 +18,34 @@ struct Chosen {
   std::optional<store::Id> device;
 };
 
-std::string target_of(const store::Build& build) {
+std::string target_of(const store::BuildRow& build) {
   const auto target = nlohmann::json::parse(build.target, nullptr, false);
   return target.is_object() ? target.value("gpu", "") : "";
 }
 
 // Returns the winner, or the default that was kept; nullopt if it is another provider's.
 Result<std::optional<store::Id>> candidate_of(store::Store& store,
-                                              const store::Selection& selection) {
+                                              const store::SelectionRow& selection) {
   if (!selection.winner)
     return store.find_candidate(selection.dispatch, selection.build, kProvider,
                                 store::kDefaultConfiguration);
-  HONE_ASSIGN(const store::Candidate winner, store.candidate(*selection.winner));
+  HONE_ASSIGN(const store::CandidateRow winner, store.candidate(*selection.winner));
   return winner.provider == kProvider ? selection.winner : std::nullopt;
 }
 
 Result<std::vector<Chosen>> selected(store::Store& store, const WantedGemms& wanted) {
-  HONE_ASSIGN(const std::vector<store::Selection> selections, store.selections());
+  HONE_ASSIGN(const std::vector<store::SelectionRow> selections, store.selections());
   std::map<store::Id, Chosen> newest;  // by dispatch
   std::set<std::string> where;
-  for (const store::Selection& selection : selections) {
-    HONE_ASSIGN(const store::Build build, store.build(selection.build));
-    HONE_ASSIGN(const store::Device device, store.device(selection.device));
+  for (const store::SelectionRow& selection : selections) {
+    HONE_ASSIGN(const store::BuildRow build, store.build(selection.build));
+    HONE_ASSIGN(const store::DeviceRow device, store.device(selection.device));
     const std::string target = target_of(build);
     if (!wanted.target.empty() && target != wanted.target) continue;
     if (!wanted.device.empty() && device.name != wanted.device) continue;
     HONE_ASSIGN(const std::optional<store::Id> candidate, candidate_of(store, selection));
     if (!candidate) continue;
-    HONE_ASSIGN(const store::Dispatch row, store.dispatch(selection.dispatch));
+    HONE_ASSIGN(const store::DispatchRow row, store.dispatch(selection.dispatch));
     HONE_ASSIGN(const problem::Dispatch dispatch, trial::dispatch_from(row));
     if (!triton::gemm_of(dispatch)) continue;  // a kernel of the user's own
     newest[selection.dispatch] = {*candidate, selection.device};
@@ -69,7 +69,7 @@ Status add(store::Store& store, const Chosen& chosen, store::Trust trust, FoundG
     return input_error("candidate {} is not Triton's but of {}", chosen.candidate,
                        details.candidate.provider);
   HONE_ASSIGN(const problem::Dispatch dispatch, trial::dispatch_from(details.dispatch));
-  HONE_ASSIGN(const store::Artifact row, store.load_artifact(chosen.candidate, trust));
+  HONE_ASSIGN(const store::ArtifactRow row, store.load_artifact(chosen.candidate, trust));
   HONE_ASSIGN(const provider::Artifact artifact, trial::artifact_from(row));
   triton::EmittedGemm gemm;
   HONE_ASSIGN(gemm.entry.gemm, triton::gemm_of(dispatch));
@@ -86,10 +86,11 @@ Status add(store::Store& store, const Chosen& chosen, store::Trust trust, FoundG
   std::string device;
   if (chosen.device) {
     for (const store::Phase phase : {store::Phase::kSearch, store::Phase::kFinalist}) {
-      HONE_ASSIGN(const store::Known known, store.known(chosen.candidate, chosen.device, phase));
+      HONE_ASSIGN(const store::KnownResults known,
+                  store.known(chosen.candidate, chosen.device, phase));
       if (known.measurement) gemm.seconds = known.measurement->timing.median;
     }
-    HONE_ASSIGN(const store::Device device_row, store.device(*chosen.device));
+    HONE_ASSIGN(const store::DeviceRow device_row, store.device(*chosen.device));
     device = device_row.name;
   }
   const std::string target = target_of(details.build);

@@ -59,9 +59,9 @@ worker::RunnerProcess ListToolchain::make_runner() const {
   return session::make_runner(stop_fd(), folder_.parent());
 }
 
-store::Build ListToolchain::build_row(const tune::Options& options,
-                                      const std::string& target) const {
-  store::Build row;
+store::BuildRow ListToolchain::build_row(const tune::Options& options,
+                                         const std::string& target) const {
+  store::BuildRow row;
   row.compiler = name_;
   row.flags = nlohmann::json(options.flags).dump();
   nlohmann::json compiled_for{{problem::gpu_target(target) ? "gpu" : "cpu", target}};
@@ -146,13 +146,14 @@ Result<std::vector<ListResult>> list_results(store::Store& store, std::string_vi
     filter.device = device;
     filter.candidate = each.selection.winner;
     if (each.selection.winner) result.speedup = each.selection.speedup;
-    HONE_ASSIGN(const std::vector<store::CandidateRow> rows, store.candidate_rows(filter));
-    const auto row = std::ranges::find_if(rows, [&](const store::CandidateRow& candidate) {
+    HONE_ASSIGN(const std::vector<store::CandidateView> rows, store.candidate_rows(filter));
+    const auto row = std::ranges::find_if(rows, [&](const store::CandidateView& candidate) {
       return each.selection.winner || (candidate.provider == provider &&
                                        candidate.configuration == store::kDefaultConfiguration);
     });
     if (row != rows.end()) {
-      HONE_ASSIGN(store::Known known, store.known(row->candidate, device, store::Phase::kFinalist));
+      HONE_ASSIGN(store::KnownResults known,
+                  store.known(row->candidate, device, store::Phase::kFinalist));
       if (!known.measurement) {
         HONE_ASSIGN(known, store.known(row->candidate, device, store::Phase::kSearch));
       }

@@ -40,7 +40,7 @@ class ListToolchain {
   int stop_fd() const { return stop_.fd(); }
   worker::RunnerProcess make_runner() const;
   // The build's row in the store, of what is compiled for `target`.
-  store::Build build_row(const tune::Options& options, const std::string& target) const;
+  store::BuildRow build_row(const tune::Options& options, const std::string& target) const;
 
  private:
   ListToolchain(worker::TunerFolder folder, StopSignal stop, std::string name)

@@ -69,10 +69,10 @@ Result<std::vector<std::string>> use_input(SessionOptions& options, const Toolch
 
 }  // namespace
 
-store::Build build_row(const Toolchain& toolchain, const tune::Options& options,
-                       const std::optional<problem::GpuTarget>& gpu,
-                       const problem::CpuTarget& target) {
-  store::Build row;
+store::BuildRow build_row(const Toolchain& toolchain, const tune::Options& options,
+                          const std::optional<problem::GpuTarget>& gpu,
+                          const problem::CpuTarget& target) {
+  store::BuildRow row;
   row.compiler = "IREE " + toolchain.revision();
   row.flags = nlohmann::json(options.flags).dump();
   nlohmann::json compiled_for =
@@ -102,7 +102,7 @@ Result<int> with_program_session(SessionOptions options,
   HONE_ASSIGN(const ReplacingTools tools, find_replacing(options, found));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  const store::Device device = device_row(options.tuning);
+  const store::DeviceRow device = device_row(options.tuning);
   HONE_ASSIGN(const std::vector<device::LockFile> held, lease(options.tuning.places));
   // Stay on cores only if they were named: unnamed ones may be another tuner's, which measures
   // while this one compiles.

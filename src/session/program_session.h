@@ -28,8 +28,8 @@ Result<int> with_program_session(SessionOptions options,
                                  const std::function<Result<int>(ProgramSession&)>& action);
 
 // Returns the store's row of the compiler with these flags and this target.
-store::Build build_row(const Toolchain& toolchain, const tune::Options& options,
-                       const std::optional<problem::GpuTarget>& gpu,
-                       const problem::CpuTarget& target);
+store::BuildRow build_row(const Toolchain& toolchain, const tune::Options& options,
+                          const std::optional<problem::GpuTarget>& gpu,
+                          const problem::CpuTarget& target);
 
 }  // namespace hone::session

@@ -64,7 +64,7 @@ Result<std::unique_ptr<provider::ListProvider>> listed_gemms(const SessionOption
 }
 
 // Providers in the order in which they are shown.
-constexpr Provider kProviders[] = {
+constexpr RegisteredProvider kProviders[] = {
     {"iree", "the compiler's own kernels, for programs", iree::open_compile_worker},
     {"triton", "Triton's kernels, for GEMMs or beside IREE's", nullptr, listed_gemms},
     {"external", "your own kernels (--external), beside IREE's", external::open_compile_worker},
@@ -95,19 +95,19 @@ std::vector<output::LibraryColumn> library_columns(bool on_cores) {
 
 Result<std::unique_ptr<provider::CompileWorker>> open_compile_worker(
     std::string_view name, const std::string& installation) {
-  const Provider* const found = find_provider(name);
+  const RegisteredProvider* const found = find_provider(name);
   if (found == nullptr || found->open_compile_worker == nullptr)
     return input_error("there is no provider '{}' with compile workers in this program", name);
   HONE_ASSIGN(auto worker, found->open_compile_worker(installation));
   return std::make_unique<AssemblingWorker>(std::move(worker));
 }
 
-std::span<const Provider> providers() {
+std::span<const RegisteredProvider> providers() {
   return kProviders;
 }
 
-const Provider* find_provider(std::string_view name) {
-  const auto found = std::ranges::find(kProviders, name, &Provider::name);
+const RegisteredProvider* find_provider(std::string_view name) {
+  const auto found = std::ranges::find(kProviders, name, &RegisteredProvider::name);
   return found == std::end(kProviders) ? nullptr : found;
 }
 

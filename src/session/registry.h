@@ -18,7 +18,7 @@
 namespace hone::session {
 
 // A provider as users name it with --provider.
-struct Provider {
+struct RegisteredProvider {
   std::string_view name;
   std::string_view help;  // for hone help providers: "Triton's kernels"
   // The provider's half that runs in a worker process (`hone worker compile`); null for a compiler
@@ -30,9 +30,9 @@ struct Provider {
   Result<std::unique_ptr<provider::ListProvider>> (*open_list)(const SessionOptions& options) =
       nullptr;
 };
-std::span<const Provider> providers();
+std::span<const RegisteredProvider> providers();
 // Returns null for an unknown name.
-const Provider* find_provider(std::string_view name);
+const RegisteredProvider* find_provider(std::string_view name);
 
 // Opens the half of the provider called `name` that runs in a worker process. `installation`: the
 // provider's own identifier of one of its compilers. An input error for an unknown name; errors of

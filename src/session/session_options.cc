@@ -74,9 +74,9 @@ Result<double> parse_coverage(const std::string& text) {
   return number->value / kPercent;
 }
 
-store::Device device_row(const tune::Options& options) {
+store::DeviceRow device_row(const tune::Options& options) {
   const device::Facts& facts = options.place().facts;
-  store::Device row;
+  store::DeviceRow row;
   row.name = facts.name;
   row.driver = facts.driver;
   nlohmann::json protocol = nlohmann::json::parse(facts.identity);

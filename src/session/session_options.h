@@ -87,7 +87,7 @@ Result<double> parse_duration(const std::string& text);
 Result<double> parse_coverage(const std::string& text);
 
 // Returns the store's row of the device, under which results are shared.
-store::Device device_row(const tune::Options& options);
+store::DeviceRow device_row(const tune::Options& options);
 
 // Sets the number of compile processes if none was given, on a device that compiling does not
 // disturb: one for each core beyond those of the runners.

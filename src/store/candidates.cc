@@ -29,8 +29,8 @@ Result<std::optional<Id>> Store::find_candidate(Id dispatch, Id build, std::stri
   return database_->find<Id>(kFind, dispatch, build, provider, canonical);
 }
 
-Result<Id> Store::add_candidate(const Candidate& candidate) {
-  Candidate row = candidate;
+Result<Id> Store::add_candidate(const CandidateRow& candidate) {
+  CandidateRow row = candidate;
   HONE_ASSIGN(row.configuration, canonical_json("configuration", candidate.configuration));
   const auto find = [&] {
     return database_->find<Id>(kFind, row.dispatch, row.build, row.provider, row.configuration);
@@ -39,25 +39,26 @@ Result<Id> Store::add_candidate(const Candidate& candidate) {
                       [&] { return insert(*database_, row, kCreatedInRun, now_text(), run_); });
 }
 
-Result<Candidate> Store::candidate(Id id) {
-  return select_id<Candidate>(*database_, "candidate", id);
+Result<CandidateRow> Store::candidate(Id id) {
+  return select_id<CandidateRow>(*database_, "candidate", id);
 }
 
-Result<Known> Store::known(Id candidate, std::optional<Id> device, Phase phase, Reuse reuse) {
+Result<KnownResults> Store::known(Id candidate, std::optional<Id> device, Phase phase,
+                                  Reuse reuse) {
   const bool any = reuse == Reuse::kAny;
-  HONE_ASSIGN(const Candidate own, this->candidate(candidate));
-  Known known;
+  HONE_ASSIGN(const CandidateRow own, this->candidate(candidate));
+  KnownResults known;
   HONE_ASSIGN(known.artifact,
-              select_first<Artifact>(*database_,
-                                     "WHERE " + std::string(kSameCandidate) +
-                                         " ORDER BY candidate_id = ?1 DESC, created DESC",
-                                     candidate, any));
+              select_first<ArtifactRow>(*database_,
+                                        "WHERE " + std::string(kSameCandidate) +
+                                            " ORDER BY candidate_id = ?1 DESC, created DESC",
+                                        candidate, any));
   if (!known.artifact) {
-    HONE_ASSIGN(known.failure,
-                select_first<Failure>(*database_,
-                                      "WHERE device_id IS NULL AND " + std::string(kSameCandidate) +
-                                          " ORDER BY created DESC, id DESC",
-                                      candidate, any));
+    HONE_ASSIGN(known.failure, select_first<FailureRow>(*database_,
+                                                        "WHERE device_id IS NULL AND " +
+                                                            std::string(kSameCandidate) +
+                                                            " ORDER BY created DESC, id DESC",
+                                                        candidate, any));
     return known;
   }
   constexpr std::string_view kOfCode = "WHERE dispatch_id = ? AND identity = ? ";
@@ -70,13 +71,13 @@ Result<Known> Store::known(Id candidate, std::optional<Id> device, Phase phase, 
   HONE_ASSIGN(known.measurement,
               select_first<Measurement>(*database_, "WHERE phase = ? AND " + of_code.substr(6),
                                         name_of(phase), own.dispatch, identity, any, device));
-  HONE_ASSIGN(
-      known.failure,
-      select_first<Failure>(*database_,
-                            "WHERE (SELECT dispatch_id FROM candidate WHERE id = candidate_id) = ? "
-                            "AND identity = ? AND identity <> '' " +
-                                std::string(kOnDevice),
-                            own.dispatch, identity, any, device));
+  HONE_ASSIGN(known.failure,
+              select_first<FailureRow>(
+                  *database_,
+                  "WHERE (SELECT dispatch_id FROM candidate WHERE id = candidate_id) = ? "
+                  "AND identity = ? AND identity <> '' " +
+                      std::string(kOnDevice),
+                  own.dispatch, identity, any, device));
   // Ignore a failure that is older than a verification or measurement of the same code.
   if (known.failure && ((known.verification && known.verification->when > known.failure->when) ||
                         (known.measurement && known.measurement->when > known.failure->when)))
@@ -84,7 +85,7 @@ Result<Known> Store::known(Id candidate, std::optional<Id> device, Phase phase, 
   return known;
 }
 
-Status Store::record(const Artifact& artifact) {
+Status Store::record(const ArtifactRow& artifact) {
   HONE_TRY(check_json("artifact's launch", artifact.launch));
   return write(*database_, [&]() -> Status {
     HONE_ASSIGN(const Id code, intern_blob(*database_, artifact.code));
@@ -100,7 +101,7 @@ const SealKey& Store::seal_key() {
 }
 
 Result<bool> Store::is_own(Id candidate) {
-  const Result<Artifact> artifact = load_artifact(candidate, Trust::kAnyone);
+  const Result<ArtifactRow> artifact = load_artifact(candidate, Trust::kAnyone);
   if (!artifact && artifact.error().kind == ErrorKind::kEnvironment)
     return tl::unexpected(artifact.error());
   if (!artifact) return false;
@@ -109,9 +110,9 @@ Result<bool> Store::is_own(Id candidate) {
   return seal == seal_of(*artifact, seal_key());
 }
 
-Result<Artifact> Store::load_artifact(Id candidate, Trust trust) {
+Result<ArtifactRow> Store::load_artifact(Id candidate, Trust trust) {
   if (trust == Trust::kOwn) {
-    HONE_ASSIGN(Artifact artifact, load_artifact(candidate, Trust::kAnyone));
+    HONE_ASSIGN(ArtifactRow artifact, load_artifact(candidate, Trust::kAnyone));
     HONE_ASSIGN(const bool own, is_own(candidate));
     if (own) return artifact;
     return input_error(
@@ -119,8 +120,8 @@ Result<Artifact> Store::load_artifact(Id candidate, Trust trust) {
         "and machine code can do whatever a program can: compile it again, or say --trust",
         candidate, path().string());
   }
-  HONE_ASSIGN(std::optional<Artifact> artifact,
-              select_first<Artifact>(*database_, "WHERE candidate_id = ?", candidate));
+  HONE_ASSIGN(std::optional<ArtifactRow> artifact,
+              select_first<ArtifactRow>(*database_, "WHERE candidate_id = ?", candidate));
   if (!artifact)
     return input_error("the store '{}' has no artifact of candidate {}", path().string(),
                        candidate);
@@ -136,16 +137,19 @@ Result<Artifact> Store::load_artifact(Id candidate, Trust trust) {
   return *std::move(artifact);
 }
 
-Result<Id> Store::record(const Failure& row) {
-  // A failure on a device belongs to the code that ran there.
-  HONE_TRY(database_->execute(
-      "INSERT INTO failure (uid, candidate_id, device_id, identity, kind, message, seconds, "
-      "created, run_id) SELECT lower(hex(randomblob(16))), ?1, ?2, "
-      "CASE WHEN ?2 IS NULL THEN '' ELSE coalesce(nullif(?3, ''), "
-      "(SELECT identity FROM artifact WHERE candidate_id = ?1), '') END, ?4, ?5, ?6, ?7, ?8",
-      row.candidate, row.device, row.identity, row.kind, row.message, row.seconds, now_text(),
-      run_));
-  return database_->last_id();
+Result<Id> Store::record(const FailureRow& failure) {
+  return write(*database_, [&]() -> Result<Id> {
+    FailureRow row = failure;
+    // A failure on a device belongs to the code that ran there.
+    if (!row.device) row.identity.clear();
+    if (row.device && row.identity.empty()) {
+      HONE_ASSIGN(const auto identity,
+                  database_->find<std::string>(
+                      "SELECT identity FROM artifact WHERE candidate_id = ?", row.candidate));
+      row.identity = identity.value_or("");
+    }
+    return insert(*database_, row, kCreatedInRun, now_text(), run_);
+  });
 }
 
 Result<Id> Store::record(const VerificationRow& row) {

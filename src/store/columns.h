@@ -42,7 +42,7 @@ enum class Filled { kByCaller, kByStore, kPresence, kHidden };
 
 // `Field` gives the field of a row: a pointer to a member, or a function.
 template <Filled kFilled, class Field>
-struct Column {
+struct TableColumn {
   std::string_view name;
   Field field;
   Declared declared;
@@ -54,19 +54,19 @@ struct Hidden {
 
 template <class Field>
 constexpr auto column(std::string_view name, Field field, Declared declared = {}) {
-  return Column<Filled::kByCaller, Field>{name, field, declared};
+  return TableColumn<Filled::kByCaller, Field>{name, field, declared};
 }
 template <class Field>
 constexpr auto filled(std::string_view name, Field field, Declared declared = {}) {
-  return Column<Filled::kByStore, Field>{name, field, declared};
+  return TableColumn<Filled::kByStore, Field>{name, field, declared};
 }
 template <class Value>
 constexpr auto hidden(std::string_view name, Declared declared = {}) {
-  return Column<Filled::kHidden, Hidden<Value>>{name, {}, declared};
+  return TableColumn<Filled::kHidden, Hidden<Value>>{name, {}, declared};
 }
 template <class Field>
 constexpr auto presence(std::string_view name, Field field, Declared declared) {
-  return Column<Filled::kPresence, Field>{name, field, declared};
+  return TableColumn<Filled::kPresence, Field>{name, field, declared};
 }
 
 inline constexpr Declared kRowId{.id = true};
@@ -98,17 +98,17 @@ constexpr auto timing_columns() {
 
 // `columns` is a tuple; the constructor's arguments are columns and tuples of them.
 template <class Columns>
-struct Table {
+struct RowTable {
   template <class... Parts>
-  constexpr explicit Table(std::string_view table, Parts... parts)
+  constexpr explicit RowTable(std::string_view table, Parts... parts)
       : name(table), columns(std::tuple_cat(std::tuple(parts)...)) {}
 
   std::string_view name;
   Columns columns;
 };
 template <class... Parts>
-Table(std::string_view, Parts...)
-    -> Table<decltype(std::tuple_cat(std::tuple(std::declval<Parts>())...))>;
+RowTable(std::string_view, Parts...)
+    -> RowTable<decltype(std::tuple_cat(std::tuple(std::declval<Parts>())...))>;
 
 // The table of a row type. Blob and SelectionTie have no rows of their own in rows.h.
 struct Blob;
@@ -117,7 +117,7 @@ template <class Row>
 inline constexpr auto kTable = nullptr;
 
 template <>
-inline constexpr auto kTable<Blob> = Table{
+inline constexpr auto kTable<Blob> = RowTable{
     "blob",
     hidden<Id>("id", kRowId),
     hidden<std::string>("hash", kKey),  // content_hash of the bytes before compression
@@ -126,59 +126,59 @@ inline constexpr auto kTable<Blob> = Table{
 };
 
 template <>
-inline constexpr auto kTable<Build> = Table{
+inline constexpr auto kTable<BuildRow> = RowTable{
     "build_identity",
-    filled("id", &Build::id, kRowId),
-    column("hash", &Build::hash, kKey),
-    column("compiler", &Build::compiler),
-    column("flags", &Build::flags, kJson),
-    column("target", &Build::target, kJson),
+    filled("id", &BuildRow::id, kRowId),
+    column("hash", &BuildRow::hash, kKey),
+    column("compiler", &BuildRow::compiler),
+    column("flags", &BuildRow::flags, kJson),
+    column("target", &BuildRow::target, kJson),
 };
 
 template <>
-inline constexpr auto kTable<Device> = Table{
+inline constexpr auto kTable<DeviceRow> = RowTable{
     "device_identity",
-    filled("id", &Device::id, kRowId),
-    column("hash", &Device::hash, kKey),
-    column("name", &Device::name),
-    column("driver", &Device::driver),
-    column("protocol", &Device::protocol, kJson),
+    filled("id", &DeviceRow::id, kRowId),
+    column("hash", &DeviceRow::hash, kKey),
+    column("name", &DeviceRow::name),
+    column("driver", &DeviceRow::driver),
+    column("protocol", &DeviceRow::protocol, kJson),
 };
 
 template <>
-inline constexpr auto kTable<Operation> = Table{
+inline constexpr auto kTable<OperationRow> = RowTable{
     "operation",
-    filled("id", &Operation::id, kRowId),
-    column("fingerprint", &Operation::fingerprint, kKey),
-    column("kind", &Operation::kind),
-    column("description", &Operation::description),
-    column("json", &Operation::json, kJson),
-    column("flops", &Operation::flops),
-    column("bytes", &Operation::bytes),
+    filled("id", &OperationRow::id, kRowId),
+    column("fingerprint", &OperationRow::fingerprint, kKey),
+    column("kind", &OperationRow::kind),
+    column("description", &OperationRow::description),
+    column("json", &OperationRow::json, kJson),
+    column("flops", &OperationRow::flops),
+    column("bytes", &OperationRow::bytes),
 };
 
 template <>
-inline constexpr auto kTable<Dispatch> = Table{
+inline constexpr auto kTable<DispatchRow> = RowTable{
     "dispatch",
-    filled("id", &Dispatch::id, kRowId),
-    column("fingerprint", &Dispatch::fingerprint, kKey),
-    column("name", &Dispatch::name),
-    column("operation_id", &Dispatch::operation, to("operation")),
+    filled("id", &DispatchRow::id, kRowId),
+    column("fingerprint", &DispatchRow::fingerprint, kKey),
+    column("name", &DispatchRow::name),
+    column("operation_id", &DispatchRow::operation, to("operation")),
     hidden<Id>("source_id", to("blob")),
-    column("json", &Dispatch::json, kJson),
+    column("json", &DispatchRow::json, kJson),
 };
 
 template <>
-inline constexpr auto kTable<Program> = Table{
+inline constexpr auto kTable<ProgramRow> = RowTable{
     "program",
-    filled("id", &Program::id, kRowId),
-    column("hash", &Program::hash, kKey),
-    column("path", &Program::path),
-    column("json", &Program::json, kJson),
+    filled("id", &ProgramRow::id, kRowId),
+    column("hash", &ProgramRow::hash, kKey),
+    column("path", &ProgramRow::path),
+    column("json", &ProgramRow::json, kJson),
 };
 
 template <>
-inline constexpr auto kTable<ProgramDispatch> = Table{
+inline constexpr auto kTable<ProgramDispatch> = RowTable{
     "program_dispatch",
     column("program_id", &ProgramDispatch::program, key_to("program")),
     column("dispatch_id", &ProgramDispatch::dispatch, key_to("dispatch")),
@@ -187,7 +187,7 @@ inline constexpr auto kTable<ProgramDispatch> = Table{
 };
 
 template <>
-inline constexpr auto kTable<Run> = Table{
+inline constexpr auto kTable<Run> = RowTable{
     "run",
     filled("id", &Run::id, kRowId),
     kUid,
@@ -197,35 +197,35 @@ inline constexpr auto kTable<Run> = Table{
     column("program_id", &Run::program, to("program")),
     column("process", &Run::process),
     column("started", &Run::started),
-    column("ended", &Run::ended, {.nullable = true}),
+    filled("ended", &Run::ended, {.nullable = true}),
     column("state", &Run::state),
     column("task", &Run::task, {.more = "DEFAULT ''"}),
 };
 
 template <>
-inline constexpr auto kTable<Event> = Table{
+inline constexpr auto kTable<EventRow> = RowTable{
     "event",
     hidden<Id>("run_id", key_to("run")),
-    column("sequence", &Event::sequence, kKey),
-    column("created", &Event::when),
-    column("kind", &Event::kind),
-    column("text", &Event::text),
+    column("sequence", &EventRow::sequence, kKey),
+    column("created", &EventRow::when),
+    column("kind", &EventRow::kind),
+    column("text", &EventRow::text),
 };
 
 template <>
-inline constexpr auto kTable<Candidate> = Table{
+inline constexpr auto kTable<CandidateRow> = RowTable{
     "candidate",
-    filled("id", &Candidate::id, kRowId),
-    column("dispatch_id", &Candidate::dispatch, key_to("dispatch")),
-    column("build_id", &Candidate::build, key_to("build_identity")),
-    column("provider", &Candidate::provider, kKey),
-    column("configuration", &Candidate::configuration, {.key = true, .json = true}),
-    column("constraint_set", &Candidate::constraint_set),
-    kOfRun<Candidate>,
+    filled("id", &CandidateRow::id, kRowId),
+    column("dispatch_id", &CandidateRow::dispatch, key_to("dispatch")),
+    column("build_id", &CandidateRow::build, key_to("build_identity")),
+    column("provider", &CandidateRow::provider, kKey),
+    column("configuration", &CandidateRow::configuration, {.key = true, .json = true}),
+    column("constraint_set", &CandidateRow::constraint_set),
+    kOfRun<CandidateRow>,
 };
 
 template <>
-inline constexpr auto kTable<Lease> = Table{
+inline constexpr auto kTable<Lease> = RowTable{
     "lease",
     column("key", &Lease::key, kKey),
     column("owner", &Lease::owner),
@@ -239,36 +239,36 @@ inline constexpr auto kTable<Lease> = Table{
 // Verifications and measurements refer to the artifact's identity, not to the candidate: equal code
 // is verified and measured once.
 template <>
-inline constexpr auto kTable<Artifact> = Table{
+inline constexpr auto kTable<ArtifactRow> = RowTable{
     "artifact",
-    column("candidate_id", &Artifact::candidate,
+    column("candidate_id", &ArtifactRow::candidate,
            {.references = "candidate", .id = true, .key = true}),
-    column("identity", &Artifact::identity),
-    column("format", &Artifact::format),
-    column("launch", &Artifact::launch, kJson),
-    presence("code_id", &Artifact::has_code, to("blob")),  // NULL once it is garbage collected
-    column("configured", &Artifact::configured),
-    column("compile_seconds", &Artifact::compile_seconds),
-    kOfRun<Artifact>,
+    column("identity", &ArtifactRow::identity),
+    column("format", &ArtifactRow::format),
+    column("launch", &ArtifactRow::launch, kJson),
+    presence("code_id", &ArtifactRow::has_code, to("blob")),  // NULL once it is garbage collected
+    column("configured", &ArtifactRow::configured),
+    column("compile_seconds", &ArtifactRow::compile_seconds),
+    kOfRun<ArtifactRow>,
     hidden<std::string>("seal", {.more = "DEFAULT ''"}),  // seal.h
 };
 
 template <>
-inline constexpr auto kTable<Failure> = Table{
+inline constexpr auto kTable<FailureRow> = RowTable{
     "failure",
-    filled("id", &Failure::id, kRowId),
+    filled("id", &FailureRow::id, kRowId),
     kUid,
-    column("candidate_id", &Failure::candidate, to("candidate")),
-    column("device_id", &Failure::device, to("device_identity")),
-    column("identity", &Failure::identity),
-    column("kind", &Failure::kind),
-    column("message", &Failure::message),
-    column("seconds", &Failure::seconds),
-    kOfRun<Failure>,
+    column("candidate_id", &FailureRow::candidate, to("candidate")),
+    column("device_id", &FailureRow::device, to("device_identity")),
+    column("identity", &FailureRow::identity),
+    column("kind", &FailureRow::kind),
+    column("message", &FailureRow::message),
+    column("seconds", &FailureRow::seconds),
+    kOfRun<FailureRow>,
 };
 
 template <>
-inline constexpr auto kTable<VerificationRow> = Table{
+inline constexpr auto kTable<VerificationRow> = RowTable{
     "verification",
     filled("id", &VerificationRow::id, kRowId),
     kUid,
@@ -289,7 +289,7 @@ inline constexpr auto kTable<VerificationRow> = Table{
 };
 
 template <>
-inline constexpr auto kTable<Measurement> = Table{
+inline constexpr auto kTable<Measurement> = RowTable{
     "measurement",
     filled("id", &Measurement::id, kRowId),
     kUid,
@@ -304,7 +304,7 @@ inline constexpr auto kTable<Measurement> = Table{
 };
 
 template <>
-inline constexpr auto kTable<ProgramMeasurement> = Table{
+inline constexpr auto kTable<ProgramMeasurement> = RowTable{
     "program_measurement",
     filled("id", &ProgramMeasurement::id, kRowId),
     kUid,
@@ -326,31 +326,31 @@ inline constexpr auto kTable<ProgramMeasurement> = Table{
 };
 
 template <>
-inline constexpr auto kTable<Selection> = Table{
+inline constexpr auto kTable<SelectionRow> = RowTable{
     "selection",
-    filled("id", &Selection::id, kRowId),
+    filled("id", &SelectionRow::id, kRowId),
     kUid,
-    column("dispatch_id", &Selection::dispatch, to("dispatch")),
-    column("build_id", &Selection::build, to("build_identity")),
-    column("device_id", &Selection::device, to("device_identity")),
-    column("winner_id", &Selection::winner, to("candidate")),
-    column("speedup", &Selection::speedup),
-    column("speedup_low", &Selection::speedup_low),
-    column("speedup_high", &Selection::speedup_high),
-    column("shipped", &Selection::shipped),
-    column("reason", &Selection::reason),
-    kOfRun<Selection>,
+    column("dispatch_id", &SelectionRow::dispatch, to("dispatch")),
+    column("build_id", &SelectionRow::build, to("build_identity")),
+    column("device_id", &SelectionRow::device, to("device_identity")),
+    column("winner_id", &SelectionRow::winner, to("candidate")),
+    column("speedup", &SelectionRow::speedup),
+    column("speedup_low", &SelectionRow::speedup_low),
+    column("speedup_high", &SelectionRow::speedup_high),
+    column("shipped", &SelectionRow::shipped),
+    column("reason", &SelectionRow::reason),
+    kOfRun<SelectionRow>,
 };
 
 template <>
-inline constexpr auto kTable<SelectionTie> = Table{
+inline constexpr auto kTable<SelectionTie> = RowTable{
     "selection_tie",
     hidden<Id>("selection_id", key_to("selection")),
     hidden<Id>("candidate_id", key_to("candidate")),
 };
 
 template <>
-inline constexpr auto kTable<DeviceFact> = Table{
+inline constexpr auto kTable<DeviceFact> = RowTable{
     "device_fact",
     hidden<Id>("id", kRowId),
     kUid,
@@ -362,7 +362,7 @@ inline constexpr auto kTable<DeviceFact> = Table{
 };
 
 template <>
-inline constexpr auto kTable<DispatchResult> = Table{
+inline constexpr auto kTable<DispatchResult> = RowTable{
     "dispatch_result",
     filled("id", &DispatchResult::id, kRowId),
     kUid,
@@ -378,17 +378,17 @@ inline constexpr auto kTable<DispatchResult> = Table{
 };
 
 template <>
-inline constexpr auto kTable<NearTie> = Table{
+inline constexpr auto kTable<NearTieRow> = RowTable{
     "near_tie",
     hidden<Id>("result_id", key_to("dispatch_result")),
     hidden<Id>("rank", kKey),
-    column("candidate_id", &NearTie::candidate, to("candidate")),
-    column("payload", &NearTie::payload, kJson),
-    column("replacing", &NearTie::replacing),
+    column("candidate_id", &NearTieRow::candidate, to("candidate")),
+    column("payload", &NearTieRow::payload, kJson),
+    column("replacing", &NearTieRow::replacing),
 };
 
 template <>
-inline constexpr auto kTable<Flags> = Table{
+inline constexpr auto kTable<Flags> = RowTable{
     "flag_choice",
     hidden<Id>("run_id", key_to("run")),
     hidden<std::string>("role", {.more = "CHECK (role IN ('best', 'base', 'tried'))", .key = true}),
@@ -400,9 +400,9 @@ inline constexpr auto kTable<Flags> = Table{
 // Tables in the order of their creation, each behind those that it refers to.
 template <class... Rows>
 struct RowTypes {};
-using AllRows =
-    RowTypes<Blob, Build, Device, Operation, Dispatch, Program, ProgramDispatch, Run, Event,
-             Candidate, Lease, Artifact, Failure, VerificationRow, Measurement, ProgramMeasurement,
-             Selection, SelectionTie, DeviceFact, DispatchResult, NearTie, Flags>;
+using AllRows = RowTypes<Blob, BuildRow, DeviceRow, OperationRow, DispatchRow, ProgramRow,
+                         ProgramDispatch, Run, EventRow, CandidateRow, Lease, ArtifactRow,
+                         FailureRow, VerificationRow, Measurement, ProgramMeasurement, SelectionRow,
+                         SelectionTie, DeviceFact, DispatchResult, NearTieRow, Flags>;
 
 }  // namespace hone::store

@@ -17,8 +17,8 @@ Json or_null(const std::string& value) {
 
 // A column that is a field of the row, null where it is empty.
 template <class T>
-CandidateColumn field(std::string_view name, T CandidateRow::*member) {
-  return {name, [member](const CandidateRow& row) -> Json {
+CandidateColumn field(std::string_view name, T CandidateView::*member) {
+  return {name, [member](const CandidateView& row) -> Json {
             if constexpr (requires { or_null(row.*member); })
               return or_null(row.*member);
             else
@@ -46,52 +46,52 @@ std::string csv_field(const Json& value) {
 
 const std::vector<CandidateColumn>& candidate_columns() {
   static const std::vector<CandidateColumn> columns = {
-      field("candidate", &CandidateRow::candidate),
-      field("dispatch", &CandidateRow::dispatch),
-      field("dispatch_name", &CandidateRow::dispatch_name),
-      field("operation", &CandidateRow::operation),
-      field("build", &CandidateRow::build),
-      field("compiler", &CandidateRow::compiler),
-      field("flags", &CandidateRow::flags),
-      field("device", &CandidateRow::device),
-      field("device_name", &CandidateRow::device_name),
-      field("provider", &CandidateRow::provider),
-      field("configuration", &CandidateRow::configuration),
-      field("default", &CandidateRow::is_default),
-      field("constraint_set", &CandidateRow::constraint_set),
-      {"state", [](const CandidateRow& row) { return Json(name_of(row.state)); }},
-      field("failure_kind", &CandidateRow::failure_kind),
-      field("failure_message", &CandidateRow::failure_message),
-      field("identity", &CandidateRow::identity),
-      field("configured", &CandidateRow::configured),
-      field("compile_seconds", &CandidateRow::compile_seconds),
-      field("right", &CandidateRow::right),
-      field("bad_index", &CandidateRow::bad_index),
-      field("share_bad", &CandidateRow::share_bad),
-      field("tolerance", &CandidateRow::tolerance),
-      field("verification_rules", &CandidateRow::rules),
-      field("reference", &CandidateRow::reference),
-      field("phase", &CandidateRow::phase),
-      field("samples", &CandidateRow::samples),
-      field("min_seconds", &CandidateRow::min_seconds),
-      field("median_seconds", &CandidateRow::median_seconds),
-      field("low_seconds", &CandidateRow::low_seconds),
-      field("high_seconds", &CandidateRow::high_seconds),
-      field("spread", &CandidateRow::spread),
-      field("sentinel_ratio", &CandidateRow::sentinel_ratio),
-      field("flops_per_second", &CandidateRow::flops_per_second),
-      field("created", &CandidateRow::when),
+      field("candidate", &CandidateView::candidate),
+      field("dispatch", &CandidateView::dispatch),
+      field("dispatch_name", &CandidateView::dispatch_name),
+      field("operation", &CandidateView::operation),
+      field("build", &CandidateView::build),
+      field("compiler", &CandidateView::compiler),
+      field("flags", &CandidateView::flags),
+      field("device", &CandidateView::device),
+      field("device_name", &CandidateView::device_name),
+      field("provider", &CandidateView::provider),
+      field("configuration", &CandidateView::configuration),
+      field("default", &CandidateView::is_default),
+      field("constraint_set", &CandidateView::constraint_set),
+      {"state", [](const CandidateView& row) { return Json(name_of(row.state)); }},
+      field("failure_kind", &CandidateView::failure_kind),
+      field("failure_message", &CandidateView::failure_message),
+      field("identity", &CandidateView::identity),
+      field("configured", &CandidateView::configured),
+      field("compile_seconds", &CandidateView::compile_seconds),
+      field("right", &CandidateView::right),
+      field("bad_index", &CandidateView::bad_index),
+      field("share_bad", &CandidateView::share_bad),
+      field("tolerance", &CandidateView::tolerance),
+      field("verification_rules", &CandidateView::rules),
+      field("reference", &CandidateView::reference),
+      field("phase", &CandidateView::phase),
+      field("samples", &CandidateView::samples),
+      field("min_seconds", &CandidateView::min_seconds),
+      field("median_seconds", &CandidateView::median_seconds),
+      field("low_seconds", &CandidateView::low_seconds),
+      field("high_seconds", &CandidateView::high_seconds),
+      field("spread", &CandidateView::spread),
+      field("sentinel_ratio", &CandidateView::sentinel_ratio),
+      field("flops_per_second", &CandidateView::flops_per_second),
+      field("created", &CandidateView::when),
   };
   return columns;
 }
 
-Json export_json(const std::vector<CandidateRow>& rows) {
+Json export_json(const std::vector<CandidateView>& rows) {
   Json document;
   document["schema_version"] = kExportVersion;
   for (const CandidateColumn& column : candidate_columns())
     document["columns"].push_back(column.name);
   document["candidates"] = Json::array();
-  for (const CandidateRow& row : rows) {
+  for (const CandidateView& row : rows) {
     Json candidate;
     for (const CandidateColumn& column : candidate_columns())
       candidate[std::string(column.name)] = column.value(row);
@@ -100,7 +100,7 @@ Json export_json(const std::vector<CandidateRow>& rows) {
   return document;
 }
 
-std::string export_csv(const std::vector<CandidateRow>& rows) {
+std::string export_csv(const std::vector<CandidateView>& rows) {
   std::string text;
   const auto add_line = [&text](const auto& cell) {
     std::string_view separator;
@@ -112,7 +112,7 @@ std::string export_csv(const std::vector<CandidateRow>& rows) {
     text += '\n';
   };
   add_line([](const CandidateColumn& column) { return std::string(column.name); });
-  for (const CandidateRow& row : rows)
+  for (const CandidateView& row : rows)
     add_line([&row](const CandidateColumn& column) { return csv_field(column.value(row)); });
   return text;
 }

@@ -27,27 +27,27 @@ Result<Id> intern_row(Database& database, const Row& row) {
 
 }  // namespace
 
-Result<Id> Store::intern(const Build& build) {
-  Build row = build;
+Result<Id> Store::intern(const BuildRow& build) {
+  BuildRow row = build;
   HONE_ASSIGN(row.flags, canonical_json("build's list of flags", build.flags));
   HONE_ASSIGN(row.target, canonical_json("build's target", build.target));
   row.hash = content_hash(joined({row.compiler, row.flags, row.target}));
   return intern_row(*database_, row);
 }
 
-Result<Id> Store::intern(const Device& device) {
-  Device row = device;
+Result<Id> Store::intern(const DeviceRow& device) {
+  DeviceRow row = device;
   HONE_ASSIGN(row.protocol, canonical_json("device's protocol", device.protocol));
   row.hash = content_hash(joined({row.name, row.driver, row.protocol}));
   return intern_row(*database_, row);
 }
 
-Result<Id> Store::intern(const Operation& operation) {
+Result<Id> Store::intern(const OperationRow& operation) {
   HONE_TRY(check_json("operation", operation.json));
   return intern_row(*database_, operation);
 }
 
-Result<Id> Store::intern(const Dispatch& dispatch) {
+Result<Id> Store::intern(const DispatchRow& dispatch) {
   HONE_TRY(check_json("dispatch's description", dispatch.json));
   return intern_row(*database_, dispatch, [&]() -> Result<Id> {
     HONE_ASSIGN(const Id source, intern_blob(*database_, dispatch.source));
@@ -55,7 +55,7 @@ Result<Id> Store::intern(const Dispatch& dispatch) {
   });
 }
 
-Result<Id> Store::intern(const Program& program) {
+Result<Id> Store::intern(const ProgramRow& program) {
   HONE_TRY(check_json("program's description", program.json));
   HONE_ASSIGN(const Id id, intern_row(*database_, program));
   HONE_TRY(database_->execute("UPDATE program SET path = ?1 WHERE id = ?2 AND path <> ?1",
@@ -68,29 +68,29 @@ Status Store::link_dispatch(const ProgramDispatch& place) {
   return {};
 }
 
-Result<Build> Store::build(Id id) {
-  return select_id<Build>(*database_, "build", id);
+Result<BuildRow> Store::build(Id id) {
+  return select_id<BuildRow>(*database_, "build", id);
 }
-Result<Device> Store::device(Id id) {
-  return select_id<Device>(*database_, "device", id);
+Result<DeviceRow> Store::device(Id id) {
+  return select_id<DeviceRow>(*database_, "device", id);
 }
-Result<Operation> Store::operation(Id id) {
-  return select_id<Operation>(*database_, "operation", id);
+Result<OperationRow> Store::operation(Id id) {
+  return select_id<OperationRow>(*database_, "operation", id);
 }
-Result<Program> Store::program(Id id) {
-  return select_id<Program>(*database_, "program", id);
+Result<ProgramRow> Store::program(Id id) {
+  return select_id<ProgramRow>(*database_, "program", id);
 }
 
-Result<Dispatch> Store::dispatch(Id id) {
-  HONE_ASSIGN(Dispatch dispatch, select_id<Dispatch>(*database_, "dispatch", id));
+Result<DispatchRow> Store::dispatch(Id id) {
+  HONE_ASSIGN(DispatchRow dispatch, select_id<DispatchRow>(*database_, "dispatch", id));
   HONE_ASSIGN(const auto source,
               database_->find<Id>("SELECT source_id FROM dispatch WHERE id = ?", id));
   HONE_ASSIGN(dispatch.source, load_blob(*database_, source.value_or(0)));
   return dispatch;
 }
 
-Result<std::vector<Program>> Store::programs() {
-  return select_all<Program>(*database_, "ORDER BY id");
+Result<std::vector<ProgramRow>> Store::programs() {
+  return select_all<ProgramRow>(*database_, "ORDER BY id");
 }
 
 Result<std::vector<ProgramDispatch>> Store::program_dispatches(Id program) {

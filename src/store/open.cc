@@ -76,7 +76,7 @@ Result<std::unique_ptr<Database>> open_read_only(const std::filesystem::path& pa
 
 }  // namespace
 
-Result<Store> Store::open(const std::filesystem::path& path, Mode mode, Options options) {
+Result<Store> Store::open(const std::filesystem::path& path, Mode mode, StoreOptions options) {
   std::error_code code;
   // Add a folder to the path, so that it is never one of SQLite's special names, such as
   // ":memory:".

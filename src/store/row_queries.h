@@ -24,12 +24,13 @@ constexpr void for_each_column(Visit&& visit) {
 // Returns the row's fields of the columns that IsWanted takes, by reference.
 template <class IsWanted, class Row>
 auto tie_fields(Row& row) {
-  const auto field_of = [&]<Filled kFilled, class Field>(const Column<kFilled, Field>& column) {
-    if constexpr (IsWanted()(kFilled))
-      return std::tie(std::invoke(column.field, row));
-    else
-      return std::tuple();
-  };
+  const auto field_of =
+      [&]<Filled kFilled, class Field>(const TableColumn<kFilled, Field>& column) {
+        if constexpr (IsWanted()(kFilled))
+          return std::tie(std::invoke(column.field, row));
+        else
+          return std::tuple();
+      };
   return std::apply([&](const auto&... columns) { return std::tuple_cat(field_of(columns)...); },
                     kTable<std::remove_const_t<Row>>.columns);
 }
@@ -54,7 +55,7 @@ auto fields_of(std::pair<Row, More>& row) {
 template <class Row>
 std::string select_sql(std::string_view more = {}) {
   std::vector<std::string> names;
-  for_each_column<Row>([&]<Filled kFilled, class Field>(const Column<kFilled, Field>& column) {
+  for_each_column<Row>([&]<Filled kFilled, class Field>(const TableColumn<kFilled, Field>& column) {
     if constexpr (kIsRead(kFilled))
       names.push_back(std::string(column.name) +
                       (kFilled == Filled::kPresence ? " IS NOT NULL" : ""));
@@ -95,7 +96,7 @@ template <class Row, class... Arguments>
 Result<Id> insert(Database& database, const Row& row, const StoreColumns& more = {},
                   const Arguments&... arguments) {
   std::vector<std::string_view> names, values;
-  for_each_column<Row>([&]<Filled kFilled, class Field>(const Column<kFilled, Field>& column) {
+  for_each_column<Row>([&]<Filled kFilled, class Field>(const TableColumn<kFilled, Field>& column) {
     if (!kIsWritten(kFilled) && column.name != kUid.name) return;
     names.push_back(column.name);
     values.push_back(kIsWritten(kFilled) ? "?" : "lower(hex(randomblob(16)))");

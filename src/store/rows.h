@@ -18,18 +18,18 @@ namespace hone::store {
 using Id = std::int64_t;
 
 // Keys artifacts: code compiled under equal build identities is the same code.
-struct Build {
+struct BuildRow {
   Id id = 0;
   std::string hash{};      // over the fields below; computed by the store
   std::string compiler{};  // name and version, with its revision: "iree-compile 3.13.0 @ 4bd2ca1"
   std::string flags{};     // JSON array, in the order given
   std::string target{};    // JSON, resolved: `host` expanded to CPU and features
 
-  bool operator==(const Build&) const = default;
+  bool operator==(const BuildRow&) const = default;
 };
 
 // Keys measurements: the device that code ran on, and hone's measurement protocol there.
-struct Device {
+struct DeviceRow {
   Id id = 0;
   std::string hash{};    // over the fields below; computed by the store
   std::string name{};    // "AMD EPYC 9554", "NVIDIA H200"
@@ -37,10 +37,10 @@ struct Device {
   std::string
       protocol{};  // JSON: threads, affinity, cold or warm cache, clocks, version of the loop
 
-  bool operator==(const Device&) const = default;
+  bool operator==(const DeviceRow&) const = default;
 };
 
-struct Operation {
+struct OperationRow {
   Id id = 0;
   std::string fingerprint{};
   std::string kind{};         // "matmul"
@@ -49,10 +49,10 @@ struct Operation {
   double flops = 0;           // of one execution; 0 where unknown
   double bytes = 0;           // of one execution; 0 where unknown
 
-  bool operator==(const Operation&) const = default;
+  bool operator==(const OperationRow&) const = default;
 };
 
-struct Dispatch {
+struct DispatchRow {
   Id id = 0;
   std::string fingerprint{};
   std::string name{};             // the export's symbol
@@ -60,16 +60,16 @@ struct Dispatch {
   std::string source{};           // MLIR; kept once by hash, compressed
   std::string json{};  // JSON: problem::Dispatch without its source (bindings, fused, ...)
 
-  bool operator==(const Dispatch&) const = default;
+  bool operator==(const DispatchRow&) const = default;
 };
 
-struct Program {
+struct ProgramRow {
   Id id = 0;
   std::string hash{};  // content hash of the file
   std::string path{};  // where it was last read from
   std::string json{};  // JSON: functions and what else a report needs
 
-  bool operator==(const Program&) const = default;
+  bool operator==(const ProgramRow&) const = default;
 };
 
 // A dispatch's place in a program.
@@ -100,13 +100,13 @@ struct Run {
   bool operator==(const Run&) const = default;
 };
 
-struct Event {
+struct EventRow {
   std::int64_t sequence = 0;  // from 1, in its run
   std::string when{};
   std::string kind{};  // "repeat", "left out", ...
   std::string text{};
 
-  bool operator==(const Event&) const = default;
+  bool operator==(const EventRow&) const = default;
 };
 
 // Kind of the event that holds a run's time as it passed (trial::Timeline), up to the event's own
@@ -123,7 +123,7 @@ inline bool takes_anothers_place(std::string_view provider) {
   return provider.find('@') != std::string_view::npos;
 }
 
-struct Candidate {
+struct CandidateRow {
   Id id = 0;
   Id dispatch = 0;
   Id build = 0;
@@ -133,14 +133,14 @@ struct Candidate {
   std::string when{};
   std::optional<Id> run{};
 
-  bool operator==(const Candidate&) const = default;
+  bool operator==(const CandidateRow&) const = default;
 };
 
 // Format of an artifact without code: a library call measured beside the candidates. Its identity
 // begins with the library's title, one word.
 inline constexpr std::string_view kLibraryFormat = "library";
 
-struct Artifact {
+struct ArtifactRow {
   Id candidate = 0;
   std::string
       identity{};        // names what is executed (provider::identity); equal code is measured once
@@ -153,10 +153,10 @@ struct Artifact {
   std::string when{};
   std::optional<Id> run{};
 
-  bool operator==(const Artifact&) const = default;
+  bool operator==(const ArtifactRow&) const = default;
 };
 
-struct Failure {
+struct FailureRow {
   Id id = 0;
   Id candidate = 0;
   std::optional<Id> device{};  // where it failed to run; none for a failed compile
@@ -167,7 +167,7 @@ struct Failure {
   std::string when{};
   std::optional<Id> run{};
 
-  bool operator==(const Failure&) const = default;
+  bool operator==(const FailureRow&) const = default;
 };
 
 // VerificationRow::reference without an independent compile: the output of the candidates' own code
@@ -261,7 +261,7 @@ struct ProgramMeasurement {
 };
 
 // Choice of a run for a dispatch.
-struct Selection {
+struct SelectionRow {
   Id id = 0;
   Id dispatch = 0;
   Id build = 0;
@@ -276,16 +276,16 @@ struct Selection {
   std::string when{};
   std::optional<Id> run{};
 
-  bool operator==(const Selection&) const = default;
+  bool operator==(const SelectionRow&) const = default;
 };
 
 // State of a dispatch for a later run to resume from: DispatchResult, with its near ties.
-struct NearTie {
+struct NearTieRow {
   Id candidate = 0;
   std::string payload{};  // JSON
   std::string replacing{};
 
-  bool operator==(const NearTie&) const = default;
+  bool operator==(const NearTieRow&) const = default;
 };
 struct DispatchResult {
   Id id = 0;
@@ -296,7 +296,7 @@ struct DispatchResult {
   std::optional<std::string> launch{}, accuracy{};  // JSON
   bool default_is_wrong = false;
   std::optional<double> budget{};  // seconds of its run
-  std::vector<NearTie> near_ties{};
+  std::vector<NearTieRow> near_ties{};
   std::string when{};
   std::optional<Id> run{};
 
@@ -310,12 +310,12 @@ struct Flags {
 
   bool operator==(const Flags&) const = default;
 };
-struct FlagChoice {
+struct FlagChoiceRow {
   Flags best{};
   std::vector<Flags> bases{};  // that dispatches are tuned with
   std::vector<Flags> tried{};  // without labels
 
-  bool operator==(const FlagChoice&) const = default;
+  bool operator==(const FlagChoiceRow&) const = default;
 };
 
 // Names of facts that reports look for. Each covers all cores that the device's protocol names

@@ -34,18 +34,15 @@ Status interrupt_dead_runs(Database& database) {
 }  // namespace
 
 Result<Id> Store::begin_run(const Run& run) {
-  HONE_ASSIGN(
-      const Id id, write(*database_, [&]() -> Result<Id> {
-        HONE_TRY(interrupt_dead_runs(*database_));
-        HONE_TRY(database_->execute(
-            "INSERT INTO run (uid, command, task, version, seed, program_id, process, "
-            "started, state) "
-            "VALUES (lower(hex(randomblob(16))), ?, ?, ?, ?, ?, ?, ?, 'running')",
-            run.command, run.task, run.version, run.seed, run.program, this_process(), now_text()));
-        return database_->last_id();
-      }));
-  run_ = id;
-  return id;
+  HONE_ASSIGN(run_, write(*database_, [&]() -> Result<Id> {
+                HONE_TRY(interrupt_dead_runs(*database_));
+                Run row = run;
+                row.process = this_process();
+                row.started = now_text();
+                row.state = RunState::kRunning;
+                return insert(*database_, row);
+              }));
+  return *run_;
 }
 
 Status Store::end_run(RunState state) {
@@ -70,8 +67,8 @@ Result<std::vector<Run>> Store::runs() {
   return select_all<Run>(*database_, "ORDER BY started, id");
 }
 
-Result<std::vector<Event>> Store::events(Id run) {
-  return select_all<Event>(*database_, "WHERE run_id = ? ORDER BY sequence", run);
+Result<std::vector<EventRow>> Store::events(Id run) {
+  return select_all<EventRow>(*database_, "WHERE run_id = ? ORDER BY sequence", run);
 }
 
 Result<Id> Store::record(const ProgramMeasurement& row) {
@@ -103,7 +100,7 @@ Result<std::vector<ProgramMeasurement>> Store::program_measurements(Id program) 
   return rows;
 }
 
-Result<Id> Store::record(const Selection& row) {
+Result<Id> Store::record(const SelectionRow& row) {
   return write(*database_, [&]() -> Result<Id> {
     HONE_ASSIGN(const Id id, insert(*database_, row, kCreatedInRun, now_text(), run_));
     for (const Id candidate : row.ties)
@@ -114,9 +111,9 @@ Result<Id> Store::record(const Selection& row) {
   });
 }
 
-Result<std::vector<Selection>> Store::selections(const Filter& filter) {
-  std::vector<Selection> rows;
-  const auto add = [&](Selection& row) -> Status {
+Result<std::vector<SelectionRow>> Store::selections(const Filter& filter) {
+  std::vector<SelectionRow> rows;
+  const auto add = [&](SelectionRow& row) -> Status {
     HONE_ASSIGN(row.ties,
                 database_->all<Id>("SELECT candidate_id FROM selection_tie WHERE selection_id = ? "
                                    "ORDER BY candidate_id",
@@ -124,8 +121,8 @@ Result<std::vector<Selection>> Store::selections(const Filter& filter) {
     rows.push_back(std::move(row));
     return {};
   };
-  HONE_TRY(database_->each<Selection>(
-      select_sql<Selection>() +
+  HONE_TRY(database_->each<SelectionRow>(
+      select_sql<SelectionRow>() +
           "WHERE (?1 IS NULL OR dispatch_id = ?1) AND (?2 IS NULL OR build_id = ?2) "
           "AND (?3 IS NULL OR device_id = ?3) AND (?4 IS NULL OR winner_id = ?4) "
           "AND (?5 IS NULL OR dispatch_id IN "
@@ -139,7 +136,7 @@ Result<Id> Store::record(const DispatchResult& row) {
     HONE_ASSIGN(const Id id, insert(*database_, row, {"code, created, run_id"}, Bytes{row.code},
                                     now_text(), run_));
     std::int64_t rank = 0;
-    for (const NearTie& tie : row.near_ties)
+    for (const NearTieRow& tie : row.near_ties)
       HONE_TRY(insert(*database_, tie, {"result_id, rank"}, id, rank++));
     return id;
   });
@@ -151,7 +148,7 @@ Result<std::vector<DispatchResult>> Store::dispatch_results(Id run) {
     auto& [row, code] = found;
     row.code = std::move(code);
     HONE_ASSIGN(row.near_ties,
-                select_all<NearTie>(*database_, "WHERE result_id = ? ORDER BY rank", row.id));
+                select_all<NearTieRow>(*database_, "WHERE result_id = ? ORDER BY rank", row.id));
     rows.push_back(std::move(row));
     return {};
   };
@@ -160,7 +157,7 @@ Result<std::vector<DispatchResult>> Store::dispatch_results(Id run) {
   return rows;
 }
 
-Status Store::record(const FlagChoice& choice) {
+Status Store::record(const FlagChoiceRow& choice) {
   if (!run_) return failure("store '{}': no run has begun", path().string());
   return write(*database_, [&]() -> Status {
     HONE_TRY(database_->execute("DELETE FROM flag_choice WHERE run_id = ?", *run_));
@@ -176,11 +173,11 @@ Status Store::record(const FlagChoice& choice) {
   });
 }
 
-Result<std::optional<FlagChoice>> Store::flag_choice(Id run) {
+Result<std::optional<FlagChoiceRow>> Store::flag_choice(Id run) {
   const std::string sql = select_sql<Flags>(", role") + "WHERE run_id = ? ORDER BY role, place";
   HONE_ASSIGN(auto rows, (database_->all<std::pair<Flags, std::string>>(sql, run)));
   if (rows.empty()) return std::nullopt;
-  FlagChoice choice;
+  FlagChoiceRow choice;
   for (auto& [set, role] : rows) {
     if (role == "best")
       choice.best = std::move(set);

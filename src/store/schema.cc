@@ -43,7 +43,7 @@ std::string sql_type(std::string_view name, std::string_view null = " NOT NULL")
 }
 
 template <class Row, Filled kFilled, class Field>
-ColumnSchema schema_of(const Column<kFilled, Field>& column) {
+ColumnSchema schema_of(const TableColumn<kFilled, Field>& column) {
   std::string type;
   if constexpr (kFilled == Filled::kHidden)
     type = sql_type<typename Field::Value>(column.name);

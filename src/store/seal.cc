@@ -95,7 +95,7 @@ std::string sip_hash(std::string_view bytes, const SealKey& key) {
   return digits;
 }
 
-std::string seal_of(const Artifact& artifact, const SealKey& key) {
+std::string seal_of(const ArtifactRow& artifact, const SealKey& key) {
   std::string text = "hone artifact 1\n";
   for (const std::string& field :
        {artifact.identity, artifact.format, artifact.launch, artifact.configured, artifact.code})

@@ -18,7 +18,7 @@ namespace hone::store {
 using SealKey = std::array<std::uint64_t, 2>;
 
 // 32 lower-case hex digits.
-std::string seal_of(const Artifact& artifact, const SealKey& key);
+std::string seal_of(const ArtifactRow& artifact, const SealKey& key);
 
 // Returns the key in `folder` (file "seal-key"), drawn from the system's random numbers if there is
 // none. If the file can neither be read nor written, or others may read it, the key holds for this

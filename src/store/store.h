@@ -35,7 +35,7 @@ enum class Mode {
   kReadOnly,
 };
 
-struct Options {
+struct StoreOptions {
   std::chrono::milliseconds busy_timeout = std::chrono::seconds(30);  // wait for other writers
   std::optional<SealKey> seal_key = {};                               // none: own_seal_key()
 };
@@ -54,7 +54,8 @@ class Store {
   // Input errors: no such file (read only) or folder, a folder, not an SQLite file, one of another
   // program, made by a newer hone, damaged; read only also an empty one, and one of an older hone,
   // which would have to be brought up to date. Environment errors: no right to read or write.
-  static Result<Store> open(const std::filesystem::path& path, Mode mode, Options options = {});
+  static Result<Store> open(const std::filesystem::path& path, Mode mode,
+                            StoreOptions options = {});
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();
@@ -66,21 +67,21 @@ class Store {
   Status transaction(const std::function<Status()>& work);
 
   // -- what is tuned. Each returns the id of the equal row, made where there is none.
-  Result<Id> intern(const Build& build);          // equal in all fields
-  Result<Id> intern(const Device& device);        // equal in all fields
-  Result<Id> intern(const Operation& operation);  // equal fingerprints
-  Result<Id> intern(const Dispatch& dispatch);    // equal fingerprints; the first name is kept
-  Result<Id> intern(const Program& program);      // equal hashes; the path is brought up to date
+  Result<Id> intern(const BuildRow& build);          // equal in all fields
+  Result<Id> intern(const DeviceRow& device);        // equal in all fields
+  Result<Id> intern(const OperationRow& operation);  // equal fingerprints
+  Result<Id> intern(const DispatchRow& dispatch);    // equal fingerprints; the first name is kept
+  Result<Id> intern(const ProgramRow& program);      // equal hashes; the path is brought up to date
   Status link_dispatch(
       const ProgramDispatch& place);  // replaces the one of that program and dispatch
 
   // Return the row; an input error if there is none.
-  Result<Build> build(Id id);
-  Result<Device> device(Id id);
-  Result<Operation> operation(Id id);
-  Result<Dispatch> dispatch(Id id);
-  Result<Program> program(Id id);
-  Result<std::vector<Program>> programs();
+  Result<BuildRow> build(Id id);
+  Result<DeviceRow> device(Id id);
+  Result<OperationRow> operation(Id id);
+  Result<DispatchRow> dispatch(Id id);
+  Result<ProgramRow> program(Id id);
+  Result<std::vector<ProgramRow>> programs();
   Result<std::vector<ProgramDispatch>> program_dispatches(Id program);  // in order
 
   // -- runs. Rows recorded after begin_run() carry the run's id.
@@ -92,42 +93,42 @@ class Store {
   Status log_event(std::string_view kind, std::string_view text);
   Result<Run> run(Id id);
   Result<std::vector<Run>> runs();  // oldest first
-  Result<std::vector<Event>> events(Id run);
+  Result<std::vector<EventRow>> events(Id run);
 
   // -- candidates
   Result<std::optional<Id>> find_candidate(Id dispatch, Id build, std::string_view provider,
                                            std::string_view configuration);
   // Returns the id of the equal candidate (dispatch, build, provider, configuration), made if there
   // is none.
-  Result<Id> add_candidate(const Candidate& candidate);
-  Result<Candidate> candidate(Id id);
+  Result<Id> add_candidate(const CandidateRow& candidate);
+  Result<CandidateRow> candidate(Id id);
 
   // Returns the results that need not be repeated for a candidate on a device. `device` may be none
   // for a target without one. The measurement is of `phase`.
-  Result<Known> known(Id candidate, std::optional<Id> device, Phase phase = Phase::kSearch,
-                      Reuse reuse = Reuse::kEqualIdentities);
+  Result<KnownResults> known(Id candidate, std::optional<Id> device, Phase phase = Phase::kSearch,
+                             Reuse reuse = Reuse::kEqualIdentities);
 
   // -- results, each written when its step ends
-  Status record(const Artifact& artifact);  // replaces the candidate's artifact
-  Result<Id> record(const Failure& failure);
+  Status record(const ArtifactRow& artifact);  // replaces the candidate's artifact
+  Result<Id> record(const FailureRow& failure);
   Result<Id> record(const VerificationRow& verification);
   Result<Id> record(const Measurement& measurement);
   Result<Id> record(const ProgramMeasurement& measurement);  // replaces that of its id, if any
-  Result<Id> record(const Selection& selection);
+  Result<Id> record(const SelectionRow& selection);
   Result<Id> record(const DispatchResult& result);
-  Status record(const FlagChoice& choice);  // of this run, in place of one before
+  Status record(const FlagChoiceRow& choice);  // of this run, in place of one before
   Status record(const DeviceFact& fact);
 
   // Returns the artifact with its code. An input error if the candidate has none, gc() has removed
   // its code, or `trust` forbids loading it.
-  Result<Artifact> load_artifact(Id candidate, Trust trust = Trust::kOwn);
+  Result<ArtifactRow> load_artifact(Id candidate, Trust trust = Trust::kOwn);
   // Whether the candidate has code that this user's hone compiled.
   Result<bool> is_own(Id candidate);
   Result<std::vector<ProgramMeasurement>> program_measurements(Id program);  // oldest first
-  Result<std::vector<Selection>> selections(const Filter& filter = {});      // oldest first
+  Result<std::vector<SelectionRow>> selections(const Filter& filter = {});   // oldest first
   Result<std::vector<DispatchResult>> dispatch_results(Id run);              // in order
-  Result<std::optional<FlagChoice>> flag_choice(Id run);    // none where none was recorded
-  Result<std::vector<DeviceFact>> device_facts(Id device);  // newest of each name, by name
+  Result<std::optional<FlagChoiceRow>> flag_choice(Id run);  // none where none was recorded
+  Result<std::vector<DeviceFact>> device_facts(Id device);   // newest of each name, by name
 
   // -- leases: work in flight, so that nobody repeats it.
   // Takes or renews the lease on `key` for `ttl`; false while another owner holds it. A lease that
@@ -148,8 +149,8 @@ class Store {
   Result<std::vector<Lease>> leases();  // by key
 
   // -- queries of reports (views.h)
-  Result<std::vector<DispatchRow>> dispatch_rows(const Filter& filter = {});    // by dispatch
-  Result<std::vector<CandidateRow>> candidate_rows(const Filter& filter = {});  // by candidate
+  Result<std::vector<DispatchView>> dispatch_rows(const Filter& filter = {});    // by dispatch
+  Result<std::vector<CandidateView>> candidate_rows(const Filter& filter = {});  // by candidate
   Result<CandidateDetails> details(Id candidate);
 
   // -- care of the file

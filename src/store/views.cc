@@ -68,11 +68,11 @@ ORDER BY c.dispatch_id, c.build_id, c.id, p.device_id
 // Candidate's row with the times of its newest failure, verification and measurement; empty where
 // there is none.
 struct TimedRow {
-  CandidateRow row;
+  CandidateView row;
   std::string failed, verified, measured;
 };
 auto fields_of(TimedRow& timed) {
-  CandidateRow& row = timed.row;
+  CandidateView& row = timed.row;
   return std::tie(row.candidate, row.dispatch, row.dispatch_name, row.operation, row.build,
                   row.compiler, row.flags, row.device, row.device_name, row.provider,
                   row.configuration, row.constraint_set, row.failure_kind, row.failure_message,
@@ -84,7 +84,7 @@ auto fields_of(TimedRow& timed) {
 }
 
 CandidateState state_of(const TimedRow& timed) {
-  const CandidateRow& row = timed.row;
+  const CandidateView& row = timed.row;
   // A failure holds until the same code was right or measured again.
   const bool failed =
       !timed.failed.empty() && timed.failed >= timed.verified && timed.failed >= timed.measured;
@@ -95,13 +95,13 @@ CandidateState state_of(const TimedRow& timed) {
   return row.identity.empty() ? CandidateState::kUntried : CandidateState::kCompiled;
 }
 
-using Rows = std::vector<CandidateRow>;
+using Rows = std::vector<CandidateView>;
 
-bool is_right(const CandidateRow& row) {
+bool is_right(const CandidateView& row) {
   return row.state == CandidateState::kMeasured && row.right.value_or(false);
 }
 
-void count(const CandidateRow& row, DispatchRow& into) {
+void count(const CandidateView& row, DispatchView& into) {
   ++into.candidates;
   if (row.state != CandidateState::kUntried) ++into.tried;
   if (!row.identity.empty()) ++into.compiled;
@@ -132,9 +132,9 @@ double bound_bytes(const std::string& dispatch) {
   return bytes;
 }
 
-std::optional<CandidateRow> fastest(const Rows& rows) {
-  const CandidateRow* best = nullptr;
-  for (const CandidateRow& row : rows) {
+std::optional<CandidateView> fastest(const Rows& rows) {
+  const CandidateView* best = nullptr;
+  for (const CandidateView& row : rows) {
     if (!is_right(row) || row.phase == name_of(Phase::kSentinel)) continue;
     const bool finalist = row.phase == name_of(Phase::kFinalist);
     if (best != nullptr) {
@@ -148,20 +148,20 @@ std::optional<CandidateRow> fastest(const Rows& rows) {
   return *best;
 }
 
-std::optional<CandidateRow> find(const Rows& rows, std::optional<Id> candidate) {
-  for (const CandidateRow& row : rows)
+std::optional<CandidateView> find(const Rows& rows, std::optional<Id> candidate) {
+  for (const CandidateView& row : rows)
     if (row.candidate == candidate) return row;
   return std::nullopt;
 }
 
-std::optional<CandidateRow> default_of(const Rows& rows, std::string_view provider) {
-  for (const CandidateRow& row : rows)
+std::optional<CandidateView> default_of(const Rows& rows, std::string_view provider) {
+  for (const CandidateView& row : rows)
     if (row.is_default && row.median_seconds && (provider.empty() || row.provider == provider))
       return row;
   return std::nullopt;
 }
 
-void compare(DispatchRow& row) {
+void compare(DispatchView& row) {
   if (row.selection && row.selection->speedup) {
     row.speedup = row.selection->speedup;
     row.speedup_low = row.selection->speedup_low;
@@ -178,24 +178,25 @@ void compare(DispatchRow& row) {
 
 // Dispatch's row before its candidates are counted, with its JSON and its operation's.
 struct DescribedRow {
-  DispatchRow row;
+  DispatchView row;
   std::string operation, dispatch;
 };
 auto fields_of(DescribedRow& described) {
-  DispatchRow& row = described.row;
+  DispatchView& row = described.row;
   return std::tie(row.dispatch, row.name, row.fingerprint, row.operation, row.flops, row.bytes,
                   row.kind, described.operation, described.dispatch);
 }
 
-DispatchRow summary(DispatchRow row, const Rows& rows, const std::vector<Selection>& selections) {
-  const CandidateRow& first = rows.front();
+DispatchView summary(DispatchView row, const Rows& rows,
+                     const std::vector<SelectionRow>& selections) {
+  const CandidateView& first = rows.front();
   row.build = first.build;
   row.compiler = first.compiler;
   row.flags = first.flags;
   row.device = first.device;
   row.device_name = first.device_name;
-  for (const CandidateRow& candidate : rows) count(candidate, row);
-  for (const Selection& selection : selections)  // oldest first: the newest stays
+  for (const CandidateView& candidate : rows) count(candidate, row);
+  for (const SelectionRow& selection : selections)  // oldest first: the newest stays
     if (selection.dispatch == row.dispatch && selection.build == row.build &&
         selection.device == row.device)
       row.selection = selection;
@@ -217,13 +218,13 @@ std::string_view name_of(CandidateState state) {
   return name_in(kNames, state);
 }
 
-Result<std::vector<CandidateRow>> Store::candidate_rows(const Filter& filter) {
+Result<std::vector<CandidateView>> Store::candidate_rows(const Filter& filter) {
   HONE_ASSIGN(std::vector<TimedRow> found,
               database_->all<TimedRow>(kCandidateRows, filter.dispatch, filter.build, filter.device,
                                        filter.candidate, filter.program));
-  std::vector<CandidateRow> rows;
+  std::vector<CandidateView> rows;
   for (TimedRow& timed : found) {
-    CandidateRow& row = timed.row;
+    CandidateView& row = timed.row;
     row.is_default =
         row.configuration == kDefaultConfiguration && !takes_anothers_place(row.provider);
     row.state = state_of(timed);
@@ -236,11 +237,11 @@ Result<std::vector<CandidateRow>> Store::candidate_rows(const Filter& filter) {
   return rows;
 }
 
-Result<std::vector<DispatchRow>> Store::dispatch_rows(const Filter& filter) {
+Result<std::vector<DispatchView>> Store::dispatch_rows(const Filter& filter) {
   HONE_ASSIGN(const Rows rows, candidate_rows(filter));
-  HONE_ASSIGN(const std::vector<Selection> selections, this->selections(filter));
+  HONE_ASSIGN(const std::vector<SelectionRow> selections, this->selections(filter));
   std::map<std::tuple<Id, Id, Id>, Rows> groups;
-  for (const CandidateRow& row : rows)
+  for (const CandidateView& row : rows)
     groups[{row.dispatch, row.build, row.device.value_or(0)}].push_back(row);
 
   HONE_ASSIGN(std::vector<DescribedRow> dispatches,
@@ -251,7 +252,7 @@ Result<std::vector<DispatchRow>> Store::dispatch_rows(const Filter& filter) {
                   "WHERE (?1 IS NULL OR d.id = ?1) AND (?2 IS NULL OR d.id IN "
                   "(SELECT dispatch_id FROM program_dispatch WHERE program_id = ?2)) ORDER BY d.id",
                   filter.dispatch, filter.program));
-  std::vector<DispatchRow> summaries;
+  std::vector<DispatchView> summaries;
   for (auto& [named, operation, dispatch] : dispatches) {
     named.input_type = input_type(operation);
     named.bound_bytes = bound_bytes(dispatch);
@@ -273,15 +274,16 @@ Result<CandidateDetails> Store::details(Id id) {
     HONE_ASSIGN(details.operation, operation(*details.dispatch.operation));
   }
   HONE_ASSIGN(details.build, build(details.candidate.build));
-  HONE_ASSIGN(details.artifact, select_first<Artifact>(*database_, "WHERE candidate_id = ?", id));
+  HONE_ASSIGN(details.artifact,
+              select_first<ArtifactRow>(*database_, "WHERE candidate_id = ?", id));
   const Id dispatch = details.candidate.dispatch;
   const std::string identity = details.artifact ? details.artifact->identity : "";
   HONE_ASSIGN(details.failures,
-              select_all<Failure>(*database_,
-                                  "WHERE candidate_id = ?1 OR (identity = ?2 AND identity <> '' "
-                                  "AND (SELECT dispatch_id FROM candidate "
-                                  "WHERE id = candidate_id) = ?3) ORDER BY created, id",
-                                  id, identity, dispatch));
+              select_all<FailureRow>(*database_,
+                                     "WHERE candidate_id = ?1 OR (identity = ?2 AND identity <> '' "
+                                     "AND (SELECT dispatch_id FROM candidate "
+                                     "WHERE id = candidate_id) = ?3) ORDER BY created, id",
+                                     id, identity, dispatch));
   if (!details.artifact) return details;
   constexpr std::string_view kOfCode =
       "WHERE dispatch_id = ? AND identity = ? ORDER BY created, id";
@@ -290,21 +292,21 @@ Result<CandidateDetails> Store::details(Id id) {
   HONE_ASSIGN(details.measurements,
               select_all<Measurement>(*database_, kOfCode, dispatch, identity));
   HONE_ASSIGN(details.devices,
-              select_all<Device>(*database_,
-                                 "WHERE id IN (SELECT device_id FROM verification "
-                                 "WHERE dispatch_id = ?1 AND identity = ?2 "
-                                 "UNION SELECT device_id FROM measurement "
-                                 "WHERE dispatch_id = ?1 AND identity = ?2 "
-                                 "UNION SELECT device_id FROM failure WHERE candidate_id = ?3) "
-                                 "ORDER BY id",
-                                 dispatch, identity, id));
-  HONE_ASSIGN(const std::vector<Candidate> equal,
-              select_all<Candidate>(*database_,
-                                    "WHERE dispatch_id = ? AND id <> ? AND id IN "
-                                    "(SELECT candidate_id FROM artifact WHERE identity = ?) "
+              select_all<DeviceRow>(*database_,
+                                    "WHERE id IN (SELECT device_id FROM verification "
+                                    "WHERE dispatch_id = ?1 AND identity = ?2 "
+                                    "UNION SELECT device_id FROM measurement "
+                                    "WHERE dispatch_id = ?1 AND identity = ?2 "
+                                    "UNION SELECT device_id FROM failure WHERE candidate_id = ?3) "
                                     "ORDER BY id",
-                                    dispatch, id, identity));
-  for (const Candidate& other : equal) details.equal_code.push_back(other.id);
+                                    dispatch, identity, id));
+  HONE_ASSIGN(const std::vector<CandidateRow> equal,
+              select_all<CandidateRow>(*database_,
+                                       "WHERE dispatch_id = ? AND id <> ? AND id IN "
+                                       "(SELECT candidate_id FROM artifact WHERE identity = ?) "
+                                       "ORDER BY id",
+                                       dispatch, id, identity));
+  for (const CandidateRow& other : equal) details.equal_code.push_back(other.id);
   return details;
 }
 

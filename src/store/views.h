@@ -33,7 +33,7 @@ std::string_view name_of(CandidateState state);  // "untried", ...
 // Candidate on a device. A candidate has a row for each device that its dispatch and build have
 // results on, else one row without a device. The measurement is the newest of the best phase:
 // finalist, else search, else sentinel.
-struct CandidateRow {
+struct CandidateView {
   Id candidate = 0;
   Id dispatch = 0;
   std::string dispatch_name{};
@@ -74,7 +74,7 @@ struct CandidateRow {
 };
 
 // Dispatch under one build on one device: the rows of `hone store list`.
-struct DispatchRow {
+struct DispatchView {
   Id dispatch = 0;
   std::string name{};
   std::string fingerprint{};
@@ -96,38 +96,39 @@ struct DispatchRow {
   std::int64_t wrong = 0;
   std::int64_t measured = 0;
   std::map<std::string, std::int64_t> failed{};  // by kind; wrong ones are not in it
-  std::optional<CandidateRow> default_row{};  // measured default of the same provider as the best
+  std::optional<CandidateView> default_row{};  // measured default of the same provider as the best
   // Winner of the newest selection. Without a selection, the fastest correct candidate, among the
   // finalists if there are any: a lucky sample of the search does not beat them.
-  std::optional<CandidateRow> best{};
+  std::optional<CandidateView> best{};
   std::optional<double>
       speedup{};  // of best over default_row: the selection's, else their medians'
   std::optional<double> speedup_low{};
   std::optional<double> speedup_high{};
-  std::optional<Selection> selection{};
+  std::optional<SelectionRow> selection{};
 };
 
 // Stored results of a candidate on a device. A missing piece is yet to be done.
-struct Known {
-  std::optional<Artifact> artifact{};  // without its code
-  std::optional<Failure> failure{};  // newest one that still holds: of compiling where there is no
-                                     // artifact, of running this code on the device where there is
+struct KnownResults {
+  std::optional<ArtifactRow> artifact{};  // without its code
+  std::optional<FailureRow>
+      failure{};  // newest one that still holds: of compiling where there is no
+                  // artifact, of running this code on the device where there is
   std::optional<VerificationRow> verification{};  // newest
   std::optional<Measurement> measurement{};       // newest of the phase asked for
 };
 
 // Everything of one candidate: `hone show ID`.
 struct CandidateDetails {
-  Candidate candidate{};
-  Dispatch dispatch{};
-  std::optional<Operation> operation{};
-  Build build{};
-  std::optional<Artifact> artifact{};  // without its code
-  std::vector<Failure> failures{};     // each list oldest first
+  CandidateRow candidate{};
+  DispatchRow dispatch{};
+  std::optional<OperationRow> operation{};
+  BuildRow build{};
+  std::optional<ArtifactRow> artifact{};  // without its code
+  std::vector<FailureRow> failures{};     // each list oldest first
   std::vector<VerificationRow> verifications{};
   std::vector<Measurement> measurements{};
-  std::vector<Device> devices{};  // that the lists name
-  std::vector<Id> equal_code{};   // other candidates of the dispatch with the same artifact
+  std::vector<DeviceRow> devices{};  // that the lists name
+  std::vector<Id> equal_code{};      // other candidates of the dispatch with the same artifact
 };
 
 // Findings of check().

@@ -1,5 +1,5 @@
 // Measurement protocols as data. Times measured under other constants or another version are never
-// compared with these. They are part of the device identity (store::Device).
+// compared with these. They are part of the device identity (store::DeviceRow).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

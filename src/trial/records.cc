@@ -58,8 +58,8 @@ store::Timing timing_of(std::span<const double> samples, int launches_per_sample
   return timing;
 }
 
-store::Operation operation_row(const problem::Operation& operation) {
-  store::Operation row;
+store::OperationRow operation_row(const problem::Operation& operation) {
+  store::OperationRow row;
   row.fingerprint = problem::fingerprint(operation);
   row.kind = problem::name_of(operation.kind);
   row.description = problem::describe(operation);
@@ -69,11 +69,11 @@ store::Operation operation_row(const problem::Operation& operation) {
   return row;
 }
 
-store::Dispatch dispatch_row(const problem::Dispatch& dispatch,
-                             std::optional<store::Id> operation) {
+store::DispatchRow dispatch_row(const problem::Dispatch& dispatch,
+                                std::optional<store::Id> operation) {
   nlohmann::json json = dispatch;
   json.erase("source");
-  store::Dispatch row;
+  store::DispatchRow row;
   row.fingerprint = problem::fingerprint(dispatch);
   row.name = dispatch.name;
   row.operation = operation;
@@ -87,7 +87,7 @@ Result<store::Id> intern_dispatch(store::Store& store, const problem::Dispatch& 
   return store.intern(dispatch_row(dispatch, operation));
 }
 
-Result<problem::Dispatch> dispatch_from(const store::Dispatch& row) {
+Result<problem::Dispatch> dispatch_from(const store::DispatchRow& row) {
   nlohmann::json json = nlohmann::json::parse(row.json, nullptr, /*allow_exceptions=*/false);
   if (json.is_object()) json["source"] = row.source;
   auto dispatch = decode_json<problem::Dispatch>(json);
@@ -96,9 +96,9 @@ Result<problem::Dispatch> dispatch_from(const store::Dispatch& row) {
   return std::move(*dispatch);
 }
 
-store::Artifact artifact_row(store::Id candidate, const provider::Artifact& artifact,
-                             double compile_seconds) {
-  store::Artifact row;
+store::ArtifactRow artifact_row(store::Id candidate, const provider::Artifact& artifact,
+                                double compile_seconds) {
+  store::ArtifactRow row;
   row.candidate = candidate;
   row.identity = provider::identity(artifact);
   row.format = artifact.format;
@@ -132,7 +132,7 @@ Status record_compiled(store::Store& store, store::Id candidate,
                        const CompiledCandidate& compiled) {
   if (compiled.artifact)
     return store.record(artifact_row(candidate, *compiled.artifact, compiled.seconds));
-  store::Failure row;
+  store::FailureRow row;
   row.candidate = candidate;
   row.kind = provider::name_of(compiled.artifact.error().kind);
   row.message = compiled.artifact.error().message;
@@ -141,7 +141,7 @@ Status record_compiled(store::Store& store, store::Id candidate,
   return {};
 }
 
-Result<provider::Artifact> artifact_from(const store::Artifact& row) {
+Result<provider::Artifact> artifact_from(const store::ArtifactRow& row) {
   const auto launch = decode_json<provider::Launch>(
       nlohmann::json::parse(row.launch, nullptr, /*allow_exceptions=*/false));
   if (!launch)
@@ -175,7 +175,7 @@ store::VerificationRow verification_row(const measure::Verification& verificatio
   return row;
 }
 
-bool still_holds(const store::Failure& failure, std::optional<store::Id> this_run,
+bool still_holds(const store::FailureRow& failure, std::optional<store::Id> this_run,
                  bool retry_failed) {
   const auto kind = provider::failure_kind_from(failure.kind);
   if (!kind || (this_run && failure.run == this_run)) return true;

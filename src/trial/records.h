@@ -18,16 +18,17 @@ namespace hone::trial {
 store::Timing timing_of(std::span<const double> samples, int launches_per_sample = 1,
                         int dropped = 0);
 
-store::Operation operation_row(const problem::Operation& operation);
-store::Dispatch dispatch_row(const problem::Dispatch& dispatch, std::optional<store::Id> operation);
+store::OperationRow operation_row(const problem::Operation& operation);
+store::DispatchRow dispatch_row(const problem::Dispatch& dispatch,
+                                std::optional<store::Id> operation);
 // Stores the rows of the dispatch and of its root; returns the dispatch's id.
 Result<store::Id> intern_dispatch(store::Store& store, const problem::Dispatch& dispatch);
 // Reads a dispatch from its row; an input error if the row is malformed.
-Result<problem::Dispatch> dispatch_from(const store::Dispatch& row);
-store::Artifact artifact_row(store::Id candidate, const provider::Artifact& artifact,
-                             double compile_seconds);
+Result<problem::Dispatch> dispatch_from(const store::DispatchRow& row);
+store::ArtifactRow artifact_row(store::Id candidate, const provider::Artifact& artifact,
+                                double compile_seconds);
 // Reads an artifact from its row; an input error if its launch is malformed.
-Result<provider::Artifact> artifact_from(const store::Artifact& row);
+Result<provider::Artifact> artifact_from(const store::ArtifactRow& row);
 store::VerificationRow verification_row(const measure::Verification& verification,
                                         const std::vector<problem::Binding>& bindings);
 
@@ -40,7 +41,7 @@ store::Measurement measurement_row(store::Id dispatch, const std::string& identi
 // Whether a stored failure still applies to its candidate, so that nothing is retried. It does not
 // if another run met an accident. With `retry_failed` it does not either if another run's failure
 // may differ next time. Failures of `this_run` always apply.
-bool still_holds(const store::Failure& failure, std::optional<store::Id> this_run,
+bool still_holds(const store::FailureRow& failure, std::optional<store::Id> this_run,
                  bool retry_failed);
 
 // Median ratio of the times of `samples` to those of `baseline` in the same rounds. Nothing if they

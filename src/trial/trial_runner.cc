@@ -17,7 +17,7 @@ constexpr double kWorthCompilingAgain = 1.2;
 }  // namespace
 
 Status TrialRunner::recall(Trial& trial) {
-  HONE_ASSIGN(const store::Known known,
+  HONE_ASSIGN(const store::KnownResults known,
               services_.store.known(trial.candidate, services_.device, store::Phase::kSearch,
                                     services_.reuse));
   trial.state = State::kProposed;
@@ -66,7 +66,7 @@ Status TrialRunner::recall(Trial& trial) {
   return {};
 }
 
-Result<bool> TrialRunner::may_be_loaded(store::Id candidate, const store::Artifact& artifact) {
+Result<bool> TrialRunner::may_be_loaded(store::Id candidate, const store::ArtifactRow& artifact) {
   // Code that was compiled for another candidate (Reuse::kAny) must not be loaded for this one.
   if (!artifact.has_code || artifact.candidate != candidate) return false;
   if (services_.trust == store::Trust::kAnyone) return true;
@@ -269,7 +269,8 @@ Status TrialRunner::verify(KernelRunner& runner, Trial& trial, RunnerKernel& ker
 }
 
 Result<provider::Artifact> TrialRunner::artifact(store::Id candidate) {
-  HONE_ASSIGN(const store::Artifact row, services_.store.load_artifact(candidate, services_.trust));
+  HONE_ASSIGN(const store::ArtifactRow row,
+              services_.store.load_artifact(candidate, services_.trust));
   return artifact_from(row);
 }
 
@@ -296,7 +297,7 @@ Status TrialRunner::record_samples(const std::string& identity,
 
 Status TrialRunner::fail(Trial& trial, const provider::Failure& failure, double seconds) {
   trial.fail(failure);
-  store::Failure row;
+  store::FailureRow row;
   row.candidate = trial.candidate;
   if (!trial.identity.empty()) row.device = services_.device;
   row.identity = trial.identity;

@@ -115,7 +115,7 @@ class TrialRunner {
   Result<bool> still_claims(Trial& trial, const std::string& key);
   Status give_back(const std::string& key);
   std::string code_key(const Trial& trial) const;
-  Result<bool> may_be_loaded(store::Id candidate, const store::Artifact& artifact);
+  Result<bool> may_be_loaded(store::Id candidate, const store::ArtifactRow& artifact);
   Status record_code(Trial& trial, CompiledCandidate finished);
 
   Services services_;

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "plan/policy.h"
-#include "tune/lane_reduction.h"
 #include "tune/program/spec_entries.h"
 
 namespace hone::tune {
@@ -27,6 +26,21 @@ std::vector<std::vector<DispatchAtSize>> take_replaced(std::vector<DispatchAtSiz
   }
 }
 
+// Returns the input with the most dimensions: vectors are loaded from it.
+const problem::Operand* largest_input(const problem::Operation& root) {
+  const problem::Operand* largest = nullptr;
+  for (const problem::Operand& operand : root.operands)
+    if (!operand.output && (largest == nullptr || operand.loops.size() > largest->loops.size()))
+      largest = &operand;
+  return largest;
+}
+
+bool reduces_along_rows(const problem::Operation& root) {
+  const problem::Operand* const input = largest_input(root);
+  if (input == nullptr || input->loops.empty() || input->loops.back() < 0) return false;
+  return root.loops[static_cast<std::size_t>(input->loops.back())].reduction;
+}
+
 }  // namespace
 
 FlagBaseline::FlagBaseline(const Context& context, const std::vector<problem::SizeSet>& sizes)
@@ -38,7 +52,7 @@ FlagBaseline::FlagBaseline(const Context& context, const std::vector<problem::Si
 }
 
 Status FlagBaseline::load(const FlagSet& flags, const std::shared_ptr<const std::string>& bytes) {
-  const Baseline before = context_->baseline;
+  const BaselineFlags before = context_->baseline;
   if (!flags.flags.empty()) HONE_TRY(add(flags));
   for (ProgramTuning& tuning : tunings_) {
     Status loaded = tuning.load(bytes);
@@ -50,7 +64,7 @@ Status FlagBaseline::load(const FlagSet& flags, const std::shared_ptr<const std:
 }
 
 Status FlagBaseline::add(const FlagSet& set) {
-  Baseline& baseline = context_->baseline;
+  BaselineFlags& baseline = context_->baseline;
   FlagSet& extra = baseline.extra_flags;
   extra.name = joined_label(extra.name, set.name);
   extra.flags = joined(std::move(extra.flags), set.flags);
@@ -266,6 +280,18 @@ bool FlagBaseline::drop_what_one_leaves_out() {
 // A build's id hashes its content, so it is the same at each size; dispatch ids are not.
 const VerifiedBuild* FlagBaseline::find(const ProgramTuning& tuning, const Build& build) {
   return find_build(tuning.result().proven.builds, build.id());
+}
+
+bool reduces_along_lanes(const problem::Dispatch& dispatch) {
+  const problem::Operation& root = dispatch.root;
+  const bool floating = std::ranges::any_of(root.operands, [](const problem::Operand& operand) {
+    return operand.output && problem::is_float(operand.type.element);
+  });
+  if (!floating) return false;
+  if (root.kind == problem::OperationKind::kAttention || root.name == "linalg.softmax") return true;
+  return (root.kind == problem::OperationKind::kReduction ||
+          root.kind == problem::OperationKind::kMatvec) &&
+         reduces_along_rows(root);
 }
 
 }  // namespace hone::tune

@@ -25,8 +25,8 @@ Status ProgramTuning::load(std::shared_ptr<const std::string> bytes, References 
   bytes_ = std::move(bytes);
   HONE_TRY(split(references));
   HONE_TRY(choose_function());
-  HONE_ASSIGN(result_.program_id,
-              context_.store.intern(store::Program{0, result_.program.hash, options.input, "{}"}));
+  HONE_ASSIGN(result_.program_id, context_.store.intern(store::ProgramRow{0, result_.program.hash,
+                                                                          options.input, "{}"}));
   result_.not_tuned.clear();
   if (const int configured = result_.program.configured_operations; configured > 0)
     context_.note_once(
@@ -418,7 +418,7 @@ Status ProgramTuning::record(const VerifiedBuild* best) {
     for (const store::ProgramMeasurement& row : rows) HONE_TRY(context_.store.record(row));
   }
   for (TunedDispatch& tuned : result_.tuned) {
-    store::Selection& selection = tuned.selection;
+    store::SelectionRow& selection = tuned.selection;
     selection.dispatch = tuned.id;
     selection.build = context_.baseline.build;
     selection.device = context_.device;

@@ -18,8 +18,8 @@ namespace hone::tune {
 struct TuningResult {
   std::vector<ProgramTuningResult> at_sizes;  // one for each set of sizes
   store::Id run = 0;
-  Baseline baseline;     // that the dispatches of at_sizes were tuned under
-  MachineCheck machine;  // before the first measurement
+  BaselineFlags baseline;  // that the dispatches of at_sizes were tuned under
+  MachineCheck machine;    // before the first measurement
   // Spec text: it compiles, and its entries apply to what they were verified for. Empty without an
   // entry.
   std::string spec;

@@ -1,5 +1,5 @@
-// Janitors: processes that clean up when the worker that started them cannot; and a worker that runs
-// another program, with its janitors.
+// Janitors: processes that clean up when the worker that started them cannot; and a worker that
+// runs another program, with its janitors.
 #pragma once
 
 #include <string>

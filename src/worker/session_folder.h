@@ -1,5 +1,5 @@
-// Folders of temporary files that are removed even if their maker is killed: a worker session's, and
-// the tuner's own.
+// Folders of temporary files that are removed even if their maker is killed: a worker session's,
+// and the tuner's own.
 #pragma once
 
 #include <filesystem>

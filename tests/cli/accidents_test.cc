@@ -24,7 +24,7 @@ class Accidents : public RunningTune {
   void record_failure(const nlohmann::json& row, std::string_view kind) const {
     auto store = store::Store::open(folder() / "hone.db", store::Mode::kReadWrite);
     ASSERT_TRUE(store);
-    store::Failure failure;
+    store::FailureRow failure;
     failure.candidate = row["candidate"];
     failure.device = row["device"].get<store::Id>();
     failure.identity = row["identity"];

@@ -24,7 +24,7 @@ class ForeignStore : public HoneCommand {
             "--threads", "1",        "--quiet"};
   }
   store::Store open_as_stranger(const std::string& name) const {
-    store::Options options;
+    store::StoreOptions options;
     options.seal_key = kStranger;
     return *store::Store::open(folder() / name, store::Mode::kReadWrite, options);
   }
@@ -35,9 +35,9 @@ class ForeignStore : public HoneCommand {
     store::Store store = open_as_stranger(name);
     const auto rows = store.candidate_rows();
     ASSERT_TRUE(rows);
-    for (const store::CandidateRow& row : *rows) {
+    for (const store::CandidateView& row : *rows) {
       if (row.provider != "iree") continue;
-      store::Artifact artifact = *store.load_artifact(row.candidate, store::Trust::kAnyone);
+      store::ArtifactRow artifact = *store.load_artifact(row.candidate, store::Trust::kAnyone);
       artifact.code = crash;
       artifact.launch = R"({"entry":"kernel","ordinal":0,"grid":[1,1,1],"block":[1,1,1],)"
                         R"("shared_bytes":0,"constants":[]})";
@@ -59,7 +59,7 @@ TEST_F(ForeignStore, ItsCodeIsCompiledAgain) {
     ASSERT_TRUE(store);
     const auto rows = store->candidate_rows();
     ASSERT_TRUE(rows);
-    for (const store::CandidateRow& row : *rows) {
+    for (const store::CandidateView& row : *rows) {
       EXPECT_NE(row.state, store::CandidateState::kFailed) << row.failure_message;
       if (row.is_default && row.provider == "iree") {
         EXPECT_TRUE(*store->is_own(row.candidate));
@@ -87,19 +87,19 @@ TEST_F(ForeignStore, ItsWordsAreQuotedWhereTheyAreWrittenIntoAScript) {
     problem::Dispatch dispatch;
     dispatch.name = "name\ntouch pwned #";
     const store::Id dispatch_id =
-        *store.intern(store::Dispatch{.fingerprint = "d",
-                                      .name = dispatch.name,
-                                      .source = "",
-                                      .json = nlohmann::json(dispatch).dump()});
+        *store.intern(store::DispatchRow{.fingerprint = "d",
+                                         .name = dispatch.name,
+                                         .source = "",
+                                         .json = nlohmann::json(dispatch).dump()});
     const store::Id build = *store.intern(
-        store::Build{.compiler = "iree", .flags = nlohmann::json(flags).dump(), .target = "{}"});
+        store::BuildRow{.compiler = "iree", .flags = nlohmann::json(flags).dump(), .target = "{}"});
     candidate = *store.add_candidate(
         {.dispatch = dispatch_id, .build = build, .provider = "iree", .configuration = "{}"});
-    ASSERT_TRUE(store.record(store::Artifact{.candidate = candidate,
-                                             .identity = "e",
-                                             .format = "elf; touch pwned",
-                                             .launch = nlohmann::json(problem::Launch{}).dump(),
-                                             .code = "code"}));
+    ASSERT_TRUE(store.record(store::ArtifactRow{.candidate = candidate,
+                                                .identity = "e",
+                                                .format = "elf; touch pwned",
+                                                .launch = nlohmann::json(problem::Launch{}).dump(),
+                                                .code = "code"}));
   }
   const Ran shown = hone({"show", std::to_string(candidate), "--out", "shown"});
   ASSERT_EQ(shown.exit_code, 0) << shown.err;

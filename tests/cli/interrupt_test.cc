@@ -100,7 +100,7 @@ std::vector<std::string> flag_rows(const std::filesystem::path& file) {
   if (!store) return names;
   const auto programs = store->programs();
   if (!programs) return names;
-  for (const store::Program& program : *programs) {
+  for (const store::ProgramRow& program : *programs) {
     const auto rows = store->program_measurements(program.id);
     if (!rows) continue;
     for (const store::ProgramMeasurement& row : *rows)

@@ -14,20 +14,21 @@ namespace {
 
 Status fill(Store& store, int dispatches) {
   HONE_ASSIGN(const Id build,
-              store.intern(Build{.compiler = "iree", .flags = "[]", .target = "{}"}));
+              store.intern(BuildRow{.compiler = "iree", .flags = "[]", .target = "{}"}));
   HONE_ASSIGN(const Id device,
-              store.intern(Device{.name = "cpu", .driver = "6", .protocol = "{}"}));
-  HONE_ASSIGN(const Id program, store.intern(Program{.hash = "p", .path = "p.mlir", .json = "{}"}));
+              store.intern(DeviceRow{.name = "cpu", .driver = "6", .protocol = "{}"}));
+  HONE_ASSIGN(const Id program,
+              store.intern(ProgramRow{.hash = "p", .path = "p.mlir", .json = "{}"}));
   HONE_TRY(store.begin_run(Run{.command = "hone tune", .version = "0", .program = program}));
   HONE_TRY(store.log_event("openblas", "not there"));
   for (int i = 0; i < dispatches; ++i) {
     HONE_ASSIGN(const Id operation,
-                store.intern(Operation{.fingerprint = fmt::format("o{}", i), .json = "{}"}));
-    HONE_ASSIGN(const Id dispatch, store.intern(Dispatch{.fingerprint = fmt::format("d{}", i),
-                                                         .name = "matmul",
-                                                         .operation = operation,
-                                                         .source = fmt::format("source {}", i),
-                                                         .json = "{}"}));
+                store.intern(OperationRow{.fingerprint = fmt::format("o{}", i), .json = "{}"}));
+    HONE_ASSIGN(const Id dispatch, store.intern(DispatchRow{.fingerprint = fmt::format("d{}", i),
+                                                            .name = "matmul",
+                                                            .operation = operation,
+                                                            .source = fmt::format("source {}", i),
+                                                            .json = "{}"}));
     HONE_TRY(store.link_dispatch({program, dispatch, i, 1}));
     for (const char* configuration : {"{}", R"({"tile":8})"}) {
       HONE_ASSIGN(const Id candidate, store.add_candidate({.dispatch = dispatch,
@@ -35,22 +36,22 @@ Status fill(Store& store, int dispatches) {
                                                            .provider = "iree",
                                                            .configuration = configuration}));
       const std::string identity = fmt::format("e{}", candidate);
-      HONE_TRY(store.record(Artifact{.candidate = candidate,
-                                     .identity = identity,
-                                     .format = "elf",
-                                     .launch = "{}",
-                                     .code = "code " + identity}));
+      HONE_TRY(store.record(ArtifactRow{.candidate = candidate,
+                                        .identity = identity,
+                                        .format = "elf",
+                                        .launch = "{}",
+                                        .code = "code " + identity}));
       HONE_TRY(store.record(VerificationRow{
           .dispatch = dispatch, .identity = identity, .device = device, .right = true}));
       const Timing timing{.samples = {1.0, 1.5}, .launches_per_sample = 2, .median = 1.25};
       HONE_TRY(store.record(Measurement{
           .dispatch = dispatch, .identity = identity, .device = device, .timing = timing}));
-      HONE_TRY(store.record(Failure{.candidate = candidate, .kind = "wrong", .message = "so"}));
-      HONE_TRY(store.record(Selection{.dispatch = dispatch,
-                                      .build = build,
-                                      .device = device,
-                                      .winner = candidate,
-                                      .ties = {candidate}}));
+      HONE_TRY(store.record(FailureRow{.candidate = candidate, .kind = "wrong", .message = "so"}));
+      HONE_TRY(store.record(SelectionRow{.dispatch = dispatch,
+                                         .build = build,
+                                         .device = device,
+                                         .winner = candidate,
+                                         .ties = {candidate}}));
       HONE_TRY(store.record(ProgramMeasurement{.program = program,
                                                .build = build,
                                                .device = device,
@@ -167,7 +168,7 @@ void read_all(Store& store) {
   if (const auto rows = store.candidate_rows()) {
     (void)export_csv(*rows);
     (void)export_json(*rows).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    for (const CandidateRow& row : *rows) {
+    for (const CandidateView& row : *rows) {
       (void)store.details(row.candidate);
       (void)store.load_artifact(row.candidate);
       (void)store.known(row.candidate, 1);
@@ -215,7 +216,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
                 "the folder takes files");
   if (how == 2) change_tables(theirs, input);
   {
-    const store::Options patience{.busy_timeout = std::chrono::milliseconds(0)};
+    const store::StoreOptions patience{.busy_timeout = std::chrono::milliseconds(0)};
     if (auto store = Store::open(theirs, Mode::kReadOnly, patience)) read_all(*store);
     auto store = Store::open(mine, Mode::kReadWrite, patience);
     fuzz::require(store.has_value(), "a good store opens");

@@ -85,8 +85,8 @@ TEST_F(MadeUpDevice, VerifiesAndMeasuresInItsOwnMemory) {
   ASSERT_TRUE(tuned.payload) << tuned.selection.reason;
   EXPECT_EQ(tuned.payload->json, "tile=8");
   EXPECT_NEAR(*tuned.selection.speedup, 1.3, 0.01);
-  const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
-  for (const store::CandidateRow& row : rows) EXPECT_EQ(row.right, true) << row.configuration;
+  const std::vector<store::CandidateView> rows = store_.candidate_rows().value();
+  for (const store::CandidateView& row : rows) EXPECT_EQ(row.right, true) << row.configuration;
 
   EXPECT_THAT(log_.opened, testing::AllOf(Not(IsEmpty()), Each(1)));  // its index
   EXPECT_GT(log_.uploads, 0);

@@ -44,12 +44,12 @@ class MadeUpProvider : public testing::Test {
     tune::Context context{options_, provider_, compiler, runner, store_, observer_};
     // However busy the machine is, the budget is so many looks at the clock.
     context.clock = [seconds = 0.0]() mutable { return seconds += 0.1; };
-    store::Build build;
+    store::BuildRow build;
     HONE_ASSIGN(build.compiler, compiler.ask(provider::jobs::kRevision));
     build.flags = "[]";
     build.target = "{}";
     HONE_ASSIGN(context.baseline.build, store_.intern(build));
-    store::Device device;
+    store::DeviceRow device;
     device.name = "this CPU";
     device.protocol = "{}";
     HONE_ASSIGN(context.device, store_.intern(device));
@@ -75,9 +75,9 @@ TEST_F(MadeUpProvider, TunesADispatchToItsEnd) {
   ASSERT_TRUE(tuned) << tuned.error().message;
   ASSERT_EQ(tuned->tuned.size(), 1u) << observer_.notes;
 
-  const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
+  const std::vector<store::CandidateView> rows = store_.candidate_rows().value();
   EXPECT_EQ(rows.size(), 7u);  // the default too
-  for (const store::CandidateRow& row : rows) {
+  for (const store::CandidateView& row : rows) {
     EXPECT_EQ(row.provider, "plain_c");
     EXPECT_EQ(row.state, store::CandidateState::kMeasured) << row.failure_message;
     EXPECT_TRUE(row.right.value_or(false)) << row.tolerance;

@@ -24,23 +24,23 @@ using testing::SizeIs;
 class GpuReportTest : public testing::Test {
  protected:
   GpuReportTest() {
-    build_ = *store_.intern(store::Build{.compiler = "IREE", .flags = "[]", .target = "{}"});
+    build_ = *store_.intern(store::BuildRow{.compiler = "IREE", .flags = "[]", .target = "{}"});
     device_ =
-        *store_.intern(store::Device{.name = "NVIDIA H200", .driver = "13", .protocol = "{}"});
-    const Id operation = *store_.intern(store::Operation{
+        *store_.intern(store::DeviceRow{.name = "NVIDIA H200", .driver = "13", .protocol = "{}"});
+    const Id operation = *store_.intern(store::OperationRow{
         .fingerprint = "op",
         .kind = "matmul",
         .description = "matmul 1024x1024x1024 f16,f16->f32",
         .json = R"({"operands":[{"type":{"element":"f16"}},{"type":{"element":"f16"}}]})",
         .flops = 2147483648.0,
         .bytes = 0});
-    dispatch_ = *store_.intern(store::Dispatch{
+    dispatch_ = *store_.intern(store::DispatchRow{
         .fingerprint = "d",
         .name = "main_dispatch_0",
         .operation = operation,
         .source = "source",
         .json = R"({"bindings":[{"bytes":2097152},{"bytes":2097152},{"bytes":4194304}]})"});
-    program_ = *store_.intern(store::Program{.hash = "p", .path = "p.mlir", .json = "{}"});
+    program_ = *store_.intern(store::ProgramRow{.hash = "p", .path = "p.mlir", .json = "{}"});
     EXPECT_TRUE(store_.link_dispatch({program_, dispatch_, 0, 1}));
     fact(store::kPeakFact, 60e12);
     fact(store::kMatrixPeakFact, 150e12);
@@ -68,7 +68,7 @@ class GpuReportTest : public testing::Test {
     const auto library = kTitles.find(provider);
     const std::string identity =
         (library != kTitles.end() ? library->second + " 13.0.2, " : provider) + configuration;
-    EXPECT_TRUE(store_.record(store::Artifact{
+    EXPECT_TRUE(store_.record(store::ArtifactRow{
         .candidate = id,
         .identity = identity,
         .format = library != kTitles.end() ? std::string(store::kLibraryFormat) : "f",
@@ -88,14 +88,14 @@ class GpuReportTest : public testing::Test {
     return id;
   }
   void select(Id winner, double speedup) {
-    EXPECT_TRUE(store_.record(store::Selection{.dispatch = dispatch_,
-                                               .build = build_,
-                                               .device = device_,
-                                               .winner = winner,
-                                               .ties = {winner},
-                                               .speedup = speedup,
-                                               .speedup_low = speedup,
-                                               .speedup_high = speedup}));
+    EXPECT_TRUE(store_.record(store::SelectionRow{.dispatch = dispatch_,
+                                                  .build = build_,
+                                                  .device = device_,
+                                                  .winner = winner,
+                                                  .ties = {winner},
+                                                  .speedup = speedup,
+                                                  .speedup_low = speedup,
+                                                  .speedup_high = speedup}));
   }
   GpuReport report(const std::map<Id, Spent>& spent = {}) {
     auto report = gpu_report(store_, program_, build_, device_, spent, {{"cublaslt", "cuBLASLt"}});
@@ -222,7 +222,7 @@ TEST_F(GpuReportTest, AFullClockIsNoNews) {
 }
 
 TEST(RooflineTest, IsJudgedByTheTypeAndKindOfTheRoot) {
-  store::DispatchRow row;
+  store::DispatchView row;
   row.kind = "convolution";
   row.input_type = "bf16";
   EXPECT_TRUE(runs_on_matrix_units(row));

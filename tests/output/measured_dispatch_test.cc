@@ -16,27 +16,27 @@ using store::Id;
 class MeasuredDispatchTest : public testing::Test {
  protected:
   MeasuredDispatchTest() {
-    build_ = *store_.intern(store::Build{.compiler = "IREE", .flags = "[]", .target = "{}"});
-    device_ = *store_.intern(store::Device{.name = "CPU", .driver = "", .protocol = "{}"});
-    program_ = *store_.intern(store::Program{.hash = "p", .path = "p.mlir", .json = "{}"});
-    operation_ = *store_.intern(store::Operation{.fingerprint = "op",
-                                                 .kind = "matmul",
-                                                 .description = "matmul",
-                                                 .json = "{}",
-                                                 .flops = 1e9,
-                                                 .bytes = 0});
+    build_ = *store_.intern(store::BuildRow{.compiler = "IREE", .flags = "[]", .target = "{}"});
+    device_ = *store_.intern(store::DeviceRow{.name = "CPU", .driver = "", .protocol = "{}"});
+    program_ = *store_.intern(store::ProgramRow{.hash = "p", .path = "p.mlir", .json = "{}"});
+    operation_ = *store_.intern(store::OperationRow{.fingerprint = "op",
+                                                    .kind = "matmul",
+                                                    .description = "matmul",
+                                                    .json = "{}",
+                                                    .flops = 1e9,
+                                                    .bytes = 0});
   }
 
   // The default of a dispatch takes so long, and a call launches it so often.
   void add(int ordinal, double seconds, int launches) {
     const std::string name = fmt::format("dispatch_{}", ordinal);
-    const Id dispatch = *store_.intern(store::Dispatch{
+    const Id dispatch = *store_.intern(store::DispatchRow{
         .fingerprint = name, .name = name, .operation = operation_, .source = name, .json = "{}"});
     EXPECT_TRUE(store_.link_dispatch({program_, dispatch, ordinal, launches}));
     const Id id = *store_.add_candidate(
         {.dispatch = dispatch, .build = build_, .provider = "iree", .configuration = "{}"});
     EXPECT_TRUE(store_.record(
-        store::Artifact{.candidate = id, .identity = name, .format = "f", .launch = "{}"}));
+        store::ArtifactRow{.candidate = id, .identity = name, .format = "f", .launch = "{}"}));
     EXPECT_TRUE(store_.record(store::VerificationRow{
         .dispatch = dispatch, .identity = name, .device = device_, .right = true}));
     EXPECT_TRUE(store_.record(

@@ -10,7 +10,7 @@
 namespace hone::output {
 namespace {
 
-using store::DispatchRow;
+using store::DispatchView;
 using store::ProgramDispatch;
 using testing::ElementsAre;
 using testing::Field;
@@ -21,9 +21,9 @@ constexpr store::Id kDevice = 1;
 constexpr Peaks kPeaks{.f32 = 1e12, .bandwidth = 100e9};
 
 // A matmul of `build` that was compiled, but not measured.
-DispatchRow matmul(store::Id id, store::Id build, double flops, double bytes,
-                   const std::string& type = "f32") {
-  DispatchRow row;
+DispatchView matmul(store::Id id, store::Id build, double flops, double bytes,
+                    const std::string& type = "f32") {
+  DispatchView row;
   row.dispatch = id;
   row.name = "dispatch_" + std::to_string(id);
   row.build = build;
@@ -38,7 +38,7 @@ ProgramDispatch launched(store::Id id, std::int64_t launches) {
   return {.program = 1, .dispatch = id, .launches_per_call = launches};
 }
 
-std::string why_unknown(const DispatchRow& row, const Peaks& peaks) {
+std::string why_unknown(const DispatchView& row, const Peaks& peaks) {
   const std::vector<ProgramLimit> limits =
       program_limits({launched(row.dispatch, 1)}, {row}, kDevice, peaks);
   EXPECT_THAT(limits, SizeIs(1));
@@ -58,8 +58,8 @@ TEST(ProgramLimit, AddsUpRooflineTimesOfAllLaunches) {
 }
 
 TEST(ProgramLimit, AMeasuredTimeBelowTheRooflineCounts) {
-  DispatchRow row = matmul(1, 7, 0, 1e8);  // 1 ms from memory
-  row.best = store::CandidateRow{.median_seconds = 0.4e-3};
+  DispatchView row = matmul(1, 7, 0, 1e8);  // 1 ms from memory
+  row.best = store::CandidateView{.median_seconds = 0.4e-3};
   const auto limits = program_limits({launched(1, 2)}, {row}, kDevice, kPeaks);
   EXPECT_THAT(limits, ElementsAre(Field(&ProgramLimit::seconds, Optional(0.8e-3))));
 }
@@ -68,7 +68,7 @@ TEST(ProgramLimit, AMeasuredTimeBelowTheRooflineCounts) {
 // split it is of.
 TEST(ProgramLimit, EachBuildHasTheLimitOfItsOwnDispatches) {
   const std::vector<ProgramDispatch> launches{launched(1, 1), launched(2, 1), launched(3, 1)};
-  const DispatchRow untried = matmul(3, 0, 2e9, 0);
+  const DispatchView untried = matmul(3, 0, 2e9, 0);
   EXPECT_THAT(program_limits(launches, {matmul(1, 7, 1e9, 0), untried}, kDevice, kPeaks),
               ElementsAre(Field(&ProgramLimit::seconds, Optional(3e-3))));
   EXPECT_THAT(program_limits(launches, {matmul(1, 7, 1e9, 0), matmul(2, 8, 5e9, 0), untried},
@@ -78,9 +78,9 @@ TEST(ProgramLimit, EachBuildHasTheLimitOfItsOwnDispatches) {
 }
 
 TEST(ProgramLimit, LeavesOutOtherProgramsDevicesAndWhatIsNeverLaunched) {
-  DispatchRow elsewhere = matmul(2, 7, 1e9, 0);
+  DispatchView elsewhere = matmul(2, 7, 1e9, 0);
   elsewhere.device = kDevice + 1;
-  const DispatchRow unknown = matmul(3, 7, 1e9, 0, "i8");
+  const DispatchView unknown = matmul(3, 7, 1e9, 0, "i8");
   const auto limits = program_limits(
       {launched(1, 1), launched(2, 1), launched(3, 0)},
       {matmul(1, 7, 1e9, 0), elsewhere, unknown, matmul(4, 7, 1e9, 0)}, kDevice, kPeaks);

@@ -19,18 +19,18 @@ using testing::Not;
 class ReportTest : public testing::Test {
  protected:
   ReportTest() {
-    build_ = *store_.intern(
-        store::Build{.compiler = "IREE", .flags = R"(["--a"])", .target = R"({"cpu":"znver5"})"});
-    device_ = *store_.intern(store::Device{
+    build_ = *store_.intern(store::BuildRow{
+        .compiler = "IREE", .flags = R"(["--a"])", .target = R"({"cpu":"znver5"})"});
+    device_ = *store_.intern(store::DeviceRow{
         .name = "AMD EPYC", .driver = "6.1", .protocol = R"({"threads":2,"cache":"warm"})"});
     const Id operation =
-        *store_.intern(store::Operation{.fingerprint = "op",
-                                        .kind = "matmul",
-                                        .description = "matmul 128x128x128 f32,f32->f32",
-                                        .json = R"({"operands":[{"type":{"element":"f32"}}]})",
-                                        .flops = 4194304,
-                                        .bytes = 0});
-    dispatch_ = *store_.intern(store::Dispatch{
+        *store_.intern(store::OperationRow{.fingerprint = "op",
+                                           .kind = "matmul",
+                                           .description = "matmul 128x128x128 f32,f32->f32",
+                                           .json = R"({"operands":[{"type":{"element":"f32"}}]})",
+                                           .flops = 4194304,
+                                           .bytes = 0});
+    dispatch_ = *store_.intern(store::DispatchRow{
         .fingerprint = "d",
         .name = "main_dispatch_0",
         .operation = operation,
@@ -74,17 +74,17 @@ class ReportTest : public testing::Test {
     const Id id = add(configuration, provider);
     const std::string identity = (library.empty() ? provider : library) + configuration;
     EXPECT_TRUE(store_.record(
-        store::Artifact{.candidate = id,
-                        .identity = identity,
-                        .format = library.empty() ? "f" : std::string(store::kLibraryFormat),
-                        .launch = "{}"}));
+        store::ArtifactRow{.candidate = id,
+                           .identity = identity,
+                           .format = library.empty() ? "f" : std::string(store::kLibraryFormat),
+                           .launch = "{}"}));
     EXPECT_TRUE(store_.record(store::VerificationRow{
         .dispatch = dispatch_, .identity = identity, .device = device_, .right = true}));
     measure(identity, seconds, Phase::kSearch, ratio);
     return id;
   }
   void failed(const std::string& configuration, const std::string& message) {
-    EXPECT_TRUE(store_.record(store::Failure{
+    EXPECT_TRUE(store_.record(store::FailureRow{
         .candidate = add(configuration), .kind = "compile error", .message = message}));
   }
   // The default in 40 us and five others; {2, 8} and {4, 8} are finalists, measured again when all
@@ -99,16 +99,16 @@ class ReportTest : public testing::Test {
     measured("{}", 30e-6, 0.75, "OpenBLAS 0.3.21 of ");
     measure(R"(iree{"tile":2,"width":8})", 15e-6, Phase::kFinalist, 0.25);
     measure(R"(iree{"tile":4,"width":8})", 18e-6, Phase::kFinalist, 0.3);
-    EXPECT_TRUE(store_.record(store::Selection{.dispatch = dispatch_,
-                                               .build = build_,
-                                               .device = device_,
-                                               .winner = winner_,
-                                               .ties = {winner_},
-                                               .speedup = 4,
-                                               .speedup_low = 3.5,
-                                               .speedup_high = 4.5,
-                                               .shipped = true,
-                                               .reason = "faster than every other finalist"}));
+    EXPECT_TRUE(store_.record(store::SelectionRow{.dispatch = dispatch_,
+                                                  .build = build_,
+                                                  .device = device_,
+                                                  .winner = winner_,
+                                                  .ties = {winner_},
+                                                  .speedup = 4,
+                                                  .speedup_low = 3.5,
+                                                  .speedup_high = 4.5,
+                                                  .shipped = true,
+                                                  .reason = "faster than every other finalist"}));
   }
   ordered_json data() {
     const auto document = report_data(store_, "hone.db");
@@ -205,7 +205,7 @@ TEST_F(ReportTest, CompareFinalistsByTheirRoundsAndOthersByTheSearch) {
 
 TEST_F(ReportTest, GivesWholeProgramsAndTheirRuns) {
   fill();
-  const Id program = *store_.intern(store::Program{.hash = "p", .path = "p.mlir", .json = "{}"});
+  const Id program = *store_.intern(store::ProgramRow{.hash = "p", .path = "p.mlir", .json = "{}"});
   EXPECT_TRUE(store_.link_dispatch({program, dispatch_, 0, 3}));
   EXPECT_TRUE(store_.record(store::ProgramMeasurement{.program = program,
                                                       .build = build_,
@@ -240,7 +240,7 @@ TEST_F(ReportTest, TakesAStoreThatWasOnlyCompiledInto) {
   const Id its_default = add("{}");
   const Id id = add(R"({"tile":2})");
   EXPECT_TRUE(store_.record(
-      store::Artifact{.candidate = id, .identity = "i", .format = "ptx", .launch = "{}"}));
+      store::ArtifactRow{.candidate = id, .identity = "i", .format = "ptx", .launch = "{}"}));
   const ordered_json dispatch = data()["dispatches"][0];
   EXPECT_EQ(dispatch["device"], nullptr);
   EXPECT_EQ(dispatch["tuned_seconds"], nullptr);

@@ -25,16 +25,16 @@ using Row = std::tuple<std::string, std::int64_t, std::int64_t>;
 class Trace : public testing::Test {
  protected:
   Trace() {
-    build_ = *store_.intern(store::Build{.compiler = "IREE", .flags = "[]", .target = "{}"});
-    device_ = *store_.intern(store::Device{.name = "CPU", .driver = "6.1", .protocol = "{}"});
-    const Id operation = *store_.intern(store::Operation{
+    build_ = *store_.intern(store::BuildRow{.compiler = "IREE", .flags = "[]", .target = "{}"});
+    device_ = *store_.intern(store::DeviceRow{.name = "CPU", .driver = "6.1", .protocol = "{}"});
+    const Id operation = *store_.intern(store::OperationRow{
         .fingerprint = "op", .kind = "matmul", .description = "matmul 8x8x8", .json = "{}"});
-    dispatch_ = *store_.intern(store::Dispatch{.fingerprint = "d",
-                                               .name = "main_dispatch_0",
-                                               .operation = operation,
-                                               .source = "source",
-                                               .json = "{}"});
-    program_ = *store_.intern(store::Program{.hash = "p", .path = "in/net.mlir", .json = "{}"});
+    dispatch_ = *store_.intern(store::DispatchRow{.fingerprint = "d",
+                                                  .name = "main_dispatch_0",
+                                                  .operation = operation,
+                                                  .source = "source",
+                                                  .json = "{}"});
+    program_ = *store_.intern(store::ProgramRow{.hash = "p", .path = "in/net.mlir", .json = "{}"});
     EXPECT_TRUE(store_.link_dispatch({program_, dispatch_, 0, 2}));
     run_ =
         *store_.begin_run({.command = "hone tune net.mlir", .version = "1", .program = program_});
@@ -48,7 +48,7 @@ class Trace : public testing::Test {
   }
   Id measured(const std::string& configuration, double seconds, Phase phase) {
     const Id id = add(configuration);
-    EXPECT_TRUE(store_.record(store::Artifact{
+    EXPECT_TRUE(store_.record(store::ArtifactRow{
         .candidate = id, .identity = configuration, .format = "f", .launch = "{}"}));
     EXPECT_TRUE(store_.record(store::VerificationRow{
         .dispatch = dispatch_, .identity = configuration, .device = device_, .right = true}));
@@ -156,15 +156,15 @@ TEST_F(Trace, DrawsPhasesRoundsAndCompiles) {
 TEST_F(Trace, DrawsTheLaunchesBeforeAndAfter) {
   measured("{}", 4e-3, Phase::kSentinel);
   const Id winner = measured(R"({"tile":8})", 1e-3, Phase::kFinalist);
-  EXPECT_TRUE(store_.record(store::Selection{.dispatch = dispatch_,
-                                             .build = build_,
-                                             .device = device_,
-                                             .winner = winner,
-                                             .ties = {winner},
-                                             .speedup = 4,
-                                             .speedup_low = 3.9,
-                                             .speedup_high = 4.1,
-                                             .shipped = true}));
+  EXPECT_TRUE(store_.record(store::SelectionRow{.dispatch = dispatch_,
+                                                .build = build_,
+                                                .device = device_,
+                                                .winner = winner,
+                                                .ties = {winner},
+                                                .speedup = 4,
+                                                .speedup_low = 3.9,
+                                                .speedup_high = 4.1,
+                                                .shipped = true}));
   timed("default", "", 10e-3, 1);
   timed("spec", "// a spec", 5e-3, 0.5);
   log({.stretches = {{Activity::kProgram, 2}}});

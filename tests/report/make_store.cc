@@ -27,11 +27,11 @@ Timing timing(double seconds) {
           .high = 1.02 * seconds};
 }
 
-Status add_measured(Store& store, const Places& at, const Candidate& candidate, double seconds,
+Status add_measured(Store& store, const Places& at, const CandidateRow& candidate, double seconds,
                     Phase phase) {
   HONE_ASSIGN(const Id id, store.add_candidate(candidate));
   const std::string identity = fmt::format("{}/{}", candidate.dispatch, candidate.configuration);
-  Artifact artifact{.candidate = id, .identity = identity, .format = "elf", .launch = "{}"};
+  ArtifactRow artifact{.candidate = id, .identity = identity, .format = "elf", .launch = "{}"};
   artifact.code = "code of " + identity;
   HONE_TRY(store.record(artifact));
   HONE_TRY(store.record(VerificationRow{.dispatch = candidate.dispatch,
@@ -49,9 +49,9 @@ Status add_measured(Store& store, const Places& at, const Candidate& candidate, 
 }
 
 // The message is markup, as a page must not take it.
-Status add_failed(Store& store, const Candidate& candidate, int number) {
+Status add_failed(Store& store, const CandidateRow& candidate, int number) {
   HONE_ASSIGN(const Id id, store.add_candidate(candidate));
-  HONE_TRY(store.record(Failure{
+  HONE_TRY(store.record(FailureRow{
       .candidate = id,
       .kind = number % 2 == 0 ? "compile error" : "not applied",
       .message = "error: <img src=https://example.com/x.png onerror=\"document.title='run'\">"
@@ -60,7 +60,7 @@ Status add_failed(Store& store, const Candidate& candidate, int number) {
 }
 
 Status fill(Store& store, const Places& at, Id dispatch, int count) {
-  Candidate candidate{.dispatch = dispatch, .build = at.build, .provider = "iree"};
+  CandidateRow candidate{.dispatch = dispatch, .build = at.build, .provider = "iree"};
   candidate.configuration = kDefaultConfiguration;
   HONE_TRY(add_measured(store, at, candidate, kDefaultSeconds, Phase::kSentinel));
   candidate.constraint_set = "llvm-cpu contraction";
@@ -82,29 +82,29 @@ Status fill(Store& store, const Places& at, Id dispatch, int count) {
     HONE_ASSIGN(winner, store.add_candidate(candidate));
     HONE_TRY(add_measured(store, at, candidate, seconds, Phase::kFinalist));
   }
-  HONE_TRY(store.record(Selection{.dispatch = dispatch,
-                                  .build = at.build,
-                                  .device = at.device,
-                                  .winner = winner,
-                                  .ties = {winner},
-                                  .speedup = 4,
-                                  .speedup_low = 3.9,
-                                  .speedup_high = 4.1,
-                                  .shipped = true,
-                                  .reason = "faster than every other finalist"}));
+  HONE_TRY(store.record(SelectionRow{.dispatch = dispatch,
+                                     .build = at.build,
+                                     .device = at.device,
+                                     .winner = winner,
+                                     .ties = {winner},
+                                     .speedup = 4,
+                                     .speedup_low = 3.9,
+                                     .speedup_high = 4.1,
+                                     .shipped = true,
+                                     .reason = "faster than every other finalist"}));
   return {};
 }
 
 Result<Id> add_dispatch(Store& store, const Places& at, const std::string& name, int ordinal) {
   HONE_ASSIGN(const Id operation,
-              store.intern(Operation{.fingerprint = "operation of " + name,
-                                     .kind = "matmul",
-                                     .description = "matmul 512x512x512 f32,f32->f32",
-                                     .json = R"({"operands":[{"type":{"element":"f32"}}]})",
-                                     .flops = 268435456}));
+              store.intern(OperationRow{.fingerprint = "operation of " + name,
+                                        .kind = "matmul",
+                                        .description = "matmul 512x512x512 f32,f32->f32",
+                                        .json = R"({"operands":[{"type":{"element":"f32"}}]})",
+                                        .flops = 268435456}));
   HONE_ASSIGN(
       const Id dispatch,
-      store.intern(Dispatch{
+      store.intern(DispatchRow{
           .fingerprint = name,
           .name = name,
           .operation = operation,
@@ -118,15 +118,16 @@ Status make(const std::string& path, int count) {
   HONE_ASSIGN(Store store, Store::open(path, Mode::kReadWrite));
   return store.transaction([&]() -> Status {
     Places at;
-    HONE_ASSIGN(at.program, store.intern(Program{.hash = "p", .path = "net.mlir", .json = "{}"}));
+    HONE_ASSIGN(at.program,
+                store.intern(ProgramRow{.hash = "p", .path = "net.mlir", .json = "{}"}));
     HONE_TRY(store.begin_run(
         {.command = "hone tune net.mlir --budget 1h", .version = "1", .program = at.program}));
-    HONE_ASSIGN(at.build, store.intern(Build{.compiler = "IREE 3.13.0",
-                                             .flags = R"(["--iree-llvmcpu-target-cpu=host"])",
-                                             .target = R"({"cpu":"znver5"})"}));
-    HONE_ASSIGN(at.device, store.intern(Device{.name = "AMD EPYC 9654",
-                                               .driver = "6.1",
-                                               .protocol = R"({"threads":2,"cache":"warm"})"}));
+    HONE_ASSIGN(at.build, store.intern(BuildRow{.compiler = "IREE 3.13.0",
+                                                .flags = R"(["--iree-llvmcpu-target-cpu=host"])",
+                                                .target = R"({"cpu":"znver5"})"}));
+    HONE_ASSIGN(at.device, store.intern(DeviceRow{.name = "AMD EPYC 9654",
+                                                  .driver = "6.1",
+                                                  .protocol = R"({"threads":2,"cache":"warm"})"}));
     for (const auto& [name, value] : {std::pair{kPeakFact, 500e9}, {kBandwidthFact, 50e9}}) {
       DeviceFact fact;
       fact.device = at.device;

@@ -17,7 +17,7 @@ TEST(DeviceIdentity, OfCoresSaysWhichCpuHowManyAndWhereTheyLie) {
   tune::Options options;
   const std::vector<int> cores{device::cpu::available_cores().front()};
   options.places = device::cpu::kind().places(cores).value();
-  const store::Device row = device_row(options);
+  const store::DeviceRow row = device_row(options);
   const nlohmann::json identity = device::cpu::device_identity();
   EXPECT_EQ(row.name, identity.at("model"));
   EXPECT_EQ(row.driver, identity.at("kernel"));
@@ -50,7 +50,7 @@ TEST(DeviceIdentity, OfAGpuSaysWhichGpuAndDriver) {
                             {"driver_version", 13000}}},
                           {"cache", "warm"},
                           {"measuring", trial::protocols_in_use(options.traits())}};
-  const store::Device row = device_row(options);
+  const store::DeviceRow row = device_row(options);
   EXPECT_EQ(row.name, "NVIDIA H200");
   EXPECT_EQ(row.driver, "CUDA 13.0");
   EXPECT_EQ(nlohmann::json::parse(row.protocol), expected);

@@ -18,12 +18,12 @@ class FoundGemmsOfAStore : public testing::Test {
  protected:
   store::Id build(const std::string& target) {
     return store_
-        .intern(store::Build{
+        .intern(store::BuildRow{
             .compiler = "Triton 3.9.0", .flags = "[]", .target = R"({"gpu":")" + target + "\"}"})
         .value();
   }
   store::Id device(const std::string& name) {
-    return store_.intern(store::Device{.name = name, .protocol = "{}"}).value();
+    return store_.intern(store::DeviceRow{.name = name, .protocol = "{}"}).value();
   }
   store::Id dispatch(std::int64_t m) {
     triton::Gemm gemm;
@@ -49,7 +49,7 @@ class FoundGemmsOfAStore : public testing::Test {
                                          {"BLOCK_K", 32},  {"GROUP_M", 8},     {"SPLIT_K", 1},
                                          {"num_warps", 4}, {"num_stages", 3},  {"FIXED", 1}}
                               .dump();
-    const store::Artifact row = trial::artifact_row(*id, artifact, 0.1);
+    const store::ArtifactRow row = trial::artifact_row(*id, artifact, 0.1);
     EXPECT_TRUE(store_.record(row));
     EXPECT_TRUE(store_.record(store::Measurement{.dispatch = dispatch,
                                                  .identity = row.identity,
@@ -60,7 +60,7 @@ class FoundGemmsOfAStore : public testing::Test {
   }
   void select(store::Id dispatch, store::Id build, store::Id device,
               std::optional<store::Id> winner) {
-    store::Selection selection;
+    store::SelectionRow selection;
     selection.dispatch = dispatch;
     selection.build = build;
     selection.device = device;

@@ -24,7 +24,7 @@ class CareTest : public StoreTest {
   // A default, a winner that ties with another, and a loser, each with a run's rows around it.
   void fill(Store& store, std::string_view command) {
     const Place place(store);
-    const Id program = *store.intern(Program{.hash = "p", .path = "a.mlir", .json = "{}"});
+    const Id program = *store.intern(ProgramRow{.hash = "p", .path = "a.mlir", .json = "{}"});
     ASSERT_TRUE(store.link_dispatch({program, place.dispatch, 0, 1}));
     ASSERT_TRUE(
         store.begin_run({.command = std::string(command), .version = "0.1.0", .program = program}));
@@ -36,14 +36,14 @@ class CareTest : public StoreTest {
       place.verify(store, identity, true);
       place.measure(store, identity, 0.002, Phase::kSearch);
     }
-    ASSERT_TRUE(store.record(
-        Failure{.candidate = place.add(store, "[4]"), .kind = "compile error", .message = "no"}));
-    ASSERT_TRUE(store.record(Selection{.dispatch = place.dispatch,
-                                       .build = place.build,
-                                       .device = place.device,
-                                       .winner = candidates[1],
-                                       .ties = {candidates[1], candidates[2]},
-                                       .speedup = 1.5}));
+    ASSERT_TRUE(store.record(FailureRow{
+        .candidate = place.add(store, "[4]"), .kind = "compile error", .message = "no"}));
+    ASSERT_TRUE(store.record(SelectionRow{.dispatch = place.dispatch,
+                                          .build = place.build,
+                                          .device = place.device,
+                                          .winner = candidates[1],
+                                          .ties = {candidates[1], candidates[2]},
+                                          .speedup = 1.5}));
     ASSERT_TRUE(store.record(ProgramMeasurement{.program = program,
                                                 .build = place.build,
                                                 .device = place.device,
@@ -88,7 +88,7 @@ TEST_F(CareTest, MergingAddsWhatIsNotThereAndTwiceChangesNothing) {
     // Rows in another order, so that ids differ in the two files.
     Store store = *Store::open(other, Mode::kReadWrite);
     const Id first = *store.intern(some_dispatch(std::nullopt, "d0"));
-    const Id build = *store.intern(Build{.compiler = "other", .flags = "[]", .target = "{}"});
+    const Id build = *store.intern(BuildRow{.compiler = "other", .flags = "[]", .target = "{}"});
     ASSERT_TRUE(store.add_candidate(
         {.dispatch = first, .build = build, .provider = "iree", .configuration = "{}"}));
     fill(store, "hone tune there");
@@ -110,7 +110,7 @@ TEST_F(CareTest, MergingAddsWhatIsNotThereAndTwiceChangesNothing) {
   EXPECT_THAT(again, Each(Pair(testing::_, 0)));
 
   // The other store's winner is this store's candidate of the same configuration.
-  const std::vector<Selection> selections = *store.selections();
+  const std::vector<SelectionRow> selections = *store.selections();
   ASSERT_EQ(selections.size(), 2u);
   EXPECT_EQ(selections[0].winner, selections[1].winner);
   EXPECT_EQ(selections[0].ties, selections[1].ties);
@@ -131,7 +131,7 @@ TEST_F(CareTest, AnEmptyStoreMergedWithAnotherHasAllOfIt) {
   Store store = open();
   ASSERT_TRUE(store.merge(other));
   EXPECT_EQ(store.candidate_rows()->size(), 5u);
-  const DispatchRow row = store.dispatch_rows()->front();
+  const DispatchView row = store.dispatch_rows()->front();
   EXPECT_EQ(row.speedup, 1.5);
   EXPECT_EQ(store.load_artifact(row.best->candidate)->code, "code of e[1]");
   EXPECT_TRUE(store.leases()->empty()) << "leases are of running processes";
@@ -153,7 +153,7 @@ TEST_F(CareTest, GarbageIsTheCodeThatNobodyNeeds) {
   const auto code_of = [&](const char* configuration) {
     const auto candidate =
         *store.find_candidate(place.dispatch, place.build, "iree", configuration);
-    const Result<Artifact> artifact = store.load_artifact(*candidate);
+    const Result<ArtifactRow> artifact = store.load_artifact(*candidate);
     return artifact ? artifact->code : artifact.error().message;
   };
   EXPECT_EQ(code_of("{}"), "code of e{}") << "the default";

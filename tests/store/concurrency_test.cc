@@ -37,7 +37,7 @@ int work_off(const std::filesystem::path& path, const std::string& owner) {
     const Result<bool> leased = store->try_lease(key, owner, seconds(60));
     if (!leased) return failed(leased.error());
     if (!*leased) continue;
-    const Result<Known> known = store->known(candidate, place.device);
+    const Result<KnownResults> known = store->known(candidate, place.device);
     if (!known) return failed(known.error());
     if (!known->artifact) {
       place.compile(*store, fmt::format("[{}]", task), fmt::format("e{}", task));
@@ -57,7 +57,7 @@ class ConcurrencyTest : public StoreTest {
     Store store = open();
     const auto rows = *store.candidate_rows();
     EXPECT_EQ(rows.size(), static_cast<std::size_t>(kTasks));
-    for (const CandidateRow& row : rows) {
+    for (const CandidateView& row : rows) {
       EXPECT_EQ(store.details(row.candidate)->measurements.size(), 1u) << row.configuration;
       EXPECT_EQ(row.state, CandidateState::kMeasured);
     }
@@ -146,7 +146,7 @@ TEST_F(ConcurrencyTest, AKilledWriterLosesNothingThatItAcknowledged) {
     const auto candidate =
         *store.find_candidate(place.dispatch, place.build, "iree", fmt::format("[{}]", number));
     ASSERT_TRUE(candidate) << number;
-    const Known known = *store.known(*candidate, place.device);
+    const KnownResults known = *store.known(*candidate, place.device);
     ASSERT_TRUE(known.artifact && known.measurement) << number;
     EXPECT_EQ(known.measurement->timing.median, 0.001 * number);
     EXPECT_EQ(store.load_artifact(*candidate)->code, fmt::format("code of e{}", number));

@@ -52,18 +52,18 @@ class DiskFullTest : public StoreTest {
 // Everything a session does with one candidate; the first error ends it.
 Status tune_one(Store& store, const Place& place, int number) {
   const std::string identity = fmt::format("e{}", number);
-  Candidate candidate{.dispatch = place.dispatch,
-                      .build = place.build,
-                      .provider = "iree",
-                      .configuration = fmt::format("[{}]", number)};
+  CandidateRow candidate{.dispatch = place.dispatch,
+                         .build = place.build,
+                         .provider = "iree",
+                         .configuration = fmt::format("[{}]", number)};
   HONE_ASSIGN(candidate.id, store.add_candidate(candidate));
   HONE_TRY(store.try_lease(fmt::format("compile/{}", candidate.id), "a", std::chrono::hours(1)));
   HONE_TRY(store.heartbeat_all("a", std::chrono::hours(1)));
-  HONE_TRY(store.record(Artifact{.candidate = candidate.id,
-                                 .identity = identity,
-                                 .format = "elf",
-                                 .launch = "{}",
-                                 .code = std::string(20'000, 'x') + identity}));
+  HONE_TRY(store.record(ArtifactRow{.candidate = candidate.id,
+                                    .identity = identity,
+                                    .format = "elf",
+                                    .launch = "{}",
+                                    .code = std::string(20'000, 'x') + identity}));
   HONE_TRY(store.record(VerificationRow{
       .dispatch = place.dispatch, .identity = identity, .device = place.device, .right = true}));
   HONE_TRY(store.record(Measurement{.dispatch = place.dispatch,
@@ -100,8 +100,8 @@ TEST_F(DiskFullTest, AFullDiskAtAnyWriteIsOneClearErrorAndLosesNothing) {
   }
   Store store = open();
   EXPECT_TRUE(store.check()->ok());
-  const std::vector<CandidateRow> rows = *store.candidate_rows();
-  for (const CandidateRow& row : rows)
+  const std::vector<CandidateView> rows = *store.candidate_rows();
+  for (const CandidateView& row : rows)
     EXPECT_EQ(row.state, CandidateState::kMeasured) << row.configuration;
 }
 

@@ -30,16 +30,16 @@ class StoreTest : public testing::Test {
   std::filesystem::path path_;
 };
 
-inline Build some_build() {
+inline BuildRow some_build() {
   return {.compiler = "iree-compile 3.13.0",
           .flags = R"(["--iree-hal-target-backends=llvm-cpu","--iree-opt-level=O2"])",
           .target = R"({"cpu":"znver5","features":["avx512f"]})"};
 }
-inline Device some_device() {
+inline DeviceRow some_device() {
   return {
       .name = "AMD EPYC 9655", .driver = "6.1.0", .protocol = R"({"threads":1,"cache":"warm"})"};
 }
-inline Operation some_operation() {
+inline OperationRow some_operation() {
   return {.fingerprint = "op1",
           .kind = "matmul",
           .description = "matmul 512x512x512 f32,f32->f32",
@@ -47,7 +47,7 @@ inline Operation some_operation() {
           .flops = 268435456,
           .bytes = 3145728};
 }
-inline Dispatch some_dispatch(std::optional<Id> operation, std::string fingerprint = "d1") {
+inline DispatchRow some_dispatch(std::optional<Id> operation, std::string fingerprint = "d1") {
   return {.fingerprint = fingerprint,
           .name = "main_dispatch_0_matmul_512x512x512_f32",
           .operation = operation,
@@ -81,13 +81,13 @@ struct Place {
   }
   Id compile(Store& store, std::string_view configuration, std::string_view identity) const {
     const Id candidate = add(store, configuration);
-    EXPECT_TRUE(store.record(Artifact{.candidate = candidate,
-                                      .identity = std::string(identity),
-                                      .format = "embedded-elf-x86_64",
-                                      .launch = R"({"entry":"f"})",
-                                      .code = "code of " + std::string(identity),
-                                      .configured = "#iree_cpu.lowering_config<x>",
-                                      .compile_seconds = 0.25}));
+    EXPECT_TRUE(store.record(ArtifactRow{.candidate = candidate,
+                                         .identity = std::string(identity),
+                                         .format = "embedded-elf-x86_64",
+                                         .launch = R"({"entry":"f"})",
+                                         .code = "code of " + std::string(identity),
+                                         .configured = "#iree_cpu.lowering_config<x>",
+                                         .compile_seconds = 0.25}));
     return candidate;
   }
   void verify(Store& store, std::string_view identity, bool right) const {

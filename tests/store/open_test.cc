@@ -181,7 +181,7 @@ TEST_F(OpenTest, AStoreOfSchema2IsGoneOnFrom) {
     const Place place(store);
     dispatch = place.dispatch;
     candidate = place.add(store, R"({"tile":4})");
-    program = *store.intern(Program{0, "p", "a.mlir", "{}"});
+    program = *store.intern(ProgramRow{0, "p", "a.mlir", "{}"});
     run = *store.begin_run(
         {.command = "hone tune a.mlir --budget 10m --plain", .version = "1", .program = program});
     *store.begin_run({.command = "hone tune a.mlir --budget=5s", .program = program});
@@ -235,11 +235,11 @@ TEST_F(OpenTest, AStoreOfSchema2IsGoneOnFrom) {
   EXPECT_EQ(results[0].accuracy, std::nullopt);
   EXPECT_TRUE(results[0].default_is_wrong);
   EXPECT_EQ(results[0].budget, 600);
-  EXPECT_THAT(results[0].near_ties, testing::ElementsAre(NearTie{candidate, R"("tile=4")", ""}));
+  EXPECT_THAT(results[0].near_ties, testing::ElementsAre(NearTieRow{candidate, R"("tile=4")", ""}));
   EXPECT_EQ(results[1].payload, std::nullopt) << "it keeps its default";
   EXPECT_EQ(results[1].budget, std::nullopt);
 
-  const FlagChoice choice = **store.flag_choice(runs[1].id);
+  const FlagChoiceRow choice = **store.flag_choice(runs[1].id);
   EXPECT_EQ(choice.best, (Flags{"O3", R"(["--O3"])"}));
   EXPECT_THAT(choice.bases, testing::ElementsAre(Flags{"", "[]"}, Flags{"b", R"(["--b"])"}));
   EXPECT_THAT(choice.tried, testing::ElementsAre(Flags{"", "[]"}, Flags{"", R"(["--O3"])"}));

@@ -37,11 +37,11 @@ class RescueTest : public StoreTest {
     std::mt19937 random(static_cast<unsigned>(candidate));
     std::string code(20'000, ' ');
     for (char& byte : code) byte = static_cast<char>(random());
-    EXPECT_TRUE(store.record(Artifact{.candidate = candidate,
-                                      .identity = identity,
-                                      .format = "embedded-elf-x86_64",
-                                      .launch = "{}",
-                                      .code = code}));
+    EXPECT_TRUE(store.record(ArtifactRow{.candidate = candidate,
+                                         .identity = identity,
+                                         .format = "embedded-elf-x86_64",
+                                         .launch = "{}",
+                                         .code = code}));
   }
   std::size_t pages() const { return whole_.size() / kPage; }
   // The file with page `page` (from 1, as SQLite counts) overwritten; its header is left.
@@ -118,8 +118,8 @@ TEST_F(RescueTest, AnyPageButThoseOfTheSchemaCostsItsOwnRowsOnly) {
     EXPECT_TRUE(saved->check()->ok());
     EXPECT_TRUE(saved->leases()->empty());
     // What is there is as it was: the n-th candidate took n milliseconds.
-    const std::vector<CandidateRow> rows = *saved->candidate_rows();
-    for (const CandidateRow& row : rows)
+    const std::vector<CandidateView> rows = *saved->candidate_rows();
+    for (const CandidateView& row : rows)
       if (row.median_seconds) {
         EXPECT_DOUBLE_EQ(*row.median_seconds, 0.001 * static_cast<double>(row.candidate));
       }
@@ -147,7 +147,7 @@ TEST_F(RescueTest, CodeThatIsLostIsAskedForAgain) {
   Store store = open();
   int lost = 0;
   for (Id candidate = 1; candidate <= kCandidates; ++candidate) {
-    const Known known = *store.known(candidate, 1);
+    const KnownResults known = *store.known(candidate, 1);
     ASSERT_TRUE(known.artifact) << candidate;
     if (!known.artifact->has_code) ++lost;
   }

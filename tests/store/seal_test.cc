@@ -18,7 +18,7 @@ class SealTest : public StoreTest {
   static constexpr SealKey kMine{1, 2}, kTheirs{3, 4};
 
   Store open_as(const SealKey& key, const char* name = "hone.db") {
-    Options options;
+    StoreOptions options;
     options.seal_key = key;
     return *Store::open(folder_.path() / name, Mode::kReadWrite, options);
   }
@@ -64,15 +64,15 @@ TEST_F(SealTest, MergingMakesNobodysCodeOnesOwn) {
 
 // A seal is of the code with how it is launched: neither can be put beside another.
 TEST_F(SealTest, HoldsForNothingElse) {
-  const Artifact artifact{.candidate = 1,
-                          .identity = "e",
-                          .format = "elf",
-                          .launch = "{}",
-                          .code = "code",
-                          .configured = "c"};
+  const ArtifactRow artifact{.candidate = 1,
+                             .identity = "e",
+                             .format = "elf",
+                             .launch = "{}",
+                             .code = "code",
+                             .configured = "c"};
   const std::string seal = seal_of(artifact, kMine);
   EXPECT_NE(seal_of(artifact, kTheirs), seal);
-  Artifact other = artifact;
+  ArtifactRow other = artifact;
   other.code = "Code";
   EXPECT_NE(seal_of(other, kMine), seal);
   other = artifact;

@@ -31,20 +31,20 @@ TEST_F(StoreTest, EqualIdentitiesAreOneRowAlsoAfterOpeningAgain) {
     device = *store.intern(some_device());
     operation = *store.intern(some_operation());
     dispatch = *store.intern(some_dispatch(operation));
-    program = *store.intern(Program{.hash = "p", .path = "/a/model.mlir", .json = "{}"});
+    program = *store.intern(ProgramRow{.hash = "p", .path = "/a/model.mlir", .json = "{}"});
   }
   Store store = open();
   EXPECT_EQ(store.intern(some_build()), build);
   EXPECT_EQ(store.intern(some_device()), device);
   EXPECT_EQ(store.intern(some_operation()), operation);
   EXPECT_EQ(store.intern(some_dispatch(operation)), dispatch);
-  EXPECT_EQ(store.intern(Program{.hash = "p", .path = "/b/model.mlir", .json = "{}"}), program);
+  EXPECT_EQ(store.intern(ProgramRow{.hash = "p", .path = "/b/model.mlir", .json = "{}"}), program);
   EXPECT_EQ(store.program(program)->path, "/b/model.mlir");
 
-  Dispatch expected = some_dispatch(operation);
+  DispatchRow expected = some_dispatch(operation);
   expected.id = dispatch;
   EXPECT_EQ(store.dispatch(dispatch), expected);
-  Operation expected_operation = some_operation();
+  OperationRow expected_operation = some_operation();
   expected_operation.id = operation;
   EXPECT_EQ(store.operation(operation), expected_operation);
 }
@@ -52,16 +52,16 @@ TEST_F(StoreTest, EqualIdentitiesAreOneRowAlsoAfterOpeningAgain) {
 TEST_F(StoreTest, BuildsDifferByCompilerFlagsInTheirOrderAndTarget) {
   Store store = open();
   const Id first = *store.intern(some_build());
-  Build spaced = some_build();
+  BuildRow spaced = some_build();
   spaced.target = R"({ "features": ["avx512f"], "cpu": "znver5" })";
   EXPECT_EQ(store.intern(spaced), first) << "keys are sorted and blanks dropped";
-  Build newer = some_build();
+  BuildRow newer = some_build();
   newer.compiler = "iree-compile 3.14.0";
   EXPECT_NE(store.intern(newer), first);
-  Build reordered = some_build();
+  BuildRow reordered = some_build();
   reordered.flags = R"(["--iree-opt-level=O2","--iree-hal-target-backends=llvm-cpu"])";
   EXPECT_NE(store.intern(reordered), first);
-  Build elsewhere = some_build();
+  BuildRow elsewhere = some_build();
   elsewhere.target = R"({"cpu":"znver4","features":["avx512f"]})";
   EXPECT_NE(store.intern(elsewhere), first);
 }
@@ -70,7 +70,7 @@ TEST_F(StoreTest, ProgramsListTheirDispatchesInOrder) {
   Store store = open();
   const Place place(store);
   const Id second = *store.intern(some_dispatch(std::nullopt, "d2"));
-  const Id program = *store.intern(Program{.hash = "p", .path = "model.mlir", .json = "{}"});
+  const Id program = *store.intern(ProgramRow{.hash = "p", .path = "model.mlir", .json = "{}"});
   ASSERT_TRUE(store.link_dispatch({program, second, 1, 12}));
   ASSERT_TRUE(store.link_dispatch({program, place.dispatch, 7, 1}));
   ASSERT_TRUE(store.link_dispatch({program, place.dispatch, 0, 2}));
@@ -103,7 +103,7 @@ TEST_F(StoreTest, AnArtifactComesBackByteForByte) {
       "ELF\0\xff",
       6);
   for (unsigned i = 0; i < 100'000; ++i) code += static_cast<char>(i * i >> 3);
-  Artifact artifact;
+  ArtifactRow artifact;
   {
     Store store = open();
     artifact = {.candidate = Place(store).add(store, "{}"),
@@ -162,7 +162,7 @@ TEST_F(StoreTest, ProgramMeasurementsSelectionsAndFactsComeBack) {
   const Place place(store);
   const Id candidate = place.compile(store, "{}", "e5");
   const Id other = place.compile(store, R"({"tile_m":8})", "e6");
-  const Id program = *store.intern(Program{.hash = "p", .path = "model.mlir", .json = "{}"});
+  const Id program = *store.intern(ProgramRow{.hash = "p", .path = "model.mlir", .json = "{}"});
   const ProgramMeasurement measured{.program = program,
                                     .build = place.build,
                                     .device = place.device,
@@ -185,16 +185,16 @@ TEST_F(StoreTest, ProgramMeasurementsSelectionsAndFactsComeBack) {
   EXPECT_EQ(as_given(programs[0]), measured);
   EXPECT_EQ(as_given(programs[1]), plain);
 
-  const Selection chosen{.dispatch = place.dispatch,
-                         .build = place.build,
-                         .device = place.device,
-                         .winner = other,
-                         .ties = {candidate, other},
-                         .speedup = 1.5,
-                         .speedup_low = 1.4,
-                         .speedup_high = 1.6,
-                         .shipped = true,
-                         .reason = "least memory of the tie set"};
+  const SelectionRow chosen{.dispatch = place.dispatch,
+                            .build = place.build,
+                            .device = place.device,
+                            .winner = other,
+                            .ties = {candidate, other},
+                            .speedup = 1.5,
+                            .speedup_low = 1.4,
+                            .speedup_high = 1.6,
+                            .shipped = true,
+                            .reason = "least memory of the tie set"};
   ASSERT_TRUE(store.record(chosen));
   ASSERT_EQ(store.selections()->size(), 1u);
   EXPECT_EQ(as_given(store.selections()->front()), chosen);
@@ -242,12 +242,12 @@ TEST_F(StoreTest, EventsNeedARun) {
 
 TEST_F(StoreTest, ReferencesToRowsThatAreNotThereAreInputErrors) {
   Store store = open();
-  const Status orphan = store.record(Artifact{.candidate = 77,
-                                              .identity = "e",
-                                              .format = "f",
-                                              .launch = "{}",
-                                              .code = "",
-                                              .configured = ""});
+  const Status orphan = store.record(ArtifactRow{.candidate = 77,
+                                                 .identity = "e",
+                                                 .format = "f",
+                                                 .launch = "{}",
+                                                 .code = "",
+                                                 .configured = ""});
   ASSERT_FALSE(orphan);
   EXPECT_EQ(orphan.error().kind, ErrorKind::kInput);
   EXPECT_THAT(orphan.error().message, HasSubstr("refers to one that is not there"));
@@ -258,10 +258,10 @@ TEST_F(StoreTest, ReferencesToRowsThatAreNotThereAreInputErrors) {
 
 TEST_F(StoreTest, TextThatIsNotJsonIsAnInputError) {
   Store store = open();
-  Build build = some_build();
+  BuildRow build = some_build();
   build.flags = "--a --b";
   EXPECT_THAT(store.intern(build).error().message, HasSubstr("list of flags is not JSON: --a --b"));
-  Operation operation = some_operation();
+  OperationRow operation = some_operation();
   operation.json = "matmul";
   EXPECT_THAT(store.intern(operation).error().message, HasSubstr("the operation is not JSON"));
 }
@@ -292,12 +292,12 @@ TEST_F(StoreTest, KnowsWhatNeedNotBeDoneAgain) {
   place.compile(store, R"({"tile_m":8})", "e5");
   place.verify(store, "e5", true);
   place.measure(store, "e5", 0.002, Phase::kSearch);
-  const Known known = *store.known(candidate, place.device);
+  const KnownResults known = *store.known(candidate, place.device);
   EXPECT_EQ(known.artifact->identity, "e5");
   EXPECT_TRUE(known.verification->right);
   EXPECT_EQ(known.measurement->timing.median, 0.002);
 
-  const Id elsewhere = *store.intern(Device{.name = "other", .driver = "1", .protocol = "{}"});
+  const Id elsewhere = *store.intern(DeviceRow{.name = "other", .driver = "1", .protocol = "{}"});
   EXPECT_TRUE(store.known(candidate, elsewhere)->artifact);
   EXPECT_FALSE(store.known(candidate, elsewhere)->verification);
   EXPECT_FALSE(store.known(candidate, std::nullopt)->measurement);
@@ -329,11 +329,11 @@ TEST_F(StoreTest, AFailedCompileIsKnownUntilOneSucceeds) {
   Store store = open();
   const Place place(store);
   const Id candidate = place.add(store, "[1]");
-  ASSERT_TRUE(store.record(Failure{.candidate = candidate,
-                                   .kind = "compile error",
-                                   .message = "error: 'func.func' op failed",
-                                   .seconds = 0.5}));
-  const Failure failure = *store.known(candidate, place.device)->failure;
+  ASSERT_TRUE(store.record(FailureRow{.candidate = candidate,
+                                      .kind = "compile error",
+                                      .message = "error: 'func.func' op failed",
+                                      .seconds = 0.5}));
+  const FailureRow failure = *store.known(candidate, place.device)->failure;
   EXPECT_EQ(failure.kind, "compile error");
   EXPECT_EQ(failure.message, "error: 'func.func' op failed");
   EXPECT_EQ(failure.seconds, 0.5);
@@ -346,13 +346,13 @@ TEST_F(StoreTest, ACrashOnADeviceIsKnownOfAllEqualCodeThere) {
   const Place place(store);
   const Id candidate = place.compile(store, "[1]", "e5");
   const Id twin = place.compile(store, "[2]", "e5");
-  ASSERT_TRUE(store.record(Failure{.candidate = candidate,
-                                   .device = place.device,
-                                   .kind = "kernel crash",
-                                   .message = "SIGSEGV"}));
+  ASSERT_TRUE(store.record(FailureRow{.candidate = candidate,
+                                      .device = place.device,
+                                      .kind = "kernel crash",
+                                      .message = "SIGSEGV"}));
   EXPECT_EQ(store.known(twin, place.device)->failure->kind, "kernel crash");
   EXPECT_EQ(store.known(twin, place.device)->failure->identity, "e5");
-  const Id elsewhere = *store.intern(Device{.name = "other", .driver = "1", .protocol = "{}"});
+  const Id elsewhere = *store.intern(DeviceRow{.name = "other", .driver = "1", .protocol = "{}"});
   EXPECT_FALSE(store.known(twin, elsewhere)->failure);
 }
 
@@ -362,15 +362,15 @@ TEST_F(StoreTest, OtherIdentitiesAreReusedOnlyWhenAskedFor) {
   place.compile(store, "[1]", "e5");
   place.verify(store, "e5", true);
   place.measure(store, "e5", 0.002, Phase::kSearch);
-  Build newer = some_build();
+  BuildRow newer = some_build();
   newer.compiler = "iree-compile 3.14.0";
   Place later = place;
   later.build = *store.intern(newer);
   const Id candidate = later.add(store, "[1]");
-  const Id elsewhere = *store.intern(Device{.name = "other", .driver = "1", .protocol = "{}"});
+  const Id elsewhere = *store.intern(DeviceRow{.name = "other", .driver = "1", .protocol = "{}"});
 
   EXPECT_FALSE(store.known(candidate, elsewhere)->artifact);
-  const Known any = *store.known(candidate, elsewhere, Phase::kSearch, Reuse::kAny);
+  const KnownResults any = *store.known(candidate, elsewhere, Phase::kSearch, Reuse::kAny);
   EXPECT_EQ(any.artifact->identity, "e5");
   EXPECT_TRUE(any.verification->right);
   EXPECT_EQ(any.measurement->device, place.device);
@@ -381,7 +381,7 @@ TEST_F(StoreTest, WhatBecameOfADispatchAndItsFlagsIsReadAsItWasWritten) {
   Store store = open();
   const Place place(store);
   const Id tie = place.add(store, R"({"tile":4})");
-  EXPECT_FALSE(store.record(FlagChoice{})) << "no run has begun";
+  EXPECT_FALSE(store.record(FlagChoiceRow{})) << "no run has begun";
   const Id run = *store.begin_run({.command = "hone tune", .task = "hone tune"});
   DispatchResult result;
   result.dispatch = place.dispatch;
@@ -398,7 +398,7 @@ TEST_F(StoreTest, WhatBecameOfADispatchAndItsFlagsIsReadAsItWasWritten) {
   result.run = run;
   EXPECT_EQ(results[0], result);
 
-  FlagChoice choice{.best = {"O3", R"(["--O3"])"}, .bases = {{"", "[]"}}, .tried = {}};
+  FlagChoiceRow choice{.best = {"O3", R"(["--O3"])"}, .bases = {{"", "[]"}}, .tried = {}};
   ASSERT_TRUE(store.record(choice));
   choice.tried = {{"", R"(["--O3"])"}};
   ASSERT_TRUE(store.record(choice)) << "in the place of the one before";

@@ -16,12 +16,12 @@ using testing::UnorderedElementsAre;
 class ViewsTest : public StoreTest {
  protected:
   void fail(Id candidate, std::string_view kind, std::optional<Id> device = {}) {
-    EXPECT_TRUE(store_.record(Failure{.candidate = candidate,
-                                      .device = device,
-                                      .kind = std::string(kind),
-                                      .message = "words of " + std::string(kind)}));
+    EXPECT_TRUE(store_.record(FailureRow{.candidate = candidate,
+                                         .device = device,
+                                         .kind = std::string(kind),
+                                         .message = "words of " + std::string(kind)}));
   }
-  CandidateRow row_of(Id candidate) {
+  CandidateView row_of(Id candidate) {
     return store_.candidate_rows({.candidate = candidate})->front();
   }
 
@@ -40,7 +40,7 @@ TEST_F(ViewsTest, ACandidateGoesThroughItsStates) {
   EXPECT_EQ(row_of(candidate).state, CandidateState::kVerified);
   EXPECT_EQ(row_of(candidate).device, place_.device);
   place_.measure(store_, "e1", 0.002, Phase::kSearch, 0.5);
-  const CandidateRow row = row_of(candidate);
+  const CandidateView row = row_of(candidate);
   EXPECT_EQ(row.state, CandidateState::kMeasured);
   EXPECT_EQ(row.median_seconds, 0.002);
   EXPECT_EQ(row.samples, 3);
@@ -96,9 +96,9 @@ TEST_F(ViewsTest, ADispatchCountsItsCandidatesByWhatBecameOfThem) {
   fail(place_.add(store_, "[5]"), "not applied");
   place_.add(store_, "[6]");
 
-  const std::vector<DispatchRow> rows = *store_.dispatch_rows();
+  const std::vector<DispatchView> rows = *store_.dispatch_rows();
   ASSERT_EQ(rows.size(), 1u);
-  const DispatchRow& row = rows[0];
+  const DispatchView& row = rows[0];
   EXPECT_EQ(row.name, "main_dispatch_0_matmul_512x512x512_f32");
   EXPECT_EQ(row.operation, "matmul 512x512x512 f32,f32->f32");
   EXPECT_EQ(row.flops, 268435456);
@@ -125,7 +125,7 @@ TEST_F(ViewsTest, ALuckySampleOfTheSearchDoesNotBeatTheFinalists) {
   place_.compile(store_, "[2]", "e2");
   place_.verify(store_, "e2", true);
   place_.measure(store_, "e2", 0.001, Phase::kSearch, 0.5);
-  const DispatchRow row = store_.dispatch_rows()->front();
+  const DispatchView row = store_.dispatch_rows()->front();
   EXPECT_EQ(row.best->candidate, finalist);
   EXPECT_DOUBLE_EQ(*row.speedup, 1.6) << "by the sentinel, measured at the same time";
 }
@@ -141,17 +141,17 @@ TEST_F(ViewsTest, TheNewestSelectionDecides) {
   place_.verify(store_, "e2", true);
   place_.measure(store_, "e2", 0.002, Phase::kFinalist);
   for (const Id winner : {fastest, tied})
-    ASSERT_TRUE(store_.record(Selection{.dispatch = place_.dispatch,
-                                        .build = place_.build,
-                                        .device = place_.device,
-                                        .winner = winner,
-                                        .ties = {fastest, tied},
-                                        .speedup = 1.49,
-                                        .speedup_low = 1.45,
-                                        .speedup_high = 1.53,
-                                        .shipped = true,
-                                        .reason = "smallest tiles of the tie set"}));
-  const DispatchRow row = store_.dispatch_rows()->front();
+    ASSERT_TRUE(store_.record(SelectionRow{.dispatch = place_.dispatch,
+                                           .build = place_.build,
+                                           .device = place_.device,
+                                           .winner = winner,
+                                           .ties = {fastest, tied},
+                                           .speedup = 1.49,
+                                           .speedup_low = 1.45,
+                                           .speedup_high = 1.53,
+                                           .shipped = true,
+                                           .reason = "smallest tiles of the tie set"}));
+  const DispatchView row = store_.dispatch_rows()->front();
   EXPECT_EQ(row.best->candidate, tied);
   EXPECT_EQ(row.speedup, 1.49);
   EXPECT_EQ(row.speedup_low, 1.45);
@@ -163,10 +163,10 @@ TEST_F(ViewsTest, RowsArePerBuildAndDevice) {
   place_.compile(store_, "{}", "e0");
   place_.verify(store_, "e0", true);
   Place elsewhere = place_;
-  elsewhere.device = *store_.intern(Device{.name = "other", .driver = "1", .protocol = "{}"});
+  elsewhere.device = *store_.intern(DeviceRow{.name = "other", .driver = "1", .protocol = "{}"});
   elsewhere.verify(store_, "e0", true);
   Place tiled = place_;
-  Build build = some_build();
+  BuildRow build = some_build();
   build.flags = R"(["--iree-opt-data-tiling"])";
   tiled.build = *store_.intern(build);
   tiled.add(store_, "{}");
@@ -177,7 +177,7 @@ TEST_F(ViewsTest, RowsArePerBuildAndDevice) {
   EXPECT_EQ(store_.dispatch_rows({.build = tiled.build})->size(), 1u);
   EXPECT_EQ(store_.candidate_rows({.build = place_.build, .device = elsewhere.device})->size(), 1u);
 
-  const Id program = *store_.intern(Program{.hash = "p", .path = "a.mlir", .json = "{}"});
+  const Id program = *store_.intern(ProgramRow{.hash = "p", .path = "a.mlir", .json = "{}"});
   ASSERT_TRUE(store_.link_dispatch({program, place_.dispatch, 0, 1}));
   EXPECT_EQ(store_.dispatch_rows({.program = program})->size(), 3u);
   EXPECT_EQ(store_.candidate_rows({.program = program})->size(), 3u);
@@ -215,38 +215,38 @@ TEST_F(ViewsTest, DetailsAreEverythingOfACandidate) {
 }
 
 TEST(ExportTest, CsvAndJsonHaveTheSameColumns) {
-  CandidateRow row{.candidate = 7,
-                   .dispatch = 2,
-                   .dispatch_name = "main_dispatch_0",
-                   .operation = "matmul 8x8x8 f32,f32->f32",
-                   .build = 1,
-                   .compiler = "iree-compile 3.13.0",
-                   .flags = R"(["-a","-b"])",
-                   .device = 3,
-                   .device_name = "EPYC",
-                   .provider = "iree",
-                   .configuration = R"({"tile_m":64})",
-                   .constraint_set = "llvm-cpu",
-                   .state = CandidateState::kMeasured,
-                   .identity = "e5",
-                   .configured = "a \"b\"\nc",
-                   .compile_seconds = 0.25,
-                   .right = true,
-                   .share_bad = 0.0,
-                   .tolerance = "exact",
-                   .rules = 2,
-                   .reference = "artifact",
-                   .phase = "finalist",
-                   .samples = 3,
-                   .min_seconds = 0.001,
-                   .median_seconds = 0.1 + 0.2,
-                   .low_seconds = 0.25,
-                   .high_seconds = 0.5,
-                   .spread = 0.125,
-                   .sentinel_ratio = 0.625,
-                   .flops_per_second = 1024,
-                   .when = "2026-01-31T12:00:00.123Z"};
-  CandidateRow bare;
+  CandidateView row{.candidate = 7,
+                    .dispatch = 2,
+                    .dispatch_name = "main_dispatch_0",
+                    .operation = "matmul 8x8x8 f32,f32->f32",
+                    .build = 1,
+                    .compiler = "iree-compile 3.13.0",
+                    .flags = R"(["-a","-b"])",
+                    .device = 3,
+                    .device_name = "EPYC",
+                    .provider = "iree",
+                    .configuration = R"({"tile_m":64})",
+                    .constraint_set = "llvm-cpu",
+                    .state = CandidateState::kMeasured,
+                    .identity = "e5",
+                    .configured = "a \"b\"\nc",
+                    .compile_seconds = 0.25,
+                    .right = true,
+                    .share_bad = 0.0,
+                    .tolerance = "exact",
+                    .rules = 2,
+                    .reference = "artifact",
+                    .phase = "finalist",
+                    .samples = 3,
+                    .min_seconds = 0.001,
+                    .median_seconds = 0.1 + 0.2,
+                    .low_seconds = 0.25,
+                    .high_seconds = 0.5,
+                    .spread = 0.125,
+                    .sentinel_ratio = 0.625,
+                    .flops_per_second = 1024,
+                    .when = "2026-01-31T12:00:00.123Z"};
+  CandidateView bare;
   bare.candidate = 8;
   EXPECT_EQ(
       export_csv({row, bare}),

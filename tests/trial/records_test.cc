@@ -83,8 +83,8 @@ TEST(PairedRounds, KeepsTheRoundsInWhichEveryHandleHasASample) {
   EXPECT_TRUE(paired_rounds({}).empty());
 }
 
-store::Failure failure_of(provider::FailureKind kind, store::Id run) {
-  store::Failure failure;
+store::FailureRow failure_of(provider::FailureKind kind, store::Id run) {
+  store::FailureRow failure;
   failure.kind = provider::name_of(kind);
   failure.run = run;
   return failure;

@@ -15,12 +15,12 @@ using testing::HasSubstr;
 class TrialRunnerTest : public testing::Test {
  protected:
   TrialRunnerTest() {
-    store::Build build;
+    store::BuildRow build;
     build.compiler = "fake";
     build.flags = "[]";
     build.target = "{}";
     build_ = store_.intern(build).value();
-    store::Device device;
+    store::DeviceRow device;
     device.name = "fake";
     device.protocol = "{}";
     device_ = store_.intern(device).value();
@@ -41,7 +41,7 @@ class TrialRunnerTest : public testing::Test {
   }
 
   Trial trial(std::int64_t tile) {
-    store::Candidate row;
+    store::CandidateRow row;
     row.dispatch = id_;
     row.build = build_;
     row.provider = "fake";

@@ -1,6 +1,6 @@
-#include "tune/lane_reduction.h"
-
 #include <gtest/gtest.h>
+
+#include "tune/flag_baseline.h"
 
 namespace hone::tune {
 namespace {

@@ -89,12 +89,12 @@ class ApartSession : public testing::Test {
     context.programs = &provider;
     context.stop_fd = stop_fd_;
     context.leases = &leases;
-    store::Build build;
+    store::BuildRow build;
     build.compiler = "IREE";
     build.flags = "[]";
     build.target = "{}";
     context.baseline.build = store_.intern(build).value();
-    store::Device device;
+    store::DeviceRow device;
     device.name = "apart";
     device.protocol = "{}";
     context.device = store_.intern(device).value();
@@ -110,7 +110,7 @@ class ApartSession : public testing::Test {
 
   std::filesystem::path struck_file() const { return folder_.path() / "struck"; }
 
-  store::DispatchRow row() { return store_.dispatch_rows().value().at(0); }
+  store::DispatchView row() { return store_.dispatch_rows().value().at(0); }
 
   // The faults are drawn for its numbers of launches.
   const std::string long_product_ = HONE_SOURCE_DIR "/examples/matmul_512.mlir";

@@ -27,8 +27,8 @@ func.func @product(%a: tensor<48x32xf32>, %b: tensor<32x64xf32>) -> tensor<48x64
 
 class MadeUpLibraryTest : public ApartSession {
  protected:
-  std::vector<store::CandidateRow> rows_of_library() {
-    std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
+  std::vector<store::CandidateView> rows_of_library() {
+    std::vector<store::CandidateView> rows = store_.candidate_rows().value();
     std::erase_if(rows, [](const auto& row) { return row.provider != "tango"; });
     return rows;
   }
@@ -44,10 +44,10 @@ TEST_F(MadeUpLibraryTest, IsRowsAndColumnsUnderItsOwnName) {
   const auto result = run();
   ASSERT_TRUE(result) << result.error().message;
 
-  const std::vector<store::CandidateRow> rows = rows_of_library();
+  const std::vector<store::CandidateView> rows = rows_of_library();
   ASSERT_EQ(rows.size(), 2u) << observer_.notes;
   EXPECT_EQ(rows[0].configuration, R"({"algorithm":"in 1","choice":0,"library":"TangoLib 2.7"})");
-  for (const store::CandidateRow& row : rows) {
+  for (const store::CandidateView& row : rows) {
     EXPECT_EQ(row.format, store::kLibraryFormat);
     EXPECT_THAT(row.identity, testing::StartsWith("TangoLib 2.7, choice"));
     EXPECT_TRUE(row.right.value_or(false)) << row.tolerance;

@@ -60,8 +60,8 @@ class ApartList : public ApartSession {
     EXPECT_EQ(runs[0].state, first);
     EXPECT_EQ(runs[1].state, store::RunState::kFinished);
     std::vector<store::Id> of_first, of_second;
-    const std::vector<store::Selection> selections = store_.selections().value();
-    for (const store::Selection& selection : selections)
+    const std::vector<store::SelectionRow> selections = store_.selections().value();
+    for (const store::SelectionRow& selection : selections)
       (selection.run == runs[0].id ? of_first : of_second).push_back(selection.dispatch);
     EXPECT_THAT(of_first, ElementsAre(tuned->tuned[0].id));
     EXPECT_THAT(of_second, ElementsAre(tuned->tuned[1].id, tuned->tuned[2].id));

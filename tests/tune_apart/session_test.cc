@@ -27,8 +27,8 @@ TEST_F(ApartSession, SharesCandidatesOutOverDevices) {
   EXPECT_EQ(result->tuned.size(), 1u);
   std::set<int> gpus;
   std::size_t measured = 0;
-  const std::vector<store::CandidateRow> candidates = store_.candidate_rows().value();
-  for (const store::CandidateRow& candidate : candidates) {
+  const std::vector<store::CandidateView> candidates = store_.candidate_rows().value();
+  for (const store::CandidateView& candidate : candidates) {
     const auto details = store_.details(candidate.candidate);
     ASSERT_TRUE(details) << details.error().message;
     for (const store::Measurement& measurement : details->measurements) {
@@ -51,11 +51,11 @@ TEST_F(ApartSession, WhatCandidatesDoToADeviceIsARowAndNoMore) {
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_EQ(result->tuned.size(), 1u);
   std::map<std::string, std::string> words;  // by kind
-  const std::vector<store::CandidateRow> candidates = store_.candidate_rows().value();
-  for (const store::CandidateRow& candidate : candidates) {
+  const std::vector<store::CandidateView> candidates = store_.candidate_rows().value();
+  for (const store::CandidateView& candidate : candidates) {
     const auto details = store_.details(candidate.candidate);
     ASSERT_TRUE(details) << details.error().message;
-    for (const store::Failure& failure : details->failures)
+    for (const store::FailureRow& failure : details->failures)
       words[failure.kind] += failure.message + "\n";
     for (const store::VerificationRow& verification : details->verifications)
       if (!verification.right) {
@@ -63,7 +63,7 @@ TEST_F(ApartSession, WhatCandidatesDoToADeviceIsARowAndNoMore) {
         EXPECT_NE(candidate.candidate, result->tuned[0].selection.winner);
       }
   }
-  const store::DispatchRow dispatch = row();
+  const store::DispatchView dispatch = row();
   // One at once, and one that was the fastest until a launch was compared that the race spoiled.
   EXPECT_EQ(dispatch.wrong, 2);
   EXPECT_THAT(words["wrong"], HasSubstr("more launches"));
@@ -104,8 +104,8 @@ class StruckSession : public ApartSession {
   }
   std::vector<std::string> failures() {
     std::vector<std::string> kinds;
-    const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
-    for (const store::CandidateRow& row : rows)
+    const std::vector<store::CandidateView> rows = store_.candidate_rows().value();
+    for (const store::CandidateView& row : rows)
       if (!row.failure_kind.empty()) kinds.push_back(row.failure_kind);
     return kinds;
   }

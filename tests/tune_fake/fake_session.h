@@ -44,12 +44,12 @@ inline Result<TuningResult> run_session(const Options& options, store::Store& st
     context.replacing = {tools.replacing};
   }
   context.clock = std::move(tools.clock);
-  store::Build build;
+  store::BuildRow build;
   build.compiler = "fake";
   build.flags = "[]";
   build.target = "{}";
   HONE_ASSIGN(context.baseline.build, store.intern(build));
-  store::Device device;
+  store::DeviceRow device;
   device.name = "fake";
   device.protocol = "{}";
   HONE_ASSIGN(context.device, store.intern(device));

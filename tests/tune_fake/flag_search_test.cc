@@ -50,12 +50,12 @@ class FlagSearch : public FakeSession {
     trial::RunnerService runner(std::make_unique<test::FakeRunner>(log));
     Context context{options_, provider_, compiler, runner, store_, observer_};
     context.programs = &provider_;
-    store::Build build;
+    store::BuildRow build;
     build.compiler = "fake";
     build.flags = "[]";
     build.target = "{}";
     HONE_ASSIGN(context.baseline.build, store_.intern(build));
-    store::Device device;
+    store::DeviceRow device;
     device.name = "fake";
     device.protocol = "{}";
     HONE_ASSIGN(context.device, store_.intern(device));
@@ -320,7 +320,7 @@ TEST_F(TuningWithFlags, AnEarlierBaseWinsInTheRoundsOfTheLast) {
   EXPECT_EQ(shipped, 2u);
   const auto selections = store_.selections();
   ASSERT_TRUE(selections);
-  EXPECT_EQ(std::ranges::count(*selections, true, &store::Selection::shipped), 2);
+  EXPECT_EQ(std::ranges::count(*selections, true, &store::SelectionRow::shipped), 2);
 }
 
 // At this peak products of 8 and 9 rows, 1024 and 1152 operations, take 51.2 and 57.6 us: of the

@@ -54,8 +54,8 @@ TEST_F(OwnRunnerSession, FindsAndProvesTheFastest) {
     EXPECT_NEAR(*tuned.selection.speedup, 1.3, 0.01);
   }
   EXPECT_EQ(result->best ? result->best->label : "", "spec") << observer_.notes;
-  const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
-  for (const store::CandidateRow& row : rows) EXPECT_EQ(row.right, true) << row.configuration;
+  const std::vector<store::CandidateView> rows = store_.candidate_rows().value();
+  for (const store::CandidateView& row : rows) EXPECT_EQ(row.right, true) << row.configuration;
 }
 
 // Of another's two kernels one reads an operand in another order, which is said; the other one
@@ -83,8 +83,8 @@ TEST_F(OwnRunnerSession, SaysWhatAWrongKernelDidAndHowExactARightOneIs) {
   EXPECT_EQ(tuned.accuracy->compilers.at(0).difference.by_ulp, difference.by_ulp);
 
   std::vector<std::string> said;
-  const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
-  for (const store::CandidateRow& row : rows)
+  const std::vector<store::CandidateView> rows = store_.candidate_rows().value();
+  for (const store::CandidateView& row : rows)
     if (row.right == false)
       said.push_back(store_.details(row.candidate)->verifications.at(0).basis);
   EXPECT_THAT(said, ElementsAre(HasSubstr("; it reads B as N x K")));
@@ -106,8 +106,8 @@ TEST_F(OwnRunnerSession, WhatAKernelDoesIsARowAndTheBestThatIsRightWins) {
   EXPECT_NEAR(*tuned.selection.speedup, 1.3 / 1.2, 0.01);
 
   std::map<std::string, std::string> failures, wrong;  // words, by configuration
-  const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
-  for (const store::CandidateRow& row : rows) {
+  const std::vector<store::CandidateView> rows = store_.candidate_rows().value();
+  for (const store::CandidateView& row : rows) {
     if (!row.failure_kind.empty())
       failures[row.configuration] = row.failure_kind + ": " + row.failure_message;
     if (row.right == false) wrong[row.configuration] = std::to_string(row.bad_index.value_or(-1));

@@ -88,12 +88,12 @@ TapedPrograms::Runtime fake_gpu_runtime() {
 
 // Built and measured nowhere that a store would have to know apart.
 Status name_build_and_device(tune::Context& context) {
-  store::Build build;
+  store::BuildRow build;
   build.compiler = "recorded";
   build.flags = nlohmann::json(context.options.flags).dump();
   build.target = "{}";
   HONE_ASSIGN(context.baseline.build, context.store.intern(build));
-  store::Device device;
+  store::DeviceRow device;
   device.name = "recorded";
   device.protocol = "{}";
   HONE_ASSIGN(context.device, context.store.intern(device));

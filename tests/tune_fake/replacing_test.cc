@@ -98,7 +98,7 @@ TEST_F(Replacing, WhoCannotWinIsNotSearched) {
   const auto stored = store_.events(result->run);
   ASSERT_TRUE(stored) << stored.error().message;
   std::string events;
-  for (const store::Event& event : *stored)
+  for (const store::EventRow& event : *stored)
     events += event.kind + ": " + event.text + "\n";
   EXPECT_THAT(events, HasSubstr("not searched: main_dispatch_0: of fake no kernel takes less than "
                                 "40 us, and one of 50"));
@@ -213,7 +213,7 @@ TEST_F(Replacing, WinnersHaveTheDefaultBesideThemThoughAnotherMadeIt) {
   const auto rows = store_.dispatch_rows();
   ASSERT_TRUE(rows) << rows.error().message;
   ASSERT_EQ(rows->size(), 3u);
-  for (const store::DispatchRow& row : *rows) {
+  for (const store::DispatchView& row : *rows) {
     ASSERT_TRUE(row.default_row);
     EXPECT_NEAR(*row.default_row->median_seconds, 130e-6, 2e-6);
   }

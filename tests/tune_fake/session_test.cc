@@ -54,7 +54,7 @@ TEST_F(OneTuner, AFinalistThatCrashesLeavesTheRace) {
   EXPECT_THAT(observer_.notes, HasSubstr("is out: kernel crash: SIGSEGV"));
   const auto rows = store_.candidate_rows();
   ASSERT_TRUE(rows);
-  EXPECT_EQ(std::ranges::count(*rows, "kernel crash", &store::CandidateRow::failure_kind), 1);
+  EXPECT_EQ(std::ranges::count(*rows, "kernel crash", &store::CandidateView::failure_kind), 1);
 }
 
 // Each tile of a dispatch is compiled, verified and measured once; finalists run again.
@@ -191,8 +191,8 @@ TEST_P(KilledRunner, CostsNothing) {
     ASSERT_EQ(result->tuned.size(), 1u) << when << ": " << observer_.notes;
     EXPECT_TRUE(result->tuned[0].selection.winner)
         << when << ": " << result->tuned[0].selection.reason;
-    const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
-    for (const store::CandidateRow& row : rows) EXPECT_EQ(row.failure_kind, "") << when;
+    const std::vector<store::CandidateView> rows = store_.candidate_rows().value();
+    for (const store::CandidateView& row : rows) EXPECT_EQ(row.failure_kind, "") << when;
   }
 }
 
@@ -219,7 +219,7 @@ TEST_F(OneTuner, AFailingCandidateIsARowAndNotTheEnd) {
   ASSERT_TRUE(result) << result.error().message;
   const auto rows = store_.candidate_rows().value();
   const auto failed =
-      std::ranges::find(rows, store::CandidateState::kFailed, &store::CandidateRow::state);
+      std::ranges::find(rows, store::CandidateState::kFailed, &store::CandidateView::state);
   ASSERT_NE(failed, rows.end());
   EXPECT_EQ(failed->failure_kind, "compile error");
   EXPECT_THAT(failed->failure_message, HasSubstr("no such tile"));

@@ -69,8 +69,8 @@ class TwoTuners : public FakeSession {
   void expect_everything_measured_once(std::size_t dispatches) {
     store::Store store = open_store();
     std::map<std::string, std::size_t> measured;  // by identity
-    const std::vector<store::CandidateRow> rows = store.candidate_rows().value();
-    for (const store::CandidateRow& row : rows) {
+    const std::vector<store::CandidateView> rows = store.candidate_rows().value();
+    for (const store::CandidateView& row : rows) {
       const store::CandidateDetails details = store.details(row.candidate).value();
       EXPECT_EQ(row.failure_kind, "") << row.configuration;
       measured[row.identity] = static_cast<std::size_t>(std::ranges::count(
@@ -83,7 +83,7 @@ class TwoTuners : public FakeSession {
 
   // Of those that compiled before.
   static std::size_t artifacts_in(store::Store& store) {
-    const std::vector<store::CandidateRow> rows = store.candidate_rows().value();
+    const std::vector<store::CandidateView> rows = store.candidate_rows().value();
     return static_cast<std::size_t>(
         std::ranges::count_if(rows, [](const auto& row) { return !row.identity.empty(); }));
   }

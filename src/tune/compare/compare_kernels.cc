@@ -92,9 +92,9 @@ struct Choice {
 
 Result<std::vector<Choice>> choices_in(store::Store& store,
                                        const std::vector<std::string>& patterns) {
-  HONE_ASSIGN(const std::vector<store::DispatchRow> rows, store.dispatch_rows());
+  HONE_ASSIGN(const std::vector<store::DispatchView> rows, store.dispatch_rows());
   std::vector<Choice> choices;
-  for (const store::DispatchRow& row : rows) {
+  for (const store::DispatchView& row : rows) {
     const bool wanted =
         patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {
           return matches_pattern(row.name, pattern);
@@ -106,7 +106,7 @@ Result<std::vector<Choice>> choices_in(store::Store& store,
     choice.candidate = beaten ? *row.selection->winner : row.default_row->candidate;
     choice.configuration = beaten ? row.best->configuration : std::string(kDefaultWord);
     if (row.default_row) choice.default_candidate = row.default_row->candidate;
-    HONE_ASSIGN(const store::Dispatch dispatch, store.dispatch(row.dispatch));
+    HONE_ASSIGN(const store::DispatchRow dispatch, store.dispatch(row.dispatch));
     HONE_ASSIGN(choice.dispatch, trial::dispatch_from(dispatch));
     // A dispatch has a row for each compiler and device that the store has results of.
     const auto known = std::ranges::find_if(choices, [&](const Choice& other) {
@@ -161,7 +161,8 @@ class Codes {
       HONE_ASSIGN(loaded, store.is_own(candidate));
     }
     if (!loaded) return compile_again(context_, *compiler_, store, candidate, dispatch);
-    HONE_ASSIGN(const store::Artifact row, store.load_artifact(candidate, context_.options.trust));
+    HONE_ASSIGN(const store::ArtifactRow row,
+                store.load_artifact(candidate, context_.options.trust));
     return trial::artifact_from(row);
   }
 
@@ -346,7 +347,7 @@ Result<StoredCode> stored_code(const std::filesystem::path& a, const std::filesy
            {choice.candidate, choice.default_candidate.value_or(choice.candidate)}) {
         HONE_ASSIGN(const bool own, store.is_own(candidate));
         code.is_own = code.is_own && own;
-        HONE_ASSIGN(const store::Known known, store.known(candidate, std::nullopt));
+        HONE_ASSIGN(const store::KnownResults known, store.known(candidate, std::nullopt));
         if (known.artifact) code.formats.insert(known.artifact->format);
       }
   }

@@ -52,7 +52,7 @@ class Baselines {
   Status enter(const measure::Baseline& baseline, std::size_t place) {
     const trial::RunnerKernel kernel{{}, baseline.handle, context_.runner.generation()};
     Entry entry{baseline, kernel, 0, {}};
-    store::Candidate candidate = bench_.candidate_row(std::string(store::kDefaultConfiguration));
+    store::CandidateRow candidate = bench_.candidate_row(std::string(store::kDefaultConfiguration));
     candidate.provider = baseline.provider;
     entry.identity = fmt::format("{} of {}", baseline.library, bench_.key());
     if (!baseline.algorithm.empty()) {
@@ -65,11 +65,11 @@ class Baselines {
                                    baseline.algorithm, bench_.key());
     }
     HONE_ASSIGN(entry.candidate, context_.store.add_candidate(candidate));
-    HONE_ASSIGN(const store::Known known,
+    HONE_ASSIGN(const store::KnownResults known,
                 context_.store.known(entry.candidate, context_.device, store::Phase::kFinalist,
                                      context_.options.reuse));
     if (!known.artifact) {
-      store::Artifact row;
+      store::ArtifactRow row;
       row.candidate = entry.candidate;
       row.identity = entry.identity;
       row.format = store::kLibraryFormat;

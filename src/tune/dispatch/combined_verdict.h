@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "measure/comparison.h"
-#include "plan/policy.h"
 
 namespace hone::tune {
 

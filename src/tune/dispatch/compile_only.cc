@@ -96,7 +96,7 @@ class CompileOnly {
 
   Status propose(store::Id id, const std::string& configuration, const provider::Provider& provider,
                  std::optional<provider::Payload> payload) {
-    store::Candidate& row = rows_.emplace_back();
+    store::CandidateRow& row = rows_.emplace_back();
     row.dispatch = id;
     row.build = request_.build;
     row.provider = provider.name();
@@ -134,7 +134,7 @@ class CompileOnly {
   }
 
   Status take(trial::TrialRunner& runner, std::size_t place) {
-    const store::Candidate& row = rows_[place];
+    const store::CandidateRow& row = rows_[place];
     const trial::Trial& trial = trials_[place];
     if (trial.state == trial::State::kCompiling) {
       ++result_.untried;
@@ -193,7 +193,7 @@ class CompileOnly {
          .seconds_left = std::max(0.0, seconds_left()) + std::max(0.0, share_.after)});
   }
 
-  void add(const store::Candidate& compiled, store::Id candidate,
+  void add(const store::CandidateRow& compiled, store::Id candidate,
            const provider::Artifact& artifact) {
     CompiledRow row{.candidate = candidate,
                     .provider = compiled.provider,
@@ -226,7 +226,7 @@ class CompileOnly {
   const CompileOnlyRequest& request_;
   Share share_;
   Stopwatch clock_;
-  std::vector<store::Candidate> rows_;
+  std::vector<store::CandidateRow> rows_;
   std::vector<trial::Trial> trials_;  // of each row
   struct Failures {
     std::size_t done = 0, failed = 0;
@@ -277,7 +277,7 @@ Result<CompiledProgram> compile_only(const CompileOnlyRequest& request, problem:
   HONE_ASSIGN(const auto chosen,
               select_dispatches(result.program, options.dispatches, result.not_tuned));
   HONE_ASSIGN(run_row.program,
-              store.intern(store::Program{0, result.program.hash, options.input, "{}"}));
+              store.intern(store::ProgramRow{0, result.program.hash, options.input, "{}"}));
   HONE_TRY(store.begin_run(run_row));
   note_kernels_without_use(request.replacing, chosen, request.observer);
   Status status;

@@ -26,8 +26,8 @@ const measure::HandleSamples* samples_of(const measure::MeasureResult& measured,
 
 }  // namespace
 
-store::Candidate DispatchBench::candidate_row(std::string configuration) const {
-  store::Candidate row;
+store::CandidateRow DispatchBench::candidate_row(std::string configuration) const {
+  store::CandidateRow row;
   row.dispatch = dispatch_id();
   row.build = context_->baseline.build;
   row.provider = context_->provider.name();

@@ -45,7 +45,7 @@ class DispatchBench {
                                  std::span<const problem::Dispatch* const> dispatches,
                                  double seconds);
   // A candidate of this dispatch, not yet stored: knobs and values as JSON.
-  store::Candidate candidate_row(std::string configuration) const;
+  store::CandidateRow candidate_row(std::string configuration) const;
   // Starts the compile of the default, for callers that want it before others. Where compiling does
   // not disturb, set_up() does it before it makes the problem.
   Status compile_default();

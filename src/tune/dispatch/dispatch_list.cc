@@ -22,7 +22,7 @@ class ListTuner {
 
   Result<TunedList> run(store::Run row) {
     HONE_ASSIGN(result_.list,
-                context_.store.intern(store::Program{0, list_.hash, list_.path, "{}"}));
+                context_.store.intern(store::ProgramRow{0, list_.hash, list_.path, "{}"}));
     HONE_ASSIGN(EarlierWork earlier, earlier_work(context_, row, result_.list));
     finished_ = std::move(earlier.finished);
     row.program = result_.list;
@@ -116,7 +116,7 @@ Status read_result(Context& context, const Trial& trial, CheckedCandidate& check
     return {};
   }
   checked.speedup = 1 / *trial.ratio;
-  HONE_ASSIGN(const store::Known known,
+  HONE_ASSIGN(const store::KnownResults known,
               context.store.known(trial.candidate, context.device, store::Phase::kSearch,
                                   context.options.reuse));
   if (known.verification) checked.tolerance = known.verification->tolerance;
@@ -179,7 +179,7 @@ Result<TunedList> tune_list(Context& context, store::Run run, const DispatchList
 Result<std::vector<CheckedCandidate>> check_candidates(Context& context, store::Run run,
                                                        const GivenList& list) {
   HONE_ASSIGN(const store::Id program,
-              context.store.intern(store::Program{0, list.hash, list.path, "{}"}));
+              context.store.intern(store::ProgramRow{0, list.hash, list.path, "{}"}));
   run.program = program;
   HONE_TRY(context.store.begin_run(run));
   Result<std::vector<CheckedCandidate>> checked = check_all(context, list);

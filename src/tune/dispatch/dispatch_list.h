@@ -21,7 +21,7 @@ struct DispatchList {
 };
 
 struct TunedList {
-  store::Id list = 0;  // as a store::Program
+  store::Id list = 0;  // as a store::ProgramRow
   store::Id run = 0;
   std::vector<TunedDispatch> tuned;  // in the list's order; `dispatch` points into the list
   std::vector<NotTuned> not_tuned;

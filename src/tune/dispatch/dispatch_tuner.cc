@@ -243,7 +243,7 @@ class DispatchTuner {
     const space::Space& space = now_->space;
     HONE_TRY(context_.store.transaction([&]() -> Status {
       for (const space::Configuration& configuration : proposals) {
-        store::Candidate row = bench_.candidate_row(space::to_json(space, configuration).dump());
+        store::CandidateRow row = bench_.candidate_row(space::to_json(space, configuration).dump());
         row.provider = provider.name();
         if (context_.options.configurations.empty()) row.constraint_set = provider.constraint_set();
         Trial trial;
@@ -412,7 +412,7 @@ class DispatchTuner {
     tuned.dispatch = &dispatch_;
     tuned.id = bench_.dispatch_id();
     tuned.default_is_wrong = default_is_wrong();
-    store::Selection& selection = tuned.selection;
+    store::SelectionRow& selection = tuned.selection;
     selection.winner = columns[winner];
     for (const std::size_t member : race.tied()) selection.ties.push_back(columns[member]);
     take_speedup(selection, comparison);
@@ -555,7 +555,7 @@ Result<std::deque<Contender>> contenders_for(const Context& context,
 
 }  // namespace
 
-void take_speedup(store::Selection& selection, const measure::PairedComparison& comparison) {
+void take_speedup(store::SelectionRow& selection, const measure::PairedComparison& comparison) {
   selection.speedup = 1 / comparison.ratio;
   selection.speedup_low = 1 / comparison.interval.high;
   selection.speedup_high = 1 / comparison.interval.low;

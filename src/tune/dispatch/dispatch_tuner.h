@@ -21,7 +21,7 @@ struct NearTie {
 };
 
 // Sets the selection's speedup from rounds shared with the default.
-void take_speedup(store::Selection& selection, const measure::PairedComparison& comparison);
+void take_speedup(store::SelectionRow& selection, const measure::PairedComparison& comparison);
 
 // Result of tuning a dispatch.
 struct TunedDispatch {
@@ -33,7 +33,7 @@ struct TunedDispatch {
   store::Id id = 0;
   // Payload of the winner; none if the default is not beaten.
   std::optional<provider::Payload> payload;
-  store::Selection selection;
+  store::SelectionRow selection;
   std::vector<NearTie> near_ties = {};  // the fastest first; what is faster in the program is tried
   // Code that the program compiled with the winner must contain (GPU only); else empty.
   std::string code = {};

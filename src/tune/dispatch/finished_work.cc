@@ -37,7 +37,7 @@ std::optional<TunedDispatch> tuned_from(const store::DispatchResult& row) {
   if (row.payload) tuned.payload = provider::Payload{parse_json(*row.payload), row.replacing};
   tuned.code = row.code;
   tuned.default_is_wrong = row.default_is_wrong;
-  for (const store::NearTie& tie : row.near_ties)
+  for (const store::NearTieRow& tie : row.near_ties)
     tuned.near_ties.push_back({tie.candidate, {parse_json(tie.payload), tie.replacing}});
   if (row.launch) {
     auto launch = decode_json<problem::Launch>(parse_json(*row.launch));
@@ -70,7 +70,7 @@ store::DispatchResult row_of(const TunedDispatch& tuned, double budget) {
 }
 
 Status keep_finished(Context& context, TunedDispatch& tuned) {
-  store::Selection& selection = tuned.selection;
+  store::SelectionRow& selection = tuned.selection;
   selection.dispatch = tuned.id;
   selection.build = context.baseline.build;
   selection.device = context.device;
@@ -92,7 +92,7 @@ std::optional<FlagSet> flag_set_from(const store::Flags& row) {
 }
 
 // Decodes a stored row; nullopt if this version does not understand it.
-std::optional<ChosenFlags> chosen_from(const store::FlagChoice& row) {
+std::optional<ChosenFlags> chosen_from(const store::FlagChoiceRow& row) {
   std::optional<FlagSet> best = flag_set_from(row.best);
   if (!best || row.bases.empty()) return std::nullopt;
   ChosenFlags chosen{.best = std::move(*best), .bases = {}, .tried = {}};
@@ -126,7 +126,7 @@ Result<std::optional<TunedDispatch>> tune_and_keep(
 
 Result<EarlierWork> earlier_work(Context& context, const store::Run& like, store::Id program) {
   HONE_ASSIGN(const std::vector<store::Run> runs, context.store.runs());
-  HONE_ASSIGN(const std::vector<store::Selection> selections, context.store.selections());
+  HONE_ASSIGN(const std::vector<store::SelectionRow> selections, context.store.selections());
   const std::vector<store::Run> alike = runs_like(runs, like, program);
   const std::vector<store::Id> unfinished = unfinished_runs(alike, like);
   const double budget = context.options.budget_seconds;
@@ -154,7 +154,7 @@ Result<EarlierWork> earlier_work(Context& context, const store::Run& like, store
 }
 
 Status keep_flags(Context& context, const ChosenFlags& chosen) {
-  store::FlagChoice row;
+  store::FlagChoiceRow row;
   row.best = row_of(chosen.best);
   for (const FlagSet& base : chosen.bases) row.bases.push_back(row_of(base));
   for (const std::vector<std::string>& tried : chosen.tried)
@@ -167,7 +167,7 @@ Result<std::optional<ChosenFlags>> kept_flags(Context& context, const store::Run
   HONE_ASSIGN(const std::vector<store::Run> runs, context.store.runs());
   std::optional<ChosenFlags> chosen;
   for (const store::Id run : unfinished_runs(runs_like(runs, like, program), like)) {
-    HONE_ASSIGN(const std::optional<store::FlagChoice> row, context.store.flag_choice(run));
+    HONE_ASSIGN(const std::optional<store::FlagChoiceRow> row, context.store.flag_choice(run));
     if (!row) continue;
     if (auto kept = chosen_from(*row)) chosen = std::move(kept);
   }

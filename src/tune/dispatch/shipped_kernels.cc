@@ -14,7 +14,7 @@
 namespace hone::tune {
 namespace {
 
-struct Kernel {
+struct AssembledKernel {
   store::Id candidate;
   std::optional<provider::Payload> payload;
   trial::RunnerKernel kernel = {};
@@ -50,7 +50,7 @@ class ShippedPair {
 
   // Returns why the winner does not ship, or an empty string.
   Result<std::string> verify() {
-    for (Kernel& each : kernels_) {
+    for (AssembledKernel& each : kernels_) {
       // A wrong default only serves to compare the winner's time with.
       if (&each == &kernels_.front() && !bench_.default_is_wrong().empty()) continue;
       HONE_ASSIGN(const trial::KernelResult<measure::Verification> verified,
@@ -69,7 +69,7 @@ class ShippedPair {
 
   Status measure() {
     trial::RoundsRequest request;
-    for (Kernel& each : kernels_) request.kernels.push_back(&each.kernel);
+    for (AssembledKernel& each : kernels_) request.kernels.push_back(&each.kernel);
     request.how.protocol = trial::shipped_protocol();
     request.how.other_memory = true;
     request.how.seed = context_.options.seed;
@@ -112,7 +112,7 @@ class ShippedPair {
   }
 
   Status unload() {
-    for (Kernel& each : kernels_) HONE_TRY(runner_.unload(each.kernel));
+    for (AssembledKernel& each : kernels_) HONE_TRY(runner_.unload(each.kernel));
     return {};
   }
 
@@ -127,7 +127,7 @@ class ShippedPair {
   Context& context_;
   DispatchBench& bench_;
   trial::KernelRunner runner_;
-  std::vector<Kernel> kernels_;
+  std::vector<AssembledKernel> kernels_;
 };
 
 }  // namespace

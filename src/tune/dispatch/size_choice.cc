@@ -40,7 +40,7 @@ Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<Disp
   std::vector<Rival> rivals;
   for (const DispatchAtSize& each : at) {
     if (!each.tuned->payload) continue;
-    HONE_ASSIGN(store::Candidate row, store.candidate(*each.tuned->selection.winner));
+    HONE_ASSIGN(store::CandidateRow row, store.candidate(*each.tuned->selection.winner));
     if (std::ranges::count(rivals, row.configuration, &Rival::configuration) == 0)
       rivals.push_back({std::move(row.configuration), each.tuned->selection.speedup.value_or(1),
                         *each.tuned->payload, each.tuned->dispatch->name, each.tuned->code,
@@ -82,7 +82,7 @@ Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Pr
   for (const Rival& rival : rivals) {
     Trial trial;
     trial.payload = rival.payload;
-    store::Candidate row = bench.candidate_row(rival.configuration);
+    store::CandidateRow row = bench.candidate_row(rival.configuration);
     if (!rival.payload.replacing.empty()) row.provider = rival.payload.replacing;
     HONE_ASSIGN(trial.candidate, context.store.add_candidate(row));
     trials.push_back(std::move(trial));

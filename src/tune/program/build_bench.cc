@@ -43,7 +43,7 @@ Result<BuildBench> BuildBench::create(Context& context, const problem::Program& 
     builds.flops_ += problem::flop_count(dispatch.root) * std::max(1, dispatch.launches_per_call);
   builds.narrow_ = computes_narrow(program);
   builds.folder_ = std::move(folder);
-  HONE_ASSIGN(builds.program_, context.store.intern(store::Program{
+  HONE_ASSIGN(builds.program_, context.store.intern(store::ProgramRow{
                                    0, program.hash, program.path,
                                    nlohmann::json{{"function", function.name}}.dump()}));
   HONE_ASSIGN(builds.inputs_, write_argument_files(function, context.options.inputs, builds.folder_,

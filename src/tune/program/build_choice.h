@@ -11,7 +11,6 @@
 
 #include "base/result.h"
 #include "measure/comparison.h"
-#include "plan/policy.h"
 #include "tune/program/build.h"
 #include "tune/program/spec_entries.h"
 

@@ -18,7 +18,7 @@ namespace hone::tune {
 // A set of choices and its result; the default has no choices.
 struct FlagTrial : Build {
   std::vector<std::string> choices = {};  // names
-  store::Id compiler = 0;                 // store::Build, of these flags
+  store::Id compiler = 0;                 // store::BuildRow, of these flags
   std::string failure = {};               // does not compile or run, wrong outputs; else empty
   bool may_differ = false;                // a failure that another run may not meet
   std::string same_as = {};               // the label of one that compiles to the same module

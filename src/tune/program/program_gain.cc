@@ -15,9 +15,9 @@ namespace {
 
 // Returns the default's seconds per launch, by dispatch.
 Result<std::map<store::Id, double>> default_times(Context& context) {
-  HONE_ASSIGN(const std::vector<store::DispatchRow> rows, context.store.dispatch_rows());
+  HONE_ASSIGN(const std::vector<store::DispatchView> rows, context.store.dispatch_rows());
   std::map<store::Id, double> seconds;
-  for (const store::DispatchRow& row : rows)
+  for (const store::DispatchView& row : rows)
     if (row.build == context.baseline.build && row.device == context.device && row.default_row &&
         row.default_row->median_seconds)
       seconds[row.dispatch] = *row.default_row->median_seconds;

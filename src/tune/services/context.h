@@ -59,7 +59,7 @@ inline std::vector<std::string> joined(std::vector<std::string> flags,
 
 // Flag set that dispatches are tuned under. Candidates are compiled, stored and looked up with
 // these flags.
-struct Baseline {
+struct BaselineFlags {
   FlagSet extra_flags = {};  // beyond the user's, with a label; none: as the user has it
   store::Id build = 0;       // of the compiler with all of them
 };
@@ -103,7 +103,7 @@ struct Context {
   trial::RunnerService& runner;
   store::Store& store;
   Observer& observer;
-  Baseline baseline = {};
+  BaselineFlags baseline = {};
   store::Id device = 0;
   // Runners of options.places other than the first, in order.
   std::vector<trial::RunnerService*> more_runners = {};
@@ -123,7 +123,7 @@ struct Context {
   }
   // The row of the baseline's compiler with these flags.
   Result<store::Id> build_with(const std::vector<std::string>& all_flags) const {
-    HONE_ASSIGN(store::Build build, store.build(baseline.build));
+    HONE_ASSIGN(store::BuildRow build, store.build(baseline.build));
     build.flags = nlohmann::json(all_flags).dump();
     return store.intern(build);
   }

@@ -1,5 +1,5 @@
-// Arguments of a function or a dispatch that the user gives (--input), and inputs as .npy files, for
-// runs under a provider's own runtime.
+// Arguments of a function or a dispatch that the user gives (--input), and inputs as .npy files,
+// for runs under a provider's own runtime.
 #pragma once
 
 #include <cstdint>

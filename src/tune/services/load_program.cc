@@ -51,14 +51,14 @@ Result<provider::Payload> payload_from(const provider::Provider& provider,
   return provider.payload_of(dispatch, space, parsed);
 }
 
-Result<std::vector<std::string>> flags_in(const store::Build& build) {
+Result<std::vector<std::string>> flags_in(const store::BuildRow& build) {
   auto flags = decode_json<std::vector<std::string>>(parse_json(build.flags));
   if (!flags)
     return input_error("the store's flags of build {} {}", build.id, flags.error().message);
   return std::move(*flags);
 }
 
-Result<std::vector<std::string>> flags_to_compile_with(const store::Build& build,
+Result<std::vector<std::string>> flags_to_compile_with(const store::BuildRow& build,
                                                        const std::vector<std::string>& given,
                                                        const provider::ProgramProvider& provider) {
   HONE_ASSIGN(std::vector<std::string> flags, flags_in(build));

@@ -39,11 +39,11 @@ Status ask_for_spaces(trial::CompileService& compiler, const provider::Provider&
 // any name.
 //
 // Returns the flags of `build`. Input error if they are not a list of texts.
-Result<std::vector<std::string>> flags_in(const store::Build& build);
+Result<std::vector<std::string>> flags_in(const store::BuildRow& build);
 
 // Returns the flags of `build` if they are safe to compile with. Input error that names the first
 // flag which is neither harmless, according to the provider, nor in `given`, the user's own.
-Result<std::vector<std::string>> flags_to_compile_with(const store::Build& build,
+Result<std::vector<std::string>> flags_to_compile_with(const store::BuildRow& build,
                                                        const std::vector<std::string>& given,
                                                        const provider::ProgramProvider& provider);
 

@@ -36,7 +36,7 @@ struct Options {
   // dispatches under them.
   bool search_flags = false;
   // Flags that let the compiler reorder floating-point sums, which vectorising them requires.
-  // Programs that have such sums are tuned with them (lane_reduction.h). Empty: no flags are added.
+  // Programs that have such sums are tuned with them (flag_baseline.h). Empty: no flags are added.
   FlagSet sums;
 
   std::vector<std::string> dispatches;  // patterns of names; empty: all
