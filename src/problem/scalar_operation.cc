@@ -46,11 +46,6 @@ constexpr ScalarFacts function(std::string_view name, double (*value)(X), Functi
           .gpu_instructions = gpu_instructions};
 }
 
-// Row of an operation that rounds its operand to a whole number.
-constexpr ScalarFacts to_integer(std::string_view name, double (*value)(X)) {
-  return {.name = name, .kind = kToInteger, .operands = 1, .value = value};
-}
-
 constexpr ScalarFacts conversion(std::string_view name, ScalarKind kind, bool keeps_polynomial,
                                  bool zero_of_zero, double (*value)(X) = nullptr) {
   return {.name = name,
@@ -121,14 +116,14 @@ constexpr ScalarFacts kOperations[] = {
     conversion("arith.index_castui", kIndexConversion, false, false),
     conversion("arith.trunci", kTruncation, false, false),
 
-    to_integer("arith.fptosi", of<std::trunc>),
-    to_integer("arith.fptoui", nullptr),
-    to_integer("arith.bitcast", nullptr),
-    to_integer("math.floor", of<std::floor>),
-    to_integer("math.ceil", of<std::ceil>),
-    to_integer("math.trunc", of<std::trunc>),
-    to_integer("math.round", of<std::round>),
-    to_integer("math.roundeven", of<std::nearbyint>),
+    {"arith.fptosi", kToInteger, 1, of<std::trunc>},
+    {"arith.fptoui", kToInteger, 1},
+    {"arith.bitcast", kToInteger, 1},
+    {"math.floor", kToInteger, 1, of<std::floor>},
+    {"math.ceil", kToInteger, 1, of<std::ceil>},
+    {"math.trunc", kToInteger, 1, of<std::trunc>},
+    {"math.round", kToInteger, 1, of<std::round>},
+    {"math.roundeven", kToInteger, 1, of<std::nearbyint>},
 
     function("math.exp", of<std::exp>, {Curve::kExponential, kEasy}, 10),
     function("math.exp2", of<std::exp2>, {Curve::kExponential, kEasy}, 10),

@@ -5,6 +5,7 @@ Run by ctest, or by hand: python3 tests/architecture/rules_test.py [-v] [Rules.t
 
 import pathlib
 import re
+import runpy
 import statistics
 import unittest
 
@@ -354,6 +355,12 @@ class Rules(unittest.TestCase):
         broken = [f"{name}: {count} lines" for name, count in lines.items() if count > MOST_LINES]
         self.expect_none(broken, f"no file has more than {MOST_LINES} lines")
         self.assertLessEqual(statistics.median(lines.values()), MOST_LINES_MEDIAN)
+
+    def test_triton_spells_operations_of_the_table(self):
+        table = set(re.findall(r'"(?:arith|math)\.(\w+)"', (SRC / "problem/scalar_operation.cc").read_text()))
+        spelled = runpy.run_path(str(SRC / "provider/triton/python/element_values.py"))
+        for words in ("_ARITHMETIC", "_ARITHMETIC_OF_BITS", "_CHOICES", "FUNCTIONS"):
+            self.assertLessEqual(set(spelled[words]), table, f"{words} has what problem/scalar_operation.cc lacks")
 
     def test_only_the_seams_are_pure_virtual(self):
         broken = []

@@ -59,9 +59,9 @@ class Worker : public provider::CompileWorker {
     }
     const Result<problem::Statement> stated = problem::read_statement(job.blobs.at(0));
     if (!stated) return failed(stated.error());
-    Result<DispatchForm> form = form_of(kernel_, *stated);
-    if (!form) return failed(form.error());
-    form_ = *std::move(form);
+    Result<NamedStatement> named = named_statement(kernel_, *stated);
+    if (!named) return failed(named.error());
+    form_ = std::move(named->form);
     return Message{"done", nlohmann::json::object(), {}};
   }
 

@@ -322,11 +322,6 @@ Result<NamedStatement> named_statement(const ExternalKernel& kernel, const State
   return read_form(kernel, statement, line);
 }
 
-Result<DispatchForm> form_of(const ExternalKernel& kernel, const Statement& statement) {
-  HONE_ASSIGN(NamedStatement named, named_statement(kernel, statement));
-  return std::move(named.form);
-}
-
 Result<DispatchForm> form_by_line(const ExternalKernel& kernel, const Statement& statement) {
   int line = 0;
   Result<NamedStatement> named = read_form(kernel, statement, line);

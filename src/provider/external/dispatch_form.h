@@ -37,6 +37,7 @@ struct NamedStatement {
   std::vector<std::string> loops;  // the manifest's name of each: "K", "HO"
   DispatchForm form;
 };
+// An input error says what does not fit the kernel: "C is f32, and the kernel's is f16".
 Result<NamedStatement> named_statement(const ExternalKernel& kernel,
                                        const problem::Statement& statement);
 
@@ -53,10 +54,7 @@ std::string dimension_walked(const std::string& loop, bool image);
 // Place of the first element of a use of `statement`.
 Place place_of(const problem::Statement& statement, const problem::StatedUse& use);
 
-// Reads the form of `statement`. An input error says what does not fit the kernel: "C is f32, and
-// the kernel's is f16".
-Result<DispatchForm> form_of(const ExternalKernel& kernel, const problem::Statement& statement);
-// Does the same as form_of(). An error about an operand begins with its place in the manifest.
+// The same form alone. An error about an operand begins with its place in the manifest.
 Result<DispatchForm> form_by_line(const ExternalKernel& kernel,
                                   const problem::Statement& statement);
 

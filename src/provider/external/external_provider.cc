@@ -17,9 +17,9 @@ std::string ExternalProvider::why_no_space(const problem::Dispatch& dispatch) co
 
 Result<space::Space> ExternalProvider::space_of(const problem::Dispatch& dispatch) const {
   HONE_ASSIGN(const problem::Statement* const stated, problem::stated(dispatch.statement));
-  HONE_ASSIGN(const DispatchForm form, form_of(kernel_, *stated));
+  HONE_ASSIGN(const NamedStatement named, named_statement(kernel_, *stated));
   space::Names names{{"shared_bytes", shared_bytes_}};
-  for (const auto& [name, size] : form.sizes) names.emplace(name, size);
+  for (const auto& [name, size] : named.form.sizes) names.emplace(name, size);
   return provider::manifest_space(
       kernel_, std::move(names), [](const std::string&) { return true; }, dispatch.name);
 }

@@ -44,6 +44,12 @@ json stated() {
     "stores": [{"view": 2, "type": "f16", "offset": 0, "strides": [256, 1, 0], "value": 3}]})");
 }
 
+Result<DispatchForm> form_of(const ExternalKernel& kernel, const json& statement) {
+  Result<NamedStatement> named = named_statement(kernel, statement);
+  if (!named) return tl::unexpected(named.error());
+  return std::move(named->form);
+}
+
 std::string why_not(const json& statement, const ExternalKernel& kernel = linear()) {
   const auto form = form_of(kernel, statement);
   return form ? "it is" : form.error().message;

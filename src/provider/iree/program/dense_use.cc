@@ -27,20 +27,16 @@ std::optional<problem::StatedUse> dense_use(const Ir& ir, MlirValue tensor, Mlir
   const auto type = ir.type(tensor);
   const auto index_of = indices(ir.api(), map);
   if (!type || !index_of || index_of->size() != type->shape.size()) return std::nullopt;
-  const std::size_t loops = loop_count(ir, map);
-  problem::StatedUse use{.view = view, .type = type->element, .strides = {}};
-  use.strides.resize(loops, 0);
-  use.dimensions.resize(type->shape.size());
-  use.constant = is_constant(ir, tensor);
+  StatementAccesses::Piece piece{view, type->element, 0, type->shape};
   std::int64_t pitch = 1;
-  for (std::size_t d = type->shape.size(); d-- > 0;) {
-    const Linear& index = (*index_of)[d];
+  for (std::size_t d = type->shape.size(); d-- > 0; pitch *= type->shape[d]) {
     if (type->shape[d] <= 0) return std::nullopt;
-    for (std::size_t l = 0; l < loops; ++l) use.strides[l] += pitch * index.of_loop[l];
-    use.offset += pitch * index.constant;
-    pitch *= type->shape[d];
-    use.dimensions[d] = {type->shape[d], index.of_loop, index.constant};
+    piece.strides[d] = pitch;
   }
+  problem::StatedUse use = access(piece, *index_of, loop_count(ir, map));
+  for (std::size_t d = 0; d < type->shape.size(); ++d)
+    use.dimensions.push_back({type->shape[d], (*index_of)[d].of_loop, (*index_of)[d].constant});
+  use.constant = is_constant(ir, tensor);
   return use;
 }
 

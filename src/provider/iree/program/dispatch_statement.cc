@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "provider/iree/program/dense_use.h"
 #include "provider/iree/program/root_operation.h"
 #include "provider/iree/program/statement_accesses.h"
 
@@ -87,10 +88,10 @@ class StatementWriter {
   }
 
   const char* role(std::size_t loop) const {
-    const bool in_lhs = walks(0, loop), in_rhs = walks(1, loop);
-    if (root_loops_[loop].size > 1 && !in_lhs && !in_rhs) refuse("a loop of it walks no operand");
-    if (root_loops_[loop].reduction) return "k";
-    return in_lhs && in_rhs ? "batch" : in_rhs ? "n" : "m";
+    if (root_loops_[loop].size > 1 && !walks(0, loop) && !walks(1, loop))
+      refuse("a loop of it walks no operand");
+    return contraction_role(said_.operands[0], said_.operands[1], loop,
+                            root_loops_[loop].reduction);
   }
 
   // Operands: query, key, value, scale, perhaps a mask, and where the result goes.
@@ -232,10 +233,7 @@ class StatementWriter {
 
   // `own`: a load over the loops of its operation.
   std::size_t loaded(StatedValue own, const std::vector<int>& root_loop) {
-    std::vector<std::int64_t> strides(root_loops_.size(), 0);
-    for (std::size_t l = 0; l < root_loop.size(); ++l)
-      strides[static_cast<std::size_t>(root_loop[l])] += own.use.strides[l];
-    own.use.strides = std::move(strides);
+    own.use = over_loops(std::move(own.use), root_loop, root_loops_.size());
     return add(std::move(own));
   }
 
@@ -279,11 +277,9 @@ class StatementWriter {
     const StatementAccesses::Piece piece =
         accesses_.piece_of(operation, operands.at(1), operands.at(0));
     if (piece.strides.size() != known->second.loops.size()) refuse("a result changes its shape");
-    std::vector<std::int64_t> strides(root_loops_.size(), 0);
-    for (std::size_t d = 0; d < piece.strides.size(); ++d)
-      strides[static_cast<std::size_t>(known->second.loops[d])] += piece.strides[d];
-    said_.stores.push_back(
-        {{piece.view, piece.type, piece.offset, std::move(strides)}, known->second.value});
+    said_.stores.push_back({over_loops({piece.view, piece.type, piece.offset, piece.strides},
+                                       known->second.loops, root_loops_.size()),
+                            known->second.value});
   }
 
   const Ir& ir_;

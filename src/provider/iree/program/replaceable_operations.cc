@@ -88,12 +88,9 @@ class Replaceable {
     } catch (const NotOfThisForm& form) {
       return form.reason;
     }
-    for (std::size_t l = 0; l < described->loops.size(); ++l) {
-      const bool in_lhs = lhs->strides[l] != 0, in_rhs = rhs->strides[l] != 0;
-      const char* role = in_lhs && in_rhs ? "batch" : in_rhs ? "n" : "m";
-      if (described->loops[l].reduction) role = "k";
-      said_.loops.push_back({role, described->loops[l].size});
-    }
+    for (std::size_t l = 0; l < described->loops.size(); ++l)
+      said_.loops.push_back({contraction_role(*lhs, *rhs, l, described->loops[l].reduction),
+                             described->loops[l].size});
     said_.operands = {*lhs, *rhs};
     said_.start = *start;
     said_.values = {{"root", stored->type, {}, "", 0, {}, {}}};

@@ -36,17 +36,6 @@ std::optional<Linear> linear(const CApi& api, MlirAffineExpr expression, std::si
   return sum;
 }
 
-problem::StatedUse access(const StatementAccesses::Piece& piece, const std::vector<Linear>& indices,
-                          std::size_t loops) {
-  problem::StatedUse use{piece.view, piece.type, piece.offset, std::vector<std::int64_t>(loops, 0)};
-  for (std::size_t d = 0; d < indices.size(); ++d) {
-    use.offset += piece.strides[d] * indices[d].constant;
-    for (std::size_t l = 0; l < loops; ++l)
-      use.strides[l] += piece.strides[d] * indices[d].of_loop[l];
-  }
-  return use;
-}
-
 // The indices of an operand with this map, and the number of its loops.
 std::pair<std::vector<Linear>, std::size_t> walked(const CApi& api, MlirAttribute map,
                                                    std::size_t rank) {
@@ -77,6 +66,13 @@ std::optional<std::vector<Linear>> indices(const CApi& api, MlirAttribute attrib
   return results;
 }
 
+const char* contraction_role(const problem::StatedUse& lhs, const problem::StatedUse& rhs,
+                             std::size_t loop, bool reduction) {
+  if (reduction) return "k";
+  const bool in_lhs = lhs.strides.at(loop) != 0, in_rhs = rhs.strides.at(loop) != 0;
+  return in_lhs && in_rhs ? "batch" : in_rhs ? "n" : "m";
+}
+
 std::vector<MlirAttribute> maps_of(const Ir& ir, MlirOperation operation) {
   MlirAttribute attribute = ir.attribute(operation, "indexing_maps");
   if (!attribute) attribute = ir.api().mlirLinalgGetIndexingMapsAttribute(operation);
@@ -98,6 +94,17 @@ std::vector<int> single_loops(const CApi& api, MlirAttribute map) {
     loops.push_back(found);
   }
   return loops;
+}
+
+problem::StatedUse access(const StatementAccesses::Piece& piece, const std::vector<Linear>& indices,
+                          std::size_t loops) {
+  problem::StatedUse use{piece.view, piece.type, piece.offset, std::vector<std::int64_t>(loops, 0)};
+  for (std::size_t d = 0; d < indices.size(); ++d) {
+    use.offset += piece.strides[d] * indices[d].constant;
+    for (std::size_t l = 0; l < loops; ++l)
+      use.strides[l] += piece.strides[d] * indices[d].of_loop[l];
+  }
+  return use;
 }
 
 StatementAccesses::Piece StatementAccesses::piece_of(MlirOperation access, MlirValue buffer,

@@ -32,6 +32,10 @@ std::vector<MlirAttribute> maps_of(const Ir& ir, MlirOperation operation);
 // followed further then.
 std::vector<int> single_loops(const CApi& api, MlirAttribute map);
 
+// Role of a loop in a product of these operands.
+const char* contraction_role(const problem::StatedUse& lhs, const problem::StatedUse& rhs,
+                             std::size_t loop, bool reduction);
+
 // Use from one thread, and only while the module does not change. All functions throw
 // NotOfThisForm.
 class StatementAccesses {
@@ -68,5 +72,9 @@ class StatementAccesses {
   std::vector<problem::StatedView> views_;
   std::map<MlirOperation, std::size_t> places_;
 };
+
+// A piece's elements by its indices over `loops` loops.
+problem::StatedUse access(const StatementAccesses::Piece& piece, const std::vector<Linear>& indices,
+                          std::size_t loops);
 
 }  // namespace hone::iree
