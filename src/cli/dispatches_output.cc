@@ -226,11 +226,9 @@ std::string dot_text(const iree::ProgramGraph& graph, const std::string& title,
 Status print_graph(trial::CompileService& compiler, const std::string& path,
                    const std::string& bytes, const std::vector<std::string>& flags,
                    const BoxLines& lines) {
-  const auto& job = iree::kProgramGraph;
-  HONE_ASSIGN(nlohmann::json answer, compiler.ask(job.kind, path, bytes, flags));
-  const auto graph = job.answered_in({{}, std::move(answer), {}});
-  if (!graph) return failure("the compile worker's graph of '{}' {}", path, graph.error().message);
-  fmt::print("{}", dot_text(*graph, std::filesystem::path(path).filename().string(), lines));
+  HONE_ASSIGN(const iree::ProgramGraph graph,
+              compiler.ask(iree::kProgramGraph, {path, bytes, flags}));
+  fmt::print("{}", dot_text(graph, std::filesystem::path(path).filename().string(), lines));
   return {};
 }
 
@@ -250,7 +248,7 @@ CommandResult profile_dispatches(SessionOptions options, bool quick, bool graph)
     HONE_ASSIGN(std::string bytes, read_file(session.options.tuning.input));
     // Start compiling the program to profile: it shares the frontend with the split, and its
     // backend takes longer than splitting.
-    context.compiler.compile_ahead(tune::program_to_profile(context.options, bytes));
+    context.compiler.prefetch_compile(tune::program_to_profile(context.options, bytes));
     using References = tune::ProgramTuning::References;
     const Status loaded = program.load(std::make_shared<const std::string>(std::move(bytes)),
                                        quick ? References::kNone : References::kLoaded);

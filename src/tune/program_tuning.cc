@@ -57,14 +57,14 @@ Status ProgramTuning::split(References references) {
       path, *bytes_, joined(context_.options.reference_flags, context_.baseline.extra_flags.flags)};
   const bool wants_references = references == References::kLoaded;
   other.given = given();
-  if (wants_references) context_.compiler.load_ahead(other);
+  if (wants_references) context_.compiler.prefetch_load(other);
   HONE_ASSIGN(result_.program,
-              context_.compiler.load_program_to_compile(path, *bytes_, flags, other.given));
+              context_.compiler.load_program({path, *bytes_, flags, flags, other.given}));
   HONE_TRY(ask_for_spaces(context_.compiler, *context_.programs, flags, result_.program,
                           context_.replacing));
   if (!wants_references) return {};
   HONE_ASSIGN(problem::Program reference,
-              context_.compiler.load_program(path, *bytes_, other.flags, other.given));
+              context_.compiler.load_program({path, *bytes_, other.flags, {}, other.given}));
   references_ = std::move(reference.dispatches);
   return {};
 }
@@ -306,7 +306,7 @@ std::string ProgramTuning::why_of_no_use(const problem::Dispatch& dispatch) cons
   const bool is_replaced = std::ranges::any_of(
       context_.replacing,
       [&](const provider::Provider* maker) { return maker->why_no_space(dispatch).empty(); });
-  return is_replaced ? std::string() : context_.programs->why_no_entry(dispatch);
+  return is_replaced ? std::string() : context_.programs->specs().why_no_entry(dispatch);
 }
 
 // Weighs dispatches by their default's time. If there is no time to measure one, its estimate is
@@ -383,8 +383,9 @@ Status ProgramTuning::leave_out(const std::string& reason) {
     const bool shares = std::any_of(result_.tuned.begin(), last, [&](const TunedDispatch& tuned) {
       // A replacing kernel serves all launches of its executable, and no other dispatch.
       return tuned.payload &&
-             (tuned.replaces() ? tuned.dispatch->executable == chosen_[i]->executable
-                               : one_entry_for(*context_.programs, *tuned.dispatch, *chosen_[i]));
+             (tuned.replaces()
+                  ? tuned.dispatch->executable == chosen_[i]->executable
+                  : one_entry_for(context_.programs->specs(), *tuned.dispatch, *chosen_[i]));
     });
     if (!shares) {
       result_.not_tuned.push_back({chosen_[i]->name, why, plan_.share_of(i)});

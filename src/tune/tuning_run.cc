@@ -34,7 +34,7 @@ class TuningRun {
     const Options& options = context_.options;
     begin_budget(context_);
     if (options.prove && !options.traits().compiling_disturbs)
-      context_.compiler.compile_ahead({options.input, *bytes_, options.flags});
+      context_.compiler.prefetch_compile({options.input, *bytes_, options.flags});
     HONE_TRY(bases_.back().load({}, bytes_));
     context_.state->deadline.loaded();
     run_row.program = first_tuning().result().program_id;
@@ -133,7 +133,8 @@ class TuningRun {
     const std::filesystem::path& path = context_.options.starter_spec;
     if (path.empty()) return {};
     HONE_ASSIGN(std::string text, read_file(path));
-    HONE_ASSIGN(const trial::SpecFile spec, context_.compiler.read_spec(path.string(), text));
+    HONE_ASSIGN(const provider::jobs::SpecFile spec,
+                context_.compiler.ask(provider::jobs::kReadSpec, {path.string(), text}));
     context_.state->starter_spec = std::move(text);
     context_.note(
         "'{}' has {} entries: none is applied while dispatches are tuned, and what is found comes "
@@ -473,9 +474,9 @@ class TuningRun {
     else if (uses_spec)
       flags = bases_[chosen_].flags();
     if (uses_spec && !result_.spec.empty())
-      flags = context_.programs->with_spec(std::move(flags), spec);
+      flags = context_.programs->specs().with_spec(std::move(flags), spec);
     if (uses_spec && !result_.replaced.empty())
-      flags = context_.programs->with_replaced(std::move(flags), kernels());
+      flags = context_.programs->replacer()->with_replaced(std::move(flags), kernels());
     return flags;
   }
 

@@ -54,11 +54,10 @@ class ExternalProof : public HoneCommand {
     ASSERT_TRUE(pool) << pool.error().message;
     pool_ = std::move(*pool);
     compiler_.emplace(*pool_);
-    const auto answer = compiler_->ask(iree::kReplaceableOperations.kind, "p.mlir", kProduct,
-                                       compile_flags(options_));
-    ASSERT_TRUE(answer) << answer.error().message;
-    const auto listed = decode_json<std::vector<iree::ReplaceableOperation>>(*answer, "operations");
-    ASSERT_TRUE(listed && listed->size() == 1);
+    const auto listed =
+        compiler_->ask(iree::kReplaceableOperations, {"p.mlir", kProduct, compile_flags(options_)});
+    ASSERT_TRUE(listed) << listed.error().message;
+    ASSERT_EQ(listed->size(), 1u);
     dispatch_.operation = listed->front();
     dispatch_.comment = "a kernel of f16";
     for (const int binding : {0, 1})
@@ -86,7 +85,7 @@ class ExternalProof : public HoneCommand {
   }
 
   ToolchainOptions options_;
-  std::optional<iree::IreeProvider> provider_;
+  std::optional<iree::CpuIreeProvider> provider_;
   std::unique_ptr<worker::CompilePool> pool_;
   std::optional<trial::CompileService> compiler_;
   iree::ExternDispatch dispatch_;

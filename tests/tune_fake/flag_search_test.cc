@@ -23,9 +23,9 @@ struct ProviderWithFlags final : test::FakeProvider {
   mutable int disturbed = 0;
   // Samples until every further one is interrupted.
   mutable int fails_after = std::numeric_limits<int>::max();
-  Result<double> time_program(const provider::ProgramCall& call, double seconds) const override {
+  Result<double> time_program(const provider::ProgramCall& call) const override {
     if (fails_after-- <= 0) return tl::unexpected(Error{ErrorKind::kInterrupted, "killed"});
-    HONE_ASSIGN(const double time, FakeProvider::time_program(call, seconds));
+    HONE_ASSIGN(const double time, FakeProvider::time_program(call));
     const bool is_default = time > 0.99 * kDefault && time < 1.01 * kDefault;
     return is_default && disturbed-- > 0 ? 3 * time : time;
   }
@@ -60,7 +60,7 @@ class FlagSearch : public FakeSession {
     device.protocol = "{}";
     HONE_ASSIGN(context.device, store_.intern(device));
     HONE_ASSIGN(const problem::Program program,
-                compiler.load_program(options_.input, "a program", options_.flags));
+                compiler.load_program({options_.input, "a program", options_.flags}));
     HONE_TRY(store_.begin_run({}));
     Result<FoundFlags> found =
         search_flags(context, program, "a program", program.functions.front(), request);

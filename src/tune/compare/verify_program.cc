@@ -104,14 +104,14 @@ class ProgramVerification {
   // Returns the results of the program in f32; empty if it does not compile or run.
   Result<std::vector<problem::Array>> wide_results() {
     HONE_ASSIGN(const auto module,
-                compiler_.compile_program_in_f32(request_.program.path, request_.bytes,
-                                                 request_.reference_flags));
+                compiler_.compile_program_in_f32(
+                    {request_.program.path, request_.bytes, request_.reference_flags}));
     if (!module) return std::vector<problem::Array>();
     const std::filesystem::path path = folder_ / "wide.vmfb";
     HONE_TRY(write_file_atomically(path, *module));
     provider::ProgramCall call = call_of(path, device::host_of(request_.place.address), {});
     HONE_ASSIGN(call, widened_call(std::move(call), inputs_, folder_));
-    auto results = provider_.run_program(call, function_.outputs.size());
+    auto results = provider_.runtime().run(call, function_.outputs.size());
     if (!results && results.error().kind == ErrorKind::kFailure)
       return std::vector<problem::Array>();
     return results;
@@ -178,7 +178,7 @@ class ProgramVerification {
   // Returns the path of the compiled module.
   Result<std::string> compile(const std::string& name, const std::vector<std::string>& flags) {
     HONE_ASSIGN(const auto module,
-                compiler_.compile_program(request_.program.path, request_.bytes, flags));
+                compiler_.compile_program({request_.program.path, request_.bytes, flags}));
     if (!module && module.error().kind == provider::FailureKind::kCompileError)
       return input_error("the {} does not compile with {}: {}", name, fmt::join(flags, " "),
                          module.error().message);
@@ -193,7 +193,7 @@ class ProgramVerification {
   Result<std::vector<problem::Array>> call(const std::string& module, const device::Address& device,
                                            const std::vector<std::filesystem::path>& inputs) {
     HONE_ASSIGN(std::vector<problem::Array> results,
-                provider_.run_program(call_of(module, device, inputs), function_.outputs.size()));
+                provider_.runtime().run(call_of(module, device, inputs), function_.outputs.size()));
     for (std::size_t i = 0; i < results.size(); ++i) {
       const problem::TensorType wanted = filled_in(function_.outputs[i], results[i].type);
       auto result = problem::as_tensor(std::move(results[i]), wanted);

@@ -91,14 +91,14 @@ Result<trial::ProgramToCompile> BuildBench::to_compile(ProgramBuild& build) {
       build.spec_file = build.module.string() + "_spec.mlir";
       HONE_TRY(write_file_atomically(build.spec_file, build.spec));
     }
-    all = context_->programs->with_spec(std::move(all), build.spec_file);
+    all = context_->programs->specs().with_spec(std::move(all), build.spec_file);
   }
   if (!build.replaced.empty()) {
     if (build.kernels_folder.empty()) {
       build.kernels_folder = build.module.string() + "_kernels";
       HONE_TRY(write_replaced(build.kernels_folder, build.replaced));
     }
-    all = context_->programs->with_replaced(std::move(all), build.kernels_folder);
+    all = context_->programs->replacer()->with_replaced(std::move(all), build.kernels_folder);
   }
   program.flags = std::move(all);
   return program;
@@ -166,7 +166,7 @@ RunOnFiles BuildBench::run_on_files(const ProgramBuild& build) const {
   return [this, of = call(build)](const std::vector<std::filesystem::path>& inputs) {
     provider::ProgramCall anew = of;
     anew.inputs = inputs;
-    return context_->programs->run_program(anew, function_.outputs.size());
+    return context_->programs->runtime().run(anew, function_.outputs.size());
   };
 }
 
@@ -183,12 +183,12 @@ Result<std::vector<std::vector<problem::Array>>> BuildBench::outputs_of(
 Status BuildBench::expect(const ProgramBuild& build) {
   const Stopwatch watch(context_->clock);
   HONE_ASSIGN(std::vector<problem::Array> outputs,
-              context_->programs->run_program(call(build), function_.outputs.size()));
+              context_->programs->runtime().run(call(build), function_.outputs.size()));
   Deadline& deadline = context_->state->deadline;
   deadline.called(watch.seconds());
   const bool is_slow = watch.seconds() > plan::kSlowCallSeconds;
   if (watch.seconds() > plan::kMayBeLoadingSeconds && !is_slow && !deadline.knows_call_again()) {
-    HONE_ASSIGN(const auto rounds, time_rounds(*context_->programs, {call(build)},
+    HONE_ASSIGN(const auto rounds, time_rounds(context_->programs->runtime(), {call(build)},
                                                {1, sample_seconds(), 1}, context_->observer));
     deadline.called_again(rounds.front().front());
   }
@@ -313,7 +313,7 @@ Result<std::vector<problem::Array>> BuildBench::outputs_in_f32(
     const std::filesystem::path& module) {
   if (!std::filesystem::exists(module)) {
     HONE_ASSIGN(const trial::CompiledModule compiled,
-                context_->compiler.compile_program_in_f32(path_, bytes_, flags));
+                context_->compiler.compile_program_in_f32({path_, bytes_, flags}));
     if (!compiled)
       return failure("in f32 the program does not compile: {}", compiled.error().message);
     HONE_TRY(write_file_atomically(module, *compiled));
@@ -327,7 +327,7 @@ Result<std::vector<problem::Array>> BuildBench::outputs_in_f32(
                              .most_seconds = std::max(1.0, context_->state->deadline.to_end())};
   HONE_ASSIGN(call, widened_call(std::move(call), set.inputs, folder_));
   Result<std::vector<problem::Array>> outputs =
-      context_->programs->run_program(call, function_.outputs.size());
+      context_->programs->runtime().run(call, function_.outputs.size());
   if (!outputs && outputs.error().kind != ErrorKind::kInterrupted)
     return failure("in f32 the program does not run: {}", outputs.error().message);
   return outputs;
@@ -340,7 +340,7 @@ void BuildBench::compare_in_f32_later(std::size_t builds) {
       !are_narrow(checked_.front().expected) || context_->options.traits().compiling_disturbs)
     return;
   wide_begun_ = true;
-  context_->compiler.compile_in_f32_ahead({path_, bytes_, context_->options.flags});
+  context_->compiler.prefetch_compile_in_f32({path_, bytes_, context_->options.flags});
 }
 
 Status BuildBench::add_each(std::vector<ProgramBuild> wanted) {
@@ -437,7 +437,7 @@ Status BuildBench::compile_plainly_ahead(const BuildId& id) {
   Result<trial::ProgramToCompile> program = to_compile(*found);
   found->plainly = false;
   if (!program) return tl::unexpected(std::move(program).error());
-  context_->compiler.compile_ahead(*program);
+  context_->compiler.prefetch_compile(*program);
   return {};
 }
 
@@ -455,7 +455,7 @@ Status BuildBench::time(int rounds, const std::vector<BuildId>& builds, std::uin
   request.most_seconds = most_seconds;
   request.time = &context_->state->time;
   HONE_ASSIGN(const std::vector<std::vector<double>> times,
-              time_rounds(*context_->programs, calls, request, context_->observer));
+              time_rounds(context_->programs->runtime(), calls, request, context_->observer));
   if (times.size() < request.rounds)
     context_->note_once(
         "the whole program is timed in {} rounds, not {}: more would take longer than {:.0f} s",
@@ -478,14 +478,16 @@ Result<std::vector<double>> BuildBench::sample(const std::vector<BuildId>& build
                                                std::uint64_t seed) {
   std::vector<provider::ProgramCall> calls;
   for (const BuildId& id : builds) calls.push_back(call(*find(id)));
-  HONE_ASSIGN(
-      std::vector<std::vector<double>> times,
-      time_rounds(*context_->programs, calls, {1, sample_seconds(), seed}, context_->observer));
+  HONE_ASSIGN(std::vector<std::vector<double>> times,
+              time_rounds(context_->programs->runtime(), calls, {1, sample_seconds(), seed},
+                          context_->observer));
   return std::move(times.front());
 }
 
 Result<provider::ProgramTimes> BuildBench::kernel_times(const BuildId& id) const {
-  return context_->programs->kernel_times(call(*find(id)), trial::kProgramSampleSeconds);
+  const provider::ProgramCall called = call(*find(id));
+  return context_->programs->runtime().kernel_timer(called.device)(called,
+                                                                   trial::kProgramSampleSeconds);
 }
 
 void BuildBench::discard(const BuildId& id) {

@@ -96,8 +96,8 @@ class Proof {
   // Compiles the program with the user's own flags, which are what will be written.
   Status compile_without_spec() {
     HONE_ASSIGN(const auto compiled,
-                context_.compiler.compile_program(request_.program.path, request_.bytes,
-                                                  context_.options.flags));
+                context_.compiler.compile_program(
+                    {request_.program.path, request_.bytes, context_.options.flags}));
     if (!compiled)
       context_.observer.warn("the program does not compile, without a spec: " +
                              compiled.error().message);
@@ -113,7 +113,7 @@ class Proof {
     for (const VerifiedEntry& entry : entries_) {
       if (entry.tuned->code.empty()) continue;
       const std::string& name = entry.name();
-      const auto code = context_.programs->device_code(module, name);
+      const auto code = context_.programs->runtime().device_code(module, name);
       const bool same = code && provider::ptx_kernel(*code, name) ==
                                     provider::ptx_kernel(entry.tuned->code, name);
       HONE_TRY(context_.store.log_event(
@@ -243,7 +243,7 @@ class Proof {
 
   // Returns the spec text of these entries, followed by those of the starter spec.
   Result<std::string> with_starter(const std::vector<VerifiedEntry>& entries) const {
-    HONE_ASSIGN(std::string text, spec_text(*context_.programs, entries));
+    HONE_ASSIGN(std::string text, spec_text(context_.programs->specs(), entries));
     return linked(std::move(text));
   }
   Result<std::string> linked(std::string text) const {
@@ -346,7 +346,8 @@ class Proof {
   std::string vetted_module() const { return context_.state->starter_spec.empty() ? module_ : ""; }
 
   Status choose_among_near_ties() {
-    const bool told = context_.programs->tells_kernel_times(context_.options.place().address);
+    const bool told =
+        context_.programs->runtime().kernel_timer(context_.options.place().address) != nullptr;
     if (!context_.options.near_ties || !told || entries_.empty() ||
         !has_time_for_specs(plan::kCompilesOfTies))
       return {};
