@@ -5,10 +5,9 @@
 
 #include "provider/iree/compiler/library.h"
 #include "provider/iree/gpu/constraint_reader.h"
-#include "provider/iree/program/extract_root.h"
+#include "provider/iree/program/derived_modules.h"
 #include "provider/iree/program/prepared_dispatch.h"
 #include "provider/iree/program/program.h"
-#include "provider/iree/program/program_in_f32.h"
 #include "provider/iree/spec/reader.h"
 #include "provider/iree/whole_program.h"
 
@@ -38,19 +37,6 @@ bool is_handed_on(const std::string& half) {
   return !half.empty() && half.size() <= std::size_t{1} << 30;
 }
 
-Result<std::vector<jobs::ConfiguredDispatch>> configured(const Library& library,
-                                                         const std::string& path,
-                                                         const std::string& bytes,
-                                                         const std::vector<std::string>& flags,
-                                                         ModuleKind kind) {
-  HONE_ASSIGN(const std::vector<ConfiguredDispatch> configured,
-              configured_dispatches(library, path, bytes, flags, kind));
-  std::vector<jobs::ConfiguredDispatch> dispatches;
-  for (const ConfiguredDispatch& dispatch : configured)
-    dispatches.push_back({dispatch.name, payload_of(dispatch.attributes), dispatch.marks});
-  return dispatches;
-}
-
 class IreeWorker : public provider::CompileWorker {
  public:
   explicit IreeWorker(Library library) : library_(std::move(library)) {
@@ -76,8 +62,8 @@ class IreeWorker : public provider::CompileWorker {
     serve(jobs::kCompileProgram, iree::compile_program, kind);
     serve(jobs::kCompileProgramInF32, iree::compile_program_in_f32);
     serve(jobs::kCompileDispatch, iree::compile_dispatch);
-    serve(jobs::kConfigured, configured, kind);
-    serve(jobs::kConfiguredDispatch, configured, ModuleKind::kDispatch);
+    serve(jobs::kConfigured, iree::configured_dispatches, kind);
+    serve(jobs::kConfiguredDispatch, iree::configured_dispatches, ModuleKind::kDispatch);
     serve(jobs::kExtractRoot, iree::extract_root);
     serve(jobs::kConstraints, iree::stated_constraints);
     serve(jobs::kLinkSpecs,

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "provider/compile_worker.h"
-#include "provider/iree/program/extern_launches.h"
+#include "provider/iree/program/launches.h"
 #include "provider/iree/program/program_graph.h"
 #include "provider/iree/program/replaceable_operations.h"
 #include "provider/jobs.h"
@@ -22,8 +22,8 @@ inline constexpr provider::jobs::ProgramJob<std::vector<ReplaceableOperation>>
     kReplaceableOperations{"replaceable_operations", provider::kBody, "operations"};
 inline constexpr provider::jobs::ProgramJob<std::vector<ExternLaunch>> kExternLaunches{
     "extern_launches", provider::kBody, "launches"};
-inline constexpr provider::jobs::ProgramJob<ProgramGraph> kProgramGraph{
-    "program_graph", provider::kBody, "graph"};
+inline constexpr provider::jobs::ProgramJob<ProgramGraph> kProgramGraph{"program_graph",
+                                                                        provider::kBody, "graph"};
 
 // Opens the compiler of `installation`, as find_installation() takes it. Errors of it and of
 // Library::open.
