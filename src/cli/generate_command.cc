@@ -40,7 +40,7 @@ void print_row(const profiler::ModuleRow& row, const CompileOptions& options, bo
   if (!row.was_up_to_date || options.tree.verbose)
     fmt::print("[Compiling]: {}{}\n", files.source().string(),
                row.was_up_to_date ? " (up to date)" : "");
-  for (const profiler::ModuleRow::LeftOut& each : row.left_out)
+  for (const profiler::SkippedDispatch& each : row.left_out)
     say("[Warning]: {} is skipped: {}\n", each.dispatch,
         options.tree.verbose ? each.reason : output::in_one_line(each.reason));
   if (terminal) say("{} of {} operations\r", done, all);
@@ -50,7 +50,7 @@ CommandResult compile(CompileOptions options) {
   HONE_TRY(check_refused(options.tree, "hone compile"));
   HONE_TRY(check_dialect(options.tree));
   HONE_TRY(choose_target(options));
-  HONE_ASSIGN(const profiler::Selection selection, selection_of(options.tree));
+  HONE_ASSIGN(const profiler::TreeSelection selection, selection_of(options.tree));
   if (options.tree.dry_run) {
     print_selection(selection);
     return 0;

@@ -11,7 +11,6 @@
 #include "cli/other_tools.h"
 #include "profiler/sweep.h"
 #include "profiler/tree.h"
-#include "profiler/workload_file.h"
 #include "session/space_configurations.h"
 
 namespace hone::cli {
@@ -88,10 +87,10 @@ bool names_shapes(const profiler::Sweep& sweep) {
 
 // Returns the operations of the workload, then those of the flags; without a workload those of the
 // flags alone.
-Result<std::vector<profiler::Operation>> operations_of(const GenerateOptions& options) {
+Result<std::vector<profiler::NamedOperation>> operations_of(const GenerateOptions& options) {
   HONE_ASSIGN(const profiler::Sweep sweep, sweep_of(options));
   if (options.workload.empty()) return profiler::chosen_operations(sweep);
-  HONE_ASSIGN(std::vector<profiler::Operation> operations,
+  HONE_ASSIGN(std::vector<profiler::NamedOperation> operations,
               profiler::read_workload(options.workload));
   if (names_shapes(sweep)) {
     HONE_ASSIGN(const auto more, profiler::chosen_operations(sweep));
@@ -139,7 +138,7 @@ Result<ConfigurationLists> lists_of(const GenerateOptions& options) {
 void print_left_out(const profiler::GenerationPlan& plan, const GenerateOptions& options) {
   if (plan.left_out.empty()) return;
   if (options.verbose)
-    for (const profiler::LeftOut& each : plan.left_out)
+    for (const profiler::SkippedDispatch& each : plan.left_out)
       say("[Warning]: {} is skipped: {}\n", each.dispatch, each.reason);
   else if (options.device.starts_with("cuda"))
     say("{} configurations of the old lists are skipped; --verbose prints the reasons.\n",
@@ -234,8 +233,9 @@ Status check_refused(const GenerateOptions& options, std::string_view command) {
   return {};
 }
 
-Result<std::vector<profiler::OperationKind>> operation_kinds_of(const GenerateOptions& options) {
-  std::vector<profiler::OperationKind> kinds;
+Result<std::vector<profiler::NamedOperationKind>> operation_kinds_of(
+    const GenerateOptions& options) {
+  std::vector<profiler::NamedOperationKind> kinds;
   if (options.operation_kinds == "all") return kinds;
   for (const std::string& word : words_between_commas({options.operation_kinds})) {
     auto kind = profiler::operation_kind_from(word);
@@ -263,21 +263,21 @@ Result<profiler::GenerationTarget> generation_target_of(const GenerateOptions& o
   return input_error("--device '{}' is not cuda, cpu or rocm", device);
 }
 
-Result<profiler::Selection> selection_of(const GenerateOptions& options) {
-  HONE_ASSIGN(const std::vector<profiler::OperationKind> kinds, operation_kinds_of(options));
+Result<profiler::TreeSelection> selection_of(const GenerateOptions& options) {
+  HONE_ASSIGN(const std::vector<profiler::NamedOperationKind> kinds, operation_kinds_of(options));
   HONE_ASSIGN(const profiler::DispatchFilter filter,
               profiler::DispatchFilter::parse(options.dispatches));
-  HONE_ASSIGN(profiler::Selection selection,
+  HONE_ASSIGN(profiler::TreeSelection selection,
               profiler::select_dispatches(options.generated_dir, kinds, filter));
   for (const std::string& stranger : selection.strangers) say("[Warning]: skipped: {}\n", stranger);
   return selection;
 }
 
-void print_selection(const profiler::Selection& selection, bool as_json) {
+void print_selection(const profiler::TreeSelection& selection, bool as_json) {
   std::vector<std::string> names;
   for (const profiler::SelectedOperation& selected : selection.operations)
     for (const std::string& configuration : selected.configurations)
-      names.push_back(profiler::Dispatch{selected.operation, configuration}.name());
+      names.push_back(profiler::NamedDispatch{selected.operation, configuration}.name());
   if (as_json)
     fmt::print("{}\n", nlohmann::json{{"dispatches", names}}.dump(2));
   else
@@ -293,13 +293,13 @@ Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options) {
   choice.tiles = lists.tiles;
   HONE_ASSIGN(choice.target, generation_target_of(options));
   HONE_ASSIGN(choice.filter, profiler::DispatchFilter::parse(options.dispatches));
-  HONE_ASSIGN(const std::vector<profiler::Operation> operations, operations_of(options));
+  HONE_ASSIGN(const std::vector<profiler::NamedOperation> operations, operations_of(options));
   if (lists.from_space == 0) return profiler::plan_generation(operations, choice);
   HONE_ASSIGN(
       SpaceConfigurations spaces,
       SpaceConfigurations::start(
           choice.target.arch.empty() ? std::string("host") : choice.target.arch, options.iree));
-  choice.further = [&](const profiler::Operation& operation) {
+  choice.further = [&](const profiler::NamedOperation& operation) {
     return spaces.configurations_of(operation, lists.from_space, options.seed);
   };
   return profiler::plan_generation(operations, choice);
@@ -317,7 +317,7 @@ Status write_plan(const GenerateOptions& options, const profiler::GenerationPlan
     std::string text = fmt::format(
         "[Generating]: {}\n",
         profiler::OperationFiles(options.generated_dir, planned.operation).source().string());
-    for (const profiler::Configuration& configuration : planned.configurations)
+    for (const profiler::TileConfiguration& configuration : planned.configurations)
       text += fmt::format("    Emitting tuning configuration : {}\n", configuration.name);
     if (json)
       say("{}", text);

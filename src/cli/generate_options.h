@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "profiler/generation.h"
-#include "profiler/selection.h"
+#include "profiler/dispatch_choice.h"
 
 namespace hone::cli {
 
@@ -56,16 +55,17 @@ std::vector<std::string> words_between_commas(const std::vector<std::string>& va
 Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options);
 
 // Returns the kinds of --operation-kind; none for "all".
-Result<std::vector<profiler::OperationKind>> operation_kinds_of(const GenerateOptions& options);
+Result<std::vector<profiler::NamedOperationKind>> operation_kinds_of(
+    const GenerateOptions& options);
 // Checks dialect and device; input errors for those that hone does not generate for.
 Status check_dialect(const GenerateOptions& options);
 Result<profiler::GenerationTarget> generation_target_of(const GenerateOptions& options);
 
 // Returns the dispatches of the tree that the options select. Prints to stderr what else lies
 // there.
-Result<profiler::Selection> selection_of(const GenerateOptions& options);
+Result<profiler::TreeSelection> selection_of(const GenerateOptions& options);
 // Prints their names for --dry-run: a line each, or {"dispatches": [names]}.
-void print_selection(const profiler::Selection& selection, bool as_json = false);
+void print_selection(const profiler::TreeSelection& selection, bool as_json = false);
 
 // Writes the plan's files and prints the old tool's line for each written one. With --dry-run it
 // prints the lines of all files and writes none. The summary and skipped dispatches go to stderr;

@@ -85,7 +85,7 @@ Result<profiler::ProfileOptions> profile_options(const ProfileCommandOptions& op
 }
 
 CommandResult run_profile(const ProfileCommandOptions& options,
-                          const profiler::Selection& selection, ProgramSession& session) {
+                          const profiler::TreeSelection& selection, ProgramSession& session) {
   tune::Context& context = session.context;
   HONE_ASSIGN(const profiler::ProfileOptions profile, profile_options(options, session));
   HONE_TRY(context.store.begin_run(run_row(session.options)));
@@ -113,15 +113,15 @@ CommandResult run_profile(const ProfileCommandOptions& options,
 }
 
 // Returns the dispatches generated now with --generate, else those of the tree.
-Result<profiler::Selection> generated_or_there(const ProfileCommandOptions& options) {
+Result<profiler::TreeSelection> generated_or_there(const ProfileCommandOptions& options) {
   if (!options.generate) return selection_of(options.tree);
   HONE_ASSIGN(const profiler::GenerationPlan plan, plan_of(options.tree));
   HONE_TRY(write_plan(options.tree, plan, options.output.json));
-  profiler::Selection selection;
+  profiler::TreeSelection selection;
   for (const profiler::PlannedOperation& planned : plan.operations) {
     profiler::SelectedOperation& selected = selection.operations.emplace_back();
     selected.operation = planned.operation;
-    for (const profiler::Configuration& configuration : planned.configurations)
+    for (const profiler::TileConfiguration& configuration : planned.configurations)
       selected.configurations.push_back(configuration.name);
   }
   return selection;
@@ -132,7 +132,7 @@ CommandResult profile(ProfileCommandOptions options) {
   HONE_TRY(check_dialect(options.tree));
   HONE_TRY(check_output(options.output));
   HONE_TRY(choose_device(options));
-  HONE_ASSIGN(const profiler::Selection selection, generated_or_there(options));
+  HONE_ASSIGN(const profiler::TreeSelection selection, generated_or_there(options));
   if (options.tree.dry_run) {
     print_selection(selection, options.output.json);
     return 0;

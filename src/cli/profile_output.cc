@@ -51,7 +51,7 @@ std::string commands_of(std::span<const profiler::ProfileRow> rows, const Progra
     for (const problem::TensorType& type : row.operation.inputs())
       inputs += " --input=" + problem::to_string(type) + "=1";
     text += fmt::format("iree-benchmark-module --module={} --function={}{} {}\n", module,
-                        profiler::Dispatch{row.operation, row.configuration}.name(), inputs,
+                        profiler::NamedDispatch{row.operation, row.configuration}.name(), inputs,
                         fmt::join(device, " "));
   }
   return text;

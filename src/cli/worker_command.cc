@@ -2,7 +2,7 @@
 // devices).
 #include "base/process.h"
 #include "cli/command.h"
-#include "measure/runner_jobs.h"
+#include "measure/runner.h"
 #include "session/places.h"
 #include "session/registry.h"
 #include "worker/fork_server.h"

@@ -13,10 +13,10 @@
 #include <utility>
 
 #include "device/device.h"
-#include "measure/arrangement.h"
 #include "measure/verification.h"
 
 namespace hone::measure {
+
 namespace {
 
 constexpr std::size_t kPage = Arrangement::kPage;
@@ -70,6 +70,12 @@ void take_pages(std::byte* memory, std::size_t copies, const Arrangement& arrang
   for (const std::size_t page : pages) memory[page] = std::byte{0};
 }
 
+// Whether two views of the same kernel binding have bytes in common.
+bool views_overlap(const problem::Binding& a, const problem::Binding& b) {
+  return a.ordinal >= 0 && a.ordinal == b.ordinal && a.offset < b.offset + b.bytes &&
+         b.offset < a.offset + a.bytes;
+}
+
 }  // namespace
 
 struct Buffers::State {
@@ -81,7 +87,7 @@ struct Buffers::State {
   std::vector<problem::Binding> bindings;
   std::array<Contents, 2> initial;  // by variant; the second empty: as the first
   Arrangement arrangement;
-  const std::vector<Place>& places;
+  const std::vector<BufferPlace>& places;
   std::vector<std::vector<device::Buffer>> rotation;
   std::byte* memory = nullptr;  // of the first copy, between the fences
   std::size_t host_copies = 0;  // all, or on a device with its own memory one
@@ -107,11 +113,11 @@ struct Buffers::State {
     return {copy(index) + places[binding].start, places[binding].bytes};
   }
   std::span<std::byte> guard_before(int index, std::size_t binding) const {
-    const Place& place = places[binding];
+    const BufferPlace& place = places[binding];
     return {copy(index) + place.before, place.start - place.before};
   }
   std::span<std::byte> guard_behind(int index, std::size_t binding) const {
-    const Place& place = places[binding];
+    const BufferPlace& place = places[binding];
     const std::size_t end = place.start + place.bytes;
     return {copy(index) + end, place.end - end};
   }
@@ -223,7 +229,8 @@ Status Buffers::move_to_other_memory(std::uint64_t seed) {
     std::vector<device::Buffer>& buffers = state.rotation[static_cast<std::size_t>(copy)];
     std::byte* const start = state.device != nullptr ? state.device_copy(copy) : state.copy(copy);
     buffers.clear();
-    for (const Place& place : state.places) buffers.push_back({start + place.start, place.bytes});
+    for (const BufferPlace& place : state.places)
+      buffers.push_back({start + place.start, place.bytes});
     HONE_TRY(prepare(copy));
   }
   return {};
@@ -282,7 +289,7 @@ Result<std::optional<bool>> Buffers::is_intact_on_device(int index, int variant)
     return difference->right;
   };
   for (std::size_t i = 0; i < state.places.size(); ++i) {
-    const Place& place = state.places[i];
+    const BufferPlace& place = state.places[i];
     const bool is_input = state.bindings[i].access == problem::Access::kReadOnly;
     const std::size_t behind = place.start + place.bytes;
     HONE_ASSIGN(const auto first, same(place.before, is_input ? place.end : place.start));
@@ -298,7 +305,7 @@ Status Buffers::restore_read_write() {
   const State& state = *state_;
   for (std::size_t i = 0; i < state.places.size(); ++i) {
     if (state.bindings[i].access != problem::Access::kReadWrite) continue;
-    const Place& place = state.places[i];
+    const BufferPlace& place = state.places[i];
     for (int copy = 0; copy < copies(); ++copy) {
       if (state.device == nullptr)
         state.fill(copy, i, 0);
@@ -361,6 +368,68 @@ std::int64_t available_memory() {
     file.ignore(1 << 10, '\n');
   }
   return 0;
+}
+
+namespace {
+
+constexpr std::size_t kGuard = problem::kGuardBytes;
+
+std::size_t whole_pages(std::size_t bytes) {
+  return (bytes + Arrangement::kPage - 1) / Arrangement::kPage * Arrangement::kPage;
+}
+
+// Orders the views of a binding by their offset, one after the other; other bindings keep their
+// order.
+std::vector<std::size_t> in_order(const std::vector<problem::Binding>& bindings) {
+  std::vector<std::size_t> order(bindings.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    return std::pair(bindings[a].ordinal, bindings[a].offset) <
+           std::pair(bindings[b].ordinal, bindings[b].offset);
+  });
+  return order;
+}
+
+BufferPlace first_place(const problem::Binding& view, std::size_t from) {
+  // A view that is not aligned in its binding is not aligned here.
+  constexpr std::int64_t kAlignment = 64;
+  return {.before = from,
+          .start = whole_pages(from + kGuard) + static_cast<std::size_t>(view.offset % kAlignment)};
+}
+
+// Places a view `distance` bytes behind `former`, whose guard ends where this one's begins, or
+// earlier.
+BufferPlace next_place(BufferPlace& former, std::size_t distance) {
+  BufferPlace place;
+  place.start = former.start + distance;
+  const std::size_t end = former.start + former.bytes, room = place.start - end;
+  former.end = end + std::min(room / 2, kGuard);
+  place.before = place.start - std::min(room - room / 2, kGuard);
+  return place;
+}
+
+}  // namespace
+
+Arrangement::Arrangement(const std::vector<problem::Binding>& bindings) : places(bindings.size()) {
+  const std::vector<std::size_t> order = in_order(bindings);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const problem::Binding& view = bindings[order[i]];
+    BufferPlace& place = places[order[i]];
+    if (i > 0 && view.ordinal >= 0 && bindings[order[i - 1]].ordinal == view.ordinal)
+      place = next_place(places[order[i - 1]],
+                         static_cast<std::size_t>(view.offset - bindings[order[i - 1]].offset));
+    else
+      place = first_place(view, bytes);
+    place.bytes = static_cast<std::size_t>(view.bytes);
+    place.end = whole_pages(place.start + place.bytes + kGuard);
+    bytes = place.end;
+  }
+  bytes = std::max(bytes, kPage);
+  for (const std::size_t i : order) {
+    if (pieces.empty() || places[i].before > pieces.back().second)
+      pieces.emplace_back(places[i].before, places[i].end);
+    pieces.back().second = places[i].end;
+  }
 }
 
 }  // namespace hone::measure

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -102,5 +103,29 @@ Rotation rotation_for(CacheMode mode, std::int64_t bytes_per_copy, std::int64_t 
                       std::int64_t available_memory);
 // MemAvailable of /proc/meminfo in bytes; 0 if it cannot be read.
 std::int64_t available_memory();
+
+// Place of a binding's buffer in a copy of the buffers: guard, buffer, guard. In bytes from the
+// copy's start.
+struct BufferPlace {
+  std::size_t before = 0;  // of the guard before the buffer
+  std::size_t start = 0;   // of the buffer
+  std::size_t bytes = 0;   // of the buffer
+  std::size_t end = 0;     // of the guard behind it
+};
+
+// Arranges the bindings. Each begins on a page (its guard before it) and ends with a guard up to a
+// page's end. Views of one binding of the kernel keep their distance, and use the gaps between them
+// for guards.
+struct Arrangement {
+  static constexpr std::size_t kPage = 4096;
+
+  // Every binding has a static size, and no two overlap.
+  explicit Arrangement(const std::vector<problem::Binding>& bindings);
+
+  std::vector<BufferPlace> places;  // by binding
+  std::size_t bytes = 0;            // of a copy
+  // Used parts of a copy, in order (begin, end): two views may lie gigabytes apart.
+  std::vector<std::pair<std::size_t, std::size_t>> pieces;
+};
 
 }  // namespace hone::measure

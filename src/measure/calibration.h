@@ -1,14 +1,17 @@
-// Measures how quiet the device is: the measuring loop runs on fixed work, before anything is
-// measured.
+// Measures how quiet the device is, and judges whether it is quiet enough. The measuring loop runs
+// on fixed work, before anything is measured.
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "base/json_fields.h"
 #include "base/result.h"
 #include "device/device.h"
 #include "device/place.h"
+#include "measure/comparison.h"
 
 namespace hone::measure {
 
@@ -41,5 +44,33 @@ struct Calibration {
 
 // Runs the device's calibration kernel in `rounds` rounds (about half a second for 60).
 Result<Calibration> calibrate(device::Device& device, std::size_t rounds);
+
+struct NoiseOptions {
+  double wanted = 0.01;                 // differences that are to be told
+  std::size_t rounds = kDefaultRounds;  // of the comparisons to come
+  ComparisonOptions comparison = {};
+};
+
+struct Noise {
+  // A slowdown of this share would be found in 95 of 100 comparisons of `rounds` rounds;
+  // infinite for a calibration of too few rounds.
+  double smallest_difference = 0;
+  double spread = 0;     // of single samples: interquartile range / median
+  double disturbed = 0;  // share of samples that somebody else's work fell into
+  double outliers = 0;   // share of samples far above the others (statistics.h)
+  // Differences of `wanted` cannot be detected, or other processes take so much of the cores that
+  // the short calibration may just have missed it.
+  bool too_noisy = false;
+  std::vector<std::string> findings;  // what was seen: "core 1: governor 'powersave'"
+  std::vector<std::string> advice;    // what to do about each kind of finding
+};
+
+// Judges a calibration; pure.
+Noise judge_noise(const Calibration& calibration, const NoiseOptions& options = {});
+
+// Warns in a line for people if the machine is too noisy; empty otherwise.
+std::string warning(const Noise& noise, const NoiseOptions& options = {});
+
+void to_json(nlohmann::json& json, const Noise& noise);
 
 }  // namespace hone::measure

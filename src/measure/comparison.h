@@ -86,7 +86,7 @@ bool needs_more_rounds(const PairedComparison& comparison, double wanted,
                        const ComparisonOptions& options = {});
 
 // The signed-rank interval for the centre of symmetric `differences`, and the estimate. For
-// comparison.cc and ties.cc; public because it is tested by hand.
+// comparison.cc and race.cc; public because it is tested by hand.
 struct SignedRank {
   double estimate = 0;    // Hodges-Lehmann: median of the Walsh averages
   Interval interval{};    // two-sided

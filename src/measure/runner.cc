@@ -2,18 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "measure/buffers.h"
 #include "measure/launch_operands.h"
-#include "measure/prepared_problem.h"
 #include "measure/sample_loop.h"
 #include "measure/workload.h"
 
 namespace hone::measure {
+
 namespace {
 
 // Makes the workload of a library's kernels that compute `dispatch` instead of the problem's own:
@@ -39,6 +39,54 @@ struct Candidate {
   Workload* workload = nullptr;
   bool is_library = false;
 };
+
+// Draws of inputs, at most, while an element of the reference is not finite.
+constexpr int kMostDraws = 4;
+
+// Runs the reference, code for the host, on a device of its own.
+Result<ExpectedOutputs> run_reference_on(device::Device& host, const ProblemRequest& request,
+                                         const std::array<LaunchOperands, kOperandSets>& operands) {
+  const provider::Artifact& reference = *request.reference;
+  HONE_ASSIGN(Buffers buffers, Buffers::create(request.dispatch.bindings, operands[0].contents, 1,
+                                               &host, operands[1].contents));
+  HONE_ASSIGN(auto kernel, host.load(reference.format, reference.code,
+                                     problem::over_bindings(reference.launch, request.dispatch)));
+  return run_reference(*kernel, buffers);
+}
+
+// Generates the inputs and computes the references, or runs `request.reference` on the host's
+// cores, which `open` opens. Inputs are drawn again where an element of the reference is not
+// finite. Errors as Runner::set_problem().
+Result<PreparedProblem> prepare_problem(const ProblemRequest& request, const OpenDevice& open) {
+  PreparedProblem prepared;
+  prepared.reference = "artifact";
+  for (int draw = 0;; ++draw) {
+    HONE_ASSIGN(prepared.operands, launch_operands(request, draw));
+    if (request.only_timed) return prepared;
+    if (const std::string why = not_verifiable(request.dispatch, prepared.operands);
+        !why.empty() && !request.tolerance)
+      return failure("{} cannot be verified: {}", request.dispatch.name, why);
+    HONE_ASSIGN(auto computed, computed_outputs(request, prepared.operands));
+    if (computed) {
+      prepared.reference = request.expected.empty() ? "exact" : "given";
+    } else {
+      if (!request.reference)
+        return input_error(
+            "{} is no contraction that hone computes; its reference must be given as an artifact",
+            request.dispatch.name);
+      HONE_ASSIGN(const auto host, open(device::host_of(request.device)));
+      HONE_ASSIGN(computed, run_reference_on(*host, request, prepared.operands));
+    }
+    prepared.expected = std::move(*computed);
+    // Never redraw what the user gives.
+    if (prepared.reference == "given" || !request.inputs.empty()) return prepared;
+    const std::string wrong = not_finite(request.dispatch, prepared.expected);
+    if (wrong.empty()) return prepared;
+    if (draw + 1 == kMostDraws)
+      return failure("{} cannot be verified: of its reference {}, whatever the inputs",
+                     request.dispatch.name, wrong);
+  }
+}
 
 }  // namespace
 
@@ -95,7 +143,7 @@ struct Runner::State {
     return next_handle++;
   }
 
-  Result<std::vector<Baseline>> load(device::Library& library) {
+  Result<std::vector<LibraryBaseline>> load(device::Library& library) {
     HONE_ASSIGN(device::LibraryKernels found,
                 library.kernels(problem.dispatch, *device, problem.device.cores));
     Workload* on = workload.get();
@@ -103,7 +151,7 @@ struct Runner::State {
       HONE_ASSIGN(Workload own, own_workload(problem, std::move(*found.problem), *device));
       on = library_workloads.emplace_back(std::make_unique<Workload>(std::move(own))).get();
     }
-    std::vector<Baseline> baselines;
+    std::vector<LibraryBaseline> baselines;
     for (device::LibraryKernel& each : found.kernels)
       baselines.push_back({.handle = add(std::move(each.kernel), *on, /*is_library=*/true),
                            .provider = std::string(library.name()),
@@ -146,8 +194,9 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
   return ready;
 }
 
-void Runner::expect_problem(const ProblemRequest& request) {
+Status Runner::expect_problem(const ProblemRequest& request) {
   state_->ahead.begin(request, state_->opener());
+  return {};
 }
 
 Result<int> Runner::load(const provider::Artifact& artifact) {
@@ -158,12 +207,12 @@ Result<int> Runner::load(const provider::Artifact& artifact) {
   return state_->add(std::move(kernel), *state_->workload);
 }
 
-Result<std::vector<Baseline>> Runner::load_baselines() {
+Result<std::vector<LibraryBaseline>> Runner::load_baselines() {
   HONE_TRY(state_->check_ready());
   std::erase_if(state_->candidates, [](const auto& each) { return each.second.is_library; });
   state_->library_workloads.clear();
   const std::string_view kind = state_->device->kind();
-  std::vector<Baseline> baselines;
+  std::vector<LibraryBaseline> baselines;
   std::optional<Error> why_not;
   for (const auto& library : state_->libraries) {
     if (library->device_kind() != kind) continue;
@@ -203,8 +252,7 @@ Result<Repeated> Runner::repeat(const RepeatRequest& request) {
   return repeated;
 }
 
-Result<std::vector<std::vector<OutputAccuracy>>> Runner::accuracies(
-    const std::vector<int>& handles) {
+Result<Accuracies> Runner::accuracies(const std::vector<int>& handles) {
   HONE_TRY(state_->check_ready());
   std::vector<device::Kernel*> kernels;
   for (const int handle : handles) {
@@ -214,11 +262,11 @@ Result<std::vector<std::vector<OutputAccuracy>>> Runner::accuracies(
   return accuracies_of(*state_->device, kernels, state_->problem.dispatch, state_->problem.seed);
 }
 
-Result<int> Runner::find_mistake(int handle, const std::vector<provider::Suspicion>& suspicions) {
+Result<int> Runner::find_mistake(const MistakeRequest& request) {
   HONE_TRY(state_->check_ready());
-  HONE_ASSIGN(Candidate * candidate, state_->find(handle));
+  HONE_ASSIGN(Candidate * candidate, state_->find(request.handle));
   return measure::find_mistake(*state_->device, *candidate->kernel, state_->problem.dispatch,
-                               suspicions, state_->problem.seed);
+                               request.suspicions, state_->problem.seed);
 }
 
 Result<Outputs> Runner::outputs() const {
@@ -273,6 +321,45 @@ Result<device::Peak> Runner::peak() {
 
 bool Runner::has_lost_its_device() const {
   return state_->device && state_->device->is_lost();
+}
+
+provider::Outcome handle(Runner& runner, Message message) {
+  static const provider::ServedJob<Runner> kServed[] = {
+      {jobs::kSetProblem, &Runner::set_problem},
+      {jobs::kExpectProblem, &Runner::expect_problem},
+      {jobs::kLoad, &Runner::load},
+      {jobs::kBaselines, &Runner::load_baselines},
+      {jobs::kVerify, &Runner::verify},
+      {jobs::kRepeat, &Runner::repeat},
+      {jobs::kAccuracies, &Runner::accuracies},
+      {jobs::kFindMistake, &Runner::find_mistake},
+      {jobs::kOutputs, &Runner::outputs},
+      {jobs::kMeasure, &Runner::measure},
+      {jobs::kUnload, &Runner::unload},
+      {jobs::kCalibrate, &Runner::calibrate},
+      {jobs::kPeak, &Runner::peak},
+  };
+  return provider::answer_by<Runner>(kServed, runner, std::move(message),
+                                     provider::FailureKind::kLoadError);
+}
+
+void ProblemAhead::begin(const ProblemRequest& request, OpenDevice open) {
+  if (prepared_.valid()) prepared_.get();
+  // Memory per binding: two operand sets, each as an input or an expected output, and once more
+  // while the reference runs. All of it is beside the problem that is measured.
+  constexpr std::int64_t kTimes = 4, kShare = 4;
+  std::int64_t bytes = 0;
+  for (const problem::Binding& binding : request.dispatch.bindings) bytes += binding.bytes;
+  if (kTimes * kShare * bytes > available_memory()) return;
+  key_ = key_of(jobs::kSetProblem.ask(request));
+  prepared_ = std::async(std::launch::async, [request, open = std::move(open)] {
+    return prepare_problem(request, open);
+  });
+}
+
+std::optional<Result<PreparedProblem>> ProblemAhead::take(const ProblemRequest& request) {
+  if (!prepared_.valid() || key_ != key_of(jobs::kSetProblem.ask(request))) return std::nullopt;
+  return prepared_.get();
 }
 
 }  // namespace hone::measure

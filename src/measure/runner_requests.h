@@ -1,4 +1,4 @@
-// Requests to a Runner and its answers; plain data that travels as JSON (runner_jobs.h).
+// Requests to a Runner and its answers; plain data that travels as JSON (runner.h).
 #pragma once
 
 #include <cstdint>
@@ -68,14 +68,14 @@ struct ProblemReady {
 };
 
 // A vendor library's kernel for the problem's product.
-struct Baseline {
+struct LibraryBaseline {
   int handle = 0;
   std::string provider;   // device::Library::name()
   std::string library;    // device::LibraryKernels::library, which begins with Library::title()
   std::string algorithm;  // of those the library has; empty where it does not say
   std::string note;       // how it differs from the dispatch: converted inputs, nothing fused
 
-  bool operator==(const Baseline&) const = default;
+  bool operator==(const LibraryBaseline&) const = default;
 
   static void fields(auto& baseline, auto&& field) {
     field("handle", baseline.handle);

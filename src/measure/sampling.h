@@ -81,7 +81,7 @@ std::string_view name_of(Stop stop);
 
 // Takes one sample after another and says when to stop. Stopping at a target width makes the
 // interval somewhat too narrow (Anscombe 1953 shows it vanishes for many samples). It only decides
-// how long to sample; verdicts come from fresh interleaved rounds (comparison.h, ties.h).
+// how long to sample; verdicts come from fresh interleaved rounds (comparison.h, race.h).
 class StoppingRule {
  public:
   // best_seconds: per launch, of the fastest so far; none for the first candidate.

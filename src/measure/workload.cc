@@ -1,11 +1,14 @@
 #include "measure/workload.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/stopwatch.h"
 #include "measure/inputs.h"
 
 namespace hone::measure {
+
 namespace {
 
 std::size_t elements_of(const problem::Binding& binding) {
@@ -81,6 +84,34 @@ void add_proved(const Workload& workload, int variant, std::vector<std::vector<b
   }
 }
 
+// Compares copy 0, as the host sees it after a launch of `variant`: guards, inputs, and each output
+// into `verification.outputs` (the worst of several launches).
+Status compare_launch(const Workload& workload, int variant, Verification& verification) {
+  if (verification.right) check_guards(workload.buffers, variant, verification);
+  return compare_outputs(workload, variant, verification);
+}
+
+// Calls the verification wrong for each wrong output.
+void judge_outputs(Verification& verification) {
+  for (const OutputCheck& output : verification.outputs)
+    add_comparison(output.comparison, static_cast<std::size_t>(output.binding),
+                   describe(output.comparison), verification);
+}
+
+// Describes in words what counts as correct for each output.
+std::string describe_tolerances(const Workload& workload) {
+  std::string text;
+  for (const VerifiedLaunch& launch : workload.launches)
+    for (std::size_t i = 0; i < launch.expected.size(); ++i) {
+      if (launch.expected[i].bytes.empty()) continue;
+      const Tolerance& tolerance = launch.tolerances[i];
+      const std::string one = fmt::format("absolute {:.3g}, relative {:.3g}: {}",
+                                          tolerance.absolute, tolerance.relative, tolerance.basis);
+      if (text.find(one) == std::string::npos) text += (text.empty() ? "" : "; ") + one;
+    }
+  return text;
+}
+
 }  // namespace
 
 void check_guards(const Buffers& buffers, int variant, Verification& verification) {
@@ -107,30 +138,6 @@ Status add_all_written(Buffers& buffers, int variant, std::vector<std::vector<bo
     add_written(bytes, binding.type.element, variant, written[i]);
   }
   return {};
-}
-
-Status compare_launch(const Workload& workload, int variant, Verification& verification) {
-  if (verification.right) check_guards(workload.buffers, variant, verification);
-  return compare_outputs(workload, variant, verification);
-}
-
-void judge_outputs(Verification& verification) {
-  for (const OutputCheck& output : verification.outputs)
-    add_comparison(output.comparison, static_cast<std::size_t>(output.binding),
-                   describe(output.comparison), verification);
-}
-
-std::string describe_tolerances(const Workload& workload) {
-  std::string text;
-  for (const VerifiedLaunch& launch : workload.launches)
-    for (std::size_t i = 0; i < launch.expected.size(); ++i) {
-      if (launch.expected[i].bytes.empty()) continue;
-      const Tolerance& tolerance = launch.tolerances[i];
-      const std::string one = fmt::format("absolute {:.3g}, relative {:.3g}: {}",
-                                          tolerance.absolute, tolerance.relative, tolerance.basis);
-      if (text.find(one) == std::string::npos) text += (text.empty() ? "" : "; ") + one;
-    }
-  return text;
 }
 
 problem::TensorType type_of(const problem::Binding& binding, std::size_t bytes) {
@@ -170,7 +177,7 @@ Result<Verification> verify_kernel(device::Kernel& kernel, Workload& workload) {
   const std::vector<Expected>& expected = workload.launches[0].expected;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (expected[i].written.empty()) continue;
-    // The device verifies only outputs that must be written entirely (device_proof.h).
+    // The device verifies only outputs that must be written entirely.
     if (entire[i] == 2) continue;
     if (entire[i] == 1) written[i].assign(expected[i].written.size(), true);
     const problem::TensorType type = type_of(buffers.bindings()[i], expected[i].bytes.size());
@@ -184,6 +191,90 @@ Result<Verification> verify_kernel(device::Kernel& kernel, Workload& workload) {
                      verification);
   }
   return verification;
+}
+
+Result<DeviceProof> DeviceProof::create(device::Device& device, const Buffers& buffers,
+                                        const std::vector<Expected>& expected) {
+  DeviceProof proof;
+  if (!device.has_own_memory()) return proof;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto& [bytes, written] = expected[i];
+    if (bytes.empty()) continue;
+    if (std::ranges::count(written, false) > 0) return DeviceProof();
+    const problem::TensorType type = type_of(buffers.bindings()[i], bytes.size());
+    const std::int64_t needed = problem::element_count(type) * problem::byte_size(type.element);
+    if (static_cast<std::int64_t>(bytes.size()) < needed) return DeviceProof();
+    HONE_ASSIGN(auto memory, device::Memory::allocate(device, bytes.size()));
+    HONE_TRY(device.upload(memory.data(), bytes));
+    proof.outputs_.push_back({i, type, std::move(memory)});
+  }
+  proof.device_ = &device;
+  return proof;
+}
+
+Result<bool> DeviceProof::is_right(const Buffers& buffers, int variant,
+                                   const std::vector<Tolerance>& tolerances,
+                                   std::vector<OutputCheck>& checks) const {
+  if (device_ == nullptr) return false;
+  HONE_ASSIGN(const auto intact, buffers.is_intact_on_device(0, variant));
+  if (!intact || !*intact) return false;
+  checks.clear();
+  for (const Output& output : outputs_) {
+    Comparison comparison;
+    comparison.elements = problem::element_count(output.type);
+    const Tolerance& tolerance = tolerances[output.binding];
+    HONE_ASSIGN(const auto difference,
+                device_->difference(buffers.copy(0)[output.binding].data, output.bytes.data(),
+                                    output.type.element, comparison.elements, tolerance.absolute,
+                                    tolerance.relative));
+    if (!difference || !difference->right) return false;
+    comparison.right = true;
+    comparison.worst_error = difference->worst_error;
+    comparison.worst_relative = difference->worst_relative;
+    checks.push_back({static_cast<int>(output.binding), comparison});
+  }
+  return true;
+}
+
+namespace {
+
+// The expected bytes of what the reference leaves unwritten are poison of the variant.
+Result<Verification> verify_once(device::Kernel& kernel, Workload& workload, int variant) {
+  Buffers& buffers = workload.buffers;
+  const VerifiedLaunch& launch = workload.launches[static_cast<std::size_t>(variant)];
+  HONE_TRY(buffers.prepare(0, variant));
+  HONE_TRY(kernel.launch(buffers.copy(0)));
+  Verification verification;
+  verification.right = true;
+  HONE_ASSIGN(const bool proved,
+              launch.proof.is_right(buffers, variant, launch.tolerances, verification.outputs));
+  if (proved) return verification;
+  verification.outputs.clear();
+  HONE_TRY(buffers.fetch(0));
+  HONE_TRY(compare_launch(workload, variant, verification));
+  judge_outputs(verification);
+  return verification;
+}
+
+}  // namespace
+
+Result<Repeated> verify_repeatedly(device::Kernel& kernel, Workload& workload,
+                                   const RepeatRequest& request) {
+  if (request.launches < 1) return input_error("at least one launch must be compared");
+  const Stopwatch watch;
+  Repeated repeated;
+  do {
+    HONE_ASSIGN(repeated.verification,
+                verify_once(kernel, workload, repeated.compared % kOperandSets));
+    ++repeated.compared;
+  } while (repeated.verification.right && repeated.compared < request.launches &&
+           watch.seconds() < request.max_seconds);
+  Verification& verification = repeated.verification;
+  verification.tolerance = describe_tolerances(workload);
+  if (!verification.right && repeated.compared > 1)
+    verification.message +=
+        fmt::format(" (in launch {} of those compared, right before)", repeated.compared);
+  return repeated;
 }
 
 }  // namespace hone::measure

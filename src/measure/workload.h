@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "device/device.h"
 #include "measure/buffers.h"
-#include "measure/device_proof.h"
 #include "measure/inputs.h"
 #include "measure/runner_requests.h"
 #include "measure/verification.h"
@@ -19,6 +19,33 @@ namespace hone::measure {
 struct Expected {
   std::vector<std::byte> bytes;  // of the whole buffer
   std::vector<bool> written;     // elements of a write-only output that must be written
+};
+
+// Verification on a device with memory of its own: outputs that the device finds right need not be
+// fetched. All others are fetched, and the host compares them byte for byte.
+class DeviceProof {
+ public:
+  DeviceProof() = default;
+  // Puts the expected outputs into the device's memory. Where an output is written in part only,
+  // there is no proof, and the host judges.
+  static Result<DeviceProof> create(device::Device& device, const Buffers& buffers,
+                                    const std::vector<Expected>& expected);
+
+  // Whether copy 0, after a launch over poison of `variant`, is known to be right: guards and
+  // inputs as they were, every element of every output within its binding's tolerance and no NaN.
+  // `checks` gets one comparison per output then. False says only that the host must look.
+  Result<bool> is_right(const Buffers& buffers, int variant,
+                        const std::vector<Tolerance>& tolerances,
+                        std::vector<OutputCheck>& checks) const;
+
+ private:
+  struct Output {
+    std::size_t binding = 0;
+    problem::TensorType type;
+    device::Memory bytes;
+  };
+  device::Device* device_ = nullptr;  // nullptr: no proof
+  std::vector<Output> outputs_;
 };
 
 // Expected results of a launch over the contents of one variant (Buffers::prepare).
@@ -49,16 +76,42 @@ Status add_all_written(Buffers& buffers, int variant, std::vector<std::vector<bo
 // Adds the faults in the guards and inputs of copy 0 after a launch of `variant`.
 void check_guards(const Buffers& buffers, int variant, Verification& verification);
 
-// Compares copy 0, as the host sees it after a launch of `variant`: guards, inputs, and each output
-// into `verification.outputs` (the worst of several launches).
-Status compare_launch(const Workload& workload, int variant, Verification& verification);
-// Calls the verification wrong for each wrong output.
-void judge_outputs(Verification& verification);
-// Describes in words what counts as correct for each output.
-std::string describe_tolerances(const Workload& workload);
-
 // Runs a kernel on copy 0, once for each variant, and compares: outputs, written elements, guards,
 // inputs. A failure only when the kernel reports an error.
 Result<Verification> verify_kernel(device::Kernel& kernel, Workload& workload);
+
+// Launches of a kernel that must all be right before it is selected. A fault in one of 50 launches
+// is missed by 256 with probability 0.98^256 = 0.6 %.
+inline constexpr int kComparedLaunches = 256;
+
+struct RepeatRequest {
+  int handle = 0;
+  int launches = 1;        // to compare, at most
+  double max_seconds = 0;  // begins no further launch after that; the first one always runs
+
+  static void fields(auto& request, auto&& field) {
+    field("handle", request.handle);
+    field("launches", request.launches);
+    field("max_seconds", request.max_seconds);
+  }
+};
+
+struct Repeated {
+  int compared = 0;             // launches; when one is wrong it is the last
+  Verification verification{};  // right, or of the wrong one; its message names the launch
+
+  static void fields(auto& repeated, auto&& field) {
+    field("compared", repeated.compared);
+    field("verification", repeated.verification);
+  }
+};
+
+// Launches `kernel` on copy 0, alternating between the two sets of operands. Before each launch,
+// inputs and read-write buffers are restored and outputs poisoned. After it, the checks are those
+// of verification: outputs within the tolerance, guards, inputs. Unwritten elements still hold the
+// poison, which is never a right value. Ends with the first wrong launch. A failure only if the
+// kernel reports an error.
+Result<Repeated> verify_repeatedly(device::Kernel& kernel, Workload& workload,
+                                   const RepeatRequest& request);
 
 }  // namespace hone::measure

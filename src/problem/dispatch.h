@@ -28,7 +28,7 @@ enum class BindingUse {
 
 // Room for a guard on either side of a binding, where possible. A changed guard reveals a kernel
 // that writes out of bounds. It is a page: with a guard before it a binding still begins on a page,
-// as an allocator's buffers do (measure/arrangement.h).
+// as an allocator's buffers do (measure/buffers.h).
 inline constexpr std::int64_t kGuardBytes = 4096;
 
 // A kernel's view of its buffers. A program may pack all its weights into one buffer, of which a

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "profiler/source_functions.h"
+#include "profiler/tree.h"
 
 namespace hone::profiler {
 namespace {
@@ -21,7 +21,7 @@ std::string profile_flag(int batch_size) {
 std::vector<std::string> function_names(const SelectedOperation& selected) {
   std::vector<std::string> names;
   for (const std::string& configuration : selected.configurations)
-    names.push_back(Dispatch{selected.operation, configuration}.name());
+    names.push_back(NamedDispatch{selected.operation, configuration}.name());
   return names;
 }
 
@@ -149,7 +149,7 @@ class Modules {
     std::string text = fmt::format(
         "{} -o {}\n{} {} -o {}\n{}\n", command, files_.verify_module().string(), command,
         profile_flag(options_.batch_size), files_.profile_module().string(), seal(verify, profile));
-    for (const ModuleRow::LeftOut& each : row_.left_out) {
+    for (const SkippedDispatch& each : row_.left_out) {
       // Keep a reason of several lines in one comment. The next run reads back its first line.
       std::string reason = each.reason;
       for (std::size_t at = 0; (at = reason.find('\n', at)) != std::string::npos; at += 4)

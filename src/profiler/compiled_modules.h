@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/selection.h"
+#include "profiler/dispatch_choice.h"
 #include "trial/compile_service.h"
 
 namespace hone::profiler {
@@ -24,14 +24,10 @@ struct ModuleOptions {
 
 // Result of compiling an operation.
 struct ModuleRow {
-  Operation operation;
+  NamedOperation operation;
   bool was_up_to_date = false;
-  std::size_t dispatches = 0;  // in its modules
-  struct LeftOut {
-    std::string dispatch;
-    std::string reason;  // the compiler's words
-  };
-  std::vector<LeftOut> left_out;
+  std::size_t dispatches = 0;             // in its modules
+  std::vector<SkippedDispatch> left_out;  // reasons in the compiler's words
 };
 
 // Compiles each operation into OPERATION_verify.vmfb and OPERATION_profile.vmfb. Writes the

@@ -31,22 +31,22 @@ constexpr ConvShape kConvolutions[] = {{1, 58, 64, 64, 3, 1},   {1, 30, 128, 128
                                        {1, 16, 256, 256, 3, 1}, {1, 56, 256, 512, 1, 2},
                                        {2, 66, 320, 320, 3, 1}, {2, 34, 640, 640, 3, 1}};
 
-std::span<const Sizes> sizes_of(OperationKind kind) {
+std::span<const Sizes> sizes_of(NamedOperationKind kind) {
   switch (kind) {
-    case OperationKind::kMatmul:
+    case NamedOperationKind::kMatmul:
       return kMatmuls;
-    case OperationKind::kSplitKMatmul:
+    case NamedOperationKind::kSplitKMatmul:
       return kSplitK;
-    case OperationKind::kBatchMatmul:
+    case NamedOperationKind::kBatchMatmul:
       return kBatches;
-    case OperationKind::kAttention:
+    case NamedOperationKind::kAttention:
       return kAttentions;
     default:
       return kFused;
   }
 }
 
-Sweep with_extents(Sweep sweep, OperationKind kind, const Sizes& sizes) {
+Sweep with_extents(Sweep sweep, NamedOperationKind kind, const Sizes& sizes) {
   sweep.extents = {{"m", {sizes[1]}}, {"n", {sizes[2]}}, {"k", {sizes[3]}}};
   const auto names = extent_names_of(kind);
   if (std::ranges::find(names, "batch") != names.end()) sweep.extents["batch"] = {sizes[0]};
@@ -63,11 +63,12 @@ Sweep with_extents(Sweep sweep, const ConvShape& shape) {
 
 // Adds the operations of one kind. `kinds`: how many kinds there are; if several, drops the types
 // that this one does not take.
-Status add(Sweep sweep, OperationKind kind, std::size_t kinds, std::vector<Operation>& operations) {
+Status add(Sweep sweep, NamedOperationKind kind, std::size_t kinds,
+           std::vector<NamedOperation>& operations) {
   sweep.kinds = {kind};
   if (kinds > 1 && !sweep.types.empty()) {
     std::erase_if(sweep.types, [kind](const Types& types) {
-      Operation operation;
+      NamedOperation operation;
       operation.kind = kind;
       operation.lhs = types[0], operation.rhs = types[1], operation.result = types[2];
       return !takes_types(operation);
@@ -86,29 +87,30 @@ bool gives(const Sweep& sweep, const std::vector<std::string>& names) {
   });
 }
 
-std::vector<OperationKind> kinds_of(const Sweep& sweep) {
+std::vector<NamedOperationKind> kinds_of(const Sweep& sweep) {
   if (!sweep.kinds.empty()) return sweep.kinds;
   if (!gives(sweep, extent_names())) return {kOperationKinds.begin(), kOperationKinds.end()};
-  std::vector<OperationKind> kinds;
+  std::vector<NamedOperationKind> kinds;
   const bool slices = gives(sweep, {"split_k_slices"});
   const bool batch = gives(sweep, {"batch"});
-  if (!slices && !batch && gives(sweep, {"m", "n", "k"})) kinds.push_back(OperationKind::kMatmul);
-  if (slices) kinds.push_back(OperationKind::kSplitKMatmul);
-  if (batch) kinds.push_back(OperationKind::kBatchMatmul);
-  if (gives(sweep, extent_names_of(OperationKind::kConv2d)))
-    kinds.push_back(OperationKind::kConv2d);
+  if (!slices && !batch && gives(sweep, {"m", "n", "k"}))
+    kinds.push_back(NamedOperationKind::kMatmul);
+  if (slices) kinds.push_back(NamedOperationKind::kSplitKMatmul);
+  if (batch) kinds.push_back(NamedOperationKind::kBatchMatmul);
+  if (gives(sweep, extent_names_of(NamedOperationKind::kConv2d)))
+    kinds.push_back(NamedOperationKind::kConv2d);
   return kinds;
 }
 
-Status check_extents_taken(const Sweep& sweep, const std::vector<OperationKind>& kinds) {
+Status check_extents_taken(const Sweep& sweep, const std::vector<NamedOperationKind>& kinds) {
   for (const auto& [name, values] : sweep.extents) {
-    const auto takes = [&](OperationKind kind) {
+    const auto takes = [&](NamedOperationKind kind) {
       const auto names = extent_names_of(kind);
       return std::ranges::find(names, name) != names.end();
     };
     if (values.empty() || std::ranges::any_of(kinds, takes)) continue;
     std::vector<std::string_view> texts;
-    for (const OperationKind kind : kinds) texts.push_back(name_of(kind));
+    for (const NamedOperationKind kind : kinds) texts.push_back(name_of(kind));
     return input_error("{} is no dimension of {}", name, fmt::join(texts, ", "));
   }
   return {};
@@ -116,11 +118,11 @@ Status check_extents_taken(const Sweep& sweep, const std::vector<OperationKind>&
 
 }  // namespace
 
-Result<std::vector<Operation>> chosen_operations(const Sweep& sweep) {
-  const std::vector<OperationKind> kinds = kinds_of(sweep);
+Result<std::vector<NamedOperation>> chosen_operations(const Sweep& sweep) {
+  const std::vector<NamedOperationKind> kinds = kinds_of(sweep);
   HONE_TRY(check_extents_taken(sweep, kinds));
-  std::vector<Operation> operations;
-  for (const OperationKind kind : kinds) {
+  std::vector<NamedOperation> operations;
+  for (const NamedOperationKind kind : kinds) {
     const std::vector<std::string> names = extent_names_of(kind);
     if (gives(sweep, names)) {
       Sweep own = sweep;

@@ -41,12 +41,12 @@ struct Draw {
 };
 
 // Returns the type of the sums: bf16 results add up in f32 and are rounded once.
-ElementType type_of_sums(const Operation& operation) {
+ElementType type_of_sums(const NamedOperation& operation) {
   return operation.result == ElementType::kBF16 ? ElementType::kF32 : operation.result;
 }
 
 // Returns the draws of lhs and rhs.
-std::array<Draw, 2> draws_of(const Operation& operation) {
+std::array<Draw, 2> draws_of(const NamedOperation& operation) {
   const auto terms = static_cast<double>(operation.product().k);
   const double most =
       std::ldexp(1.0, measure::significand_digits(type_of_sums(operation))) - kRoomForBias;
@@ -76,8 +76,8 @@ Array draw(const problem::TensorType& type, const Draw& draw, std::mt19937_64& g
 }
 
 // Returns the batched product. Its sums are f32, or i32, and exact.
-problem::Operation product_of(const Operation& operation, std::int64_t rows) {
-  const Operation::Product p = operation.product();
+problem::Operation product_of(const NamedOperation& operation, std::int64_t rows) {
+  const NamedOperation::Product p = operation.product();
   const bool is_convolution_of = is_convolution(operation.kind);
   const bool lhs_rows = is_convolution_of || operation.lhs_layout == Layout::kRowMajor;
   const bool rhs_rows = is_convolution_of || operation.rhs_layout == Layout::kRowMajor;
@@ -122,7 +122,7 @@ class ConvIndex {
 // Computes a convolution as a product (im2col), a piece of its pixels at a time.
 class Convolution {
  public:
-  Convolution(const Operation& operation, const Array& image, const Array& filter)
+  Convolution(const NamedOperation& operation, const Array& image, const Array& filter)
       : operation_(operation),
         c_(operation.conv),
         product_(operation.product()),
@@ -220,9 +220,9 @@ class Convolution {
       }
   }
 
-  const Operation& operation_;
+  const NamedOperation& operation_;
   const ConvDims& c_;
-  Operation::Product product_;
+  NamedOperation::Product product_;
   std::int64_t each_;  // channels of a group
   const Array& image_;
   const Array& filter_;
@@ -230,7 +230,7 @@ class Convolution {
 
 // Applies bias, activation and residual to the sums, and rounds once to the result's type.
 // Operations that are exact here stay exact if every step is rounded.
-Array finish(const Operation& operation, const std::string& sums,
+Array finish(const NamedOperation& operation, const std::string& sums,
              const std::vector<Array>& inputs) {
   Array output = problem::zeros_of(operation.output());
   const auto size = static_cast<std::size_t>(problem::byte_size(operation.result));
@@ -251,14 +251,14 @@ Array finish(const Operation& operation, const std::string& sums,
       value += value_of(2, i / inner % extent);
     }
     switch (operation.kind) {
-      case OperationKind::kMatmulBiasAdd:
+      case NamedOperationKind::kMatmulBiasAdd:
         value += value_of(3, i);
         break;
-      case OperationKind::kMatmulBiasGelu:
+      case NamedOperationKind::kMatmulBiasGelu:
         value *= 0.5 * std::erfc(-value * M_SQRT1_2);
         break;
-      case OperationKind::kMatmulBiasRelu:
-      case OperationKind::kConv2dBiasRelu:
+      case NamedOperationKind::kMatmulBiasRelu:
+      case NamedOperationKind::kConv2dBiasRelu:
         value = std::max(value, 0.0);
         break;
       default:
@@ -280,7 +280,7 @@ double rounded(double value, ElementType type) {
 // key and value, rounded once to the result's type. The scale is rounded to that type first, in
 // which the file states it. `threads` share the heads' queries: 12 heads of 512x512x64 take about
 // half a second on one.
-Array attention_of(const Operation& operation, const std::vector<Array>& inputs, int threads) {
+Array attention_of(const NamedOperation& operation, const std::vector<Array>& inputs, int threads) {
   const auto queries = static_cast<std::size_t>(operation.m);
   const auto keys = static_cast<std::size_t>(operation.n);
   const auto elements = static_cast<std::size_t>(operation.k);
@@ -326,20 +326,22 @@ Array attention_of(const Operation& operation, const std::vector<Array>& inputs,
   return output;
 }
 
-measure::Tolerance tolerance_of(const Operation& operation) {
+measure::Tolerance tolerance_of(const NamedOperation& operation) {
   const double roundoff = measure::unit_roundoff(operation.result);
-  if (operation.kind == OperationKind::kMatmulBiasGelu)
+  if (operation.kind == NamedOperationKind::kMatmulBiasGelu)
     // Compilers compute erf in f32 by a polynomial that is off by about 1e-6.
     return {1e-5, std::max(4 * roundoff, 1e-5), "erf in f32 and two roundings of the result"};
-  if (operation.kind == OperationKind::kAttention)
+  if (operation.kind == NamedOperationKind::kAttention)
     // Kernels round the weights to the type before they multiply values of at most 3.
     return {16 * roundoff * 3 + 1e-5, 0,
             "weights and values of attention in the result's type, 16 roundings of values up to 3"};
   return {};
 }
 
-Result<Array> output_of(const Operation& operation, const std::vector<Array>& inputs, int threads) {
-  if (operation.kind == OperationKind::kAttention) return attention_of(operation, inputs, threads);
+Result<Array> output_of(const NamedOperation& operation, const std::vector<Array>& inputs,
+                        int threads) {
+  if (operation.kind == NamedOperationKind::kAttention)
+    return attention_of(operation, inputs, threads);
   if (is_convolution(operation.kind)) {
     HONE_ASSIGN(const std::string sums, Convolution(operation, inputs[0], inputs[1]).sums(threads));
     return finish(operation, sums, inputs);
@@ -353,7 +355,7 @@ Result<Array> output_of(const Operation& operation, const std::vector<Array>& in
 
 }  // namespace
 
-std::vector<Array> inputs_of(const Operation& operation, std::uint64_t seed) {
+std::vector<Array> inputs_of(const NamedOperation& operation, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
   const std::vector<problem::TensorType> types = operation.inputs();
   const std::array<Draw, 2> operands = draws_of(operation);
@@ -362,29 +364,30 @@ std::vector<Array> inputs_of(const Operation& operation, std::uint64_t seed) {
     Draw how = i < 2 ? operands[i] : Draw{largest_of(types[i].element), 1};
     // Make scores differ by several units: each query then takes its values from a few keys, which
     // lie anywhere. A kernel that skips one of them gets a visibly wrong result.
-    if (operation.kind == OperationKind::kAttention) how = {i < 2 ? 2 : 3, 1};
+    if (operation.kind == NamedOperationKind::kAttention) how = {i < 2 ? 2 : 3, 1};
     inputs.push_back(draw(types[i], how, generator));
   }
   return inputs;
 }
 
-Result<Expected> expected_of(const Operation& operation, std::uint64_t seed, int threads) {
-  Expected expected;
+Result<ExpectedValues> expected_of(const NamedOperation& operation, std::uint64_t seed,
+                                   int threads) {
+  ExpectedValues expected;
   expected.inputs = inputs_of(operation, seed);
   HONE_ASSIGN(expected.output, output_of(operation, expected.inputs, threads));
   expected.tolerance = tolerance_of(operation);
   return expected;
 }
 
-Result<Expected> cached_expected(const Operation& operation, std::uint64_t seed, int threads,
-                                 const std::filesystem::path& folder) {
+Result<ExpectedValues> cached_expected(const NamedOperation& operation, std::uint64_t seed,
+                                       int threads, const std::filesystem::path& folder) {
   if (operation.flops() < kWorthKeeping) return expected_of(operation, seed, threads);
   const std::string made_for = fmt::format("{} {} {}", kVersion, seed, operation.name());
   const std::filesystem::path file = folder / "result.npy", seal = folder / "result.hash";
   const auto seal_of = [&](std::string_view bytes) {
     return made_for + "\n" + content_hash(bytes) + "\n";
   };
-  Expected expected;
+  ExpectedValues expected;
   const Result<std::string> known = read_file(file), known_seal = read_file(seal);
   if (known && known_seal && *known_seal == seal_of(*known)) {
     Result<Array> output = problem::from_npy(*known);

@@ -47,7 +47,7 @@ void ExpectedProblem::compute_ahead() {
                  });
 }
 
-Result<const Expected*> ExpectedProblem::expected() {
+Result<const ExpectedValues*> ExpectedProblem::expected() {
   if (!expected_) {
     const Stopwatch watch;
     compute_ahead();
@@ -99,7 +99,7 @@ Result<measure::ProblemRequest> ExpectedProblem::problem_of(const problem::Dispa
   if (!arguments && !holds_all(dispatch)) return problem;
   std::vector<problem::Array> values;
   if (options_.verify) {
-    HONE_ASSIGN(const Expected* const expected, this->expected());
+    HONE_ASSIGN(const ExpectedValues* const expected, this->expected());
     values = expected->inputs;
     problem.tolerance = expected->tolerance;
   } else {
@@ -117,7 +117,7 @@ Result<measure::ProblemRequest> ExpectedProblem::problem_of(const problem::Dispa
 }
 
 Result<std::string> ExpectedProblem::call(const std::string& module, const std::string& function) {
-  HONE_ASSIGN(const Expected* const expected, this->expected());
+  HONE_ASSIGN(const ExpectedValues* const expected, this->expected());
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-profile-"));
   provider::ProgramCall call;
   call.module = folder.path() / "function.vmfb";

@@ -15,7 +15,7 @@ namespace hone::profiler {
 class ExpectedProblem {
  public:
   ExpectedProblem(tune::Context& context, const ProfileOptions& options, ProfileSpent& spent,
-                  const Operation& operation)
+                  const NamedOperation& operation)
       : context_(context), options_(options), spent_(spent), operation_(operation) {}
 
   // Starts computing the expected values in background threads; the first use waits for them.
@@ -38,14 +38,14 @@ class ExpectedProblem {
   void forget() { expected_.reset(); }
 
  private:
-  Result<const Expected*> expected();
+  Result<const ExpectedValues*> expected();
 
   tune::Context& context_;
   const ProfileOptions& options_;
   ProfileSpent& spent_;
-  const Operation& operation_;
-  std::optional<Expected> expected_;
-  std::future<Result<Expected>> ahead_;
+  const NamedOperation& operation_;
+  std::optional<ExpectedValues> expected_;
+  std::future<Result<ExpectedValues>> ahead_;
 };
 
 // Returns data for a kernel that is measured and not verified.

@@ -48,14 +48,15 @@ measure::Protocol profile_protocol(int repetitions, const device::Traits& traits
 
 Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
                                                    const ProfileOptions& options,
-                                                   const Operation& operation, store::Id dispatch) {
-  HONE_ASSIGN(const trial::KernelResult<std::vector<measure::Baseline>> loaded,
+                                                   const NamedOperation& operation,
+                                                   store::Id dispatch) {
+  HONE_ASSIGN(const trial::KernelResult<std::vector<measure::LibraryBaseline>> loaded,
               context.runner.ask(measure::jobs::kBaselines));
   if (!loaded) return std::vector<ProfileRow>();  // no library is for it
   trial::KernelRunner runner(context.runner);
   Best best;
   for (std::size_t i = 0; i < loaded->size(); ++i) {
-    const measure::Baseline& baseline = (*loaded)[i];
+    const measure::LibraryBaseline& baseline = (*loaded)[i];
     trial::RunnerKernel kernel{{}, baseline.handle, context.runner.generation()};
     ProfileRow row;
     row.operation = operation;
@@ -105,7 +106,8 @@ Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
 
 Result<std::vector<ProfileRow>> known_libraries(tune::Context& context,
                                                 const ProfileOptions& options,
-                                                const Operation& operation, store::Id dispatch) {
+                                                const NamedOperation& operation,
+                                                store::Id dispatch) {
   HONE_ASSIGN(
       const std::vector<store::CandidateView> rows,
       context.store.candidate_rows(

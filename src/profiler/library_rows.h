@@ -16,11 +16,13 @@ measure::Protocol profile_protocol(int repetitions, const device::Traits& traits
 // library supports the problem.
 Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
                                                    const ProfileOptions& options,
-                                                   const Operation& operation, store::Id dispatch);
+                                                   const NamedOperation& operation,
+                                                   store::Id dispatch);
 
 // Returns those rows as far as the store has them.
 Result<std::vector<ProfileRow>> known_libraries(tune::Context& context,
                                                 const ProfileOptions& options,
-                                                const Operation& operation, store::Id dispatch);
+                                                const NamedOperation& operation,
+                                                store::Id dispatch);
 
 }  // namespace hone::profiler

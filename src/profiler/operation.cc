@@ -12,24 +12,24 @@ namespace {
 using problem::ElementType;
 
 struct KindRow {
-  OperationKind kind;
+  NamedOperationKind kind;
   std::string_view name;
   std::string_view screen_name;
 };
 
 constexpr KindRow kKinds[] = {
-    {OperationKind::kMatmul, "matmul", "OperationKind.Matmul"},
-    {OperationKind::kSplitKMatmul, "matmul_splitk", "OperationKind.SplitkMatmul"},
-    {OperationKind::kBatchMatmul, "batch_matmul", "OperationKind.BatchMatmul"},
-    {OperationKind::kConv2d, "conv2d", "OperationKind.Conv2d"},
-    {OperationKind::kMatmulBiasRelu, "matmul_bias_relu", "OperationKind.MatmulBiasRelu"},
-    {OperationKind::kMatmulBiasGelu, "matmul_bias_gelu", "OperationKind.MatmulBiasGelu"},
-    {OperationKind::kMatmulBiasAdd, "matmul_bias_add", "OperationKind.MatmulBiasAdd"},
-    {OperationKind::kConv2dBiasRelu, "conv2d_bias_relu", "OperationKind.Conv2dBiasRelu"},
-    {OperationKind::kAttention, "attention", "OperationKind.Attention"},
+    {NamedOperationKind::kMatmul, "matmul", "OperationKind.Matmul"},
+    {NamedOperationKind::kSplitKMatmul, "matmul_splitk", "OperationKind.SplitkMatmul"},
+    {NamedOperationKind::kBatchMatmul, "batch_matmul", "OperationKind.BatchMatmul"},
+    {NamedOperationKind::kConv2d, "conv2d", "OperationKind.Conv2d"},
+    {NamedOperationKind::kMatmulBiasRelu, "matmul_bias_relu", "OperationKind.MatmulBiasRelu"},
+    {NamedOperationKind::kMatmulBiasGelu, "matmul_bias_gelu", "OperationKind.MatmulBiasGelu"},
+    {NamedOperationKind::kMatmulBiasAdd, "matmul_bias_add", "OperationKind.MatmulBiasAdd"},
+    {NamedOperationKind::kConv2dBiasRelu, "conv2d_bias_relu", "OperationKind.Conv2dBiasRelu"},
+    {NamedOperationKind::kAttention, "attention", "OperationKind.Attention"},
 };
 
-const KindRow& row_of(OperationKind kind) {
+const KindRow& row_of(NamedOperationKind kind) {
   return *std::ranges::find(kKinds, kind, &KindRow::kind);
 }
 
@@ -57,7 +57,7 @@ std::string tensor_name(ElementType type, Layout layout) {
 }
 
 // Returns lhs, rhs and result with their layouts: "f16t", "f16hwcf".
-std::array<std::string, 3> tensor_names(const Operation& operation) {
+std::array<std::string, 3> tensor_names(const NamedOperation& operation) {
   if (is_convolution(operation.kind)) {
     const bool nhwc = operation.conv.layout == ConvLayout::kNhwc;
     const std::string image = nhwc ? "nhwc" : "nchw";
@@ -69,7 +69,7 @@ std::array<std::string, 3> tensor_names(const Operation& operation) {
           tensor_name(operation.result, Layout::kRowMajor)};
 }
 
-std::string dims_name(const Operation& operation) {
+std::string dims_name(const NamedOperation& operation) {
   const ConvDims& c = operation.conv;
   if (is_convolution(operation.kind))
     return fmt::format("{}x{}x{}x{}_{}x{}x{}_s{}x{}_d{}x{}_p{}x{}_g{}", c.images, c.height, c.width,
@@ -81,10 +81,11 @@ std::string dims_name(const Operation& operation) {
 }
 
 std::vector<std::int64_t> matrix(std::int64_t rows, std::int64_t columns, Layout layout,
-                                 const Operation& operation) {
+                                 const NamedOperation& operation) {
   std::vector<std::int64_t> shape = {rows, columns};
   if (layout == Layout::kColumnMajor) std::swap(shape[0], shape[1]);
-  if (operation.kind == OperationKind::kBatchMatmul) shape.insert(shape.begin(), operation.batch);
+  if (operation.kind == NamedOperationKind::kBatchMatmul)
+    shape.insert(shape.begin(), operation.batch);
   return shape;
 }
 
@@ -94,14 +95,14 @@ std::vector<std::int64_t> image_shape(const ConvDims& conv, std::int64_t height,
   return {conv.images, channels, height, width};
 }
 
-std::vector<problem::TensorType> attention_inputs(const Operation& operation) {
+std::vector<problem::TensorType> attention_inputs(const NamedOperation& operation) {
   const std::int64_t b = operation.batch;
   return {{operation.lhs, {b, operation.m, operation.k}},
           {operation.rhs, {b, operation.n, operation.k}},
           {operation.rhs, {b, operation.n, operation.k}}};
 }
 
-std::vector<problem::TensorType> conv_inputs(const Operation& operation) {
+std::vector<problem::TensorType> conv_inputs(const NamedOperation& operation) {
   const ConvDims& c = operation.conv;
   const std::int64_t depth = c.channels / c.groups;
   std::vector<std::int64_t> filter = {c.filter_height, c.filter_width, depth, c.filters};
@@ -111,15 +112,15 @@ std::vector<problem::TensorType> conv_inputs(const Operation& operation) {
 
 }  // namespace
 
-std::string_view name_of(OperationKind kind) {
+std::string_view name_of(NamedOperationKind kind) {
   return row_of(kind).name;
 }
 
-std::string_view screen_name_of(OperationKind kind) {
+std::string_view screen_name_of(NamedOperationKind kind) {
   return row_of(kind).screen_name;
 }
 
-Result<OperationKind> operation_kind_from(std::string_view name) {
+Result<NamedOperationKind> operation_kind_from(std::string_view name) {
   std::vector<std::string> names;
   for (const KindRow& row : kKinds) {
     if (row.name == name) return row.kind;
@@ -129,17 +130,18 @@ Result<OperationKind> operation_kind_from(std::string_view name) {
                      did_you_mean(name, names), fmt::join(names, ", "));
 }
 
-bool is_convolution(OperationKind kind) {
-  return kind == OperationKind::kConv2d || kind == OperationKind::kConv2dBiasRelu;
+bool is_convolution(NamedOperationKind kind) {
+  return kind == NamedOperationKind::kConv2d || kind == NamedOperationKind::kConv2dBiasRelu;
 }
 
-bool is_batched(OperationKind kind) {
-  return kind == OperationKind::kBatchMatmul || kind == OperationKind::kAttention;
+bool is_batched(NamedOperationKind kind) {
+  return kind == NamedOperationKind::kBatchMatmul || kind == NamedOperationKind::kAttention;
 }
 
-bool has_bias(OperationKind kind) {
-  return kind == OperationKind::kMatmulBiasRelu || kind == OperationKind::kMatmulBiasGelu ||
-         kind == OperationKind::kMatmulBiasAdd || kind == OperationKind::kConv2dBiasRelu;
+bool has_bias(NamedOperationKind kind) {
+  return kind == NamedOperationKind::kMatmulBiasRelu ||
+         kind == NamedOperationKind::kMatmulBiasGelu ||
+         kind == NamedOperationKind::kMatmulBiasAdd || kind == NamedOperationKind::kConv2dBiasRelu;
 }
 
 std::int64_t ConvDims::output_height() const {
@@ -150,48 +152,48 @@ std::int64_t ConvDims::output_width() const {
   return output_extent(width, padding_width, filter_width, dilation_width, stride_width);
 }
 
-std::string Operation::name() const {
+std::string NamedOperation::name() const {
   std::string text =
       fmt::format("{}_{}_{}", name_of(kind), dims_name(*this), fmt::join(tensor_names(*this), "_"));
-  if (kind == OperationKind::kSplitKMatmul) text += fmt::format("_parallel{}", split_k_slices);
+  if (kind == NamedOperationKind::kSplitKMatmul) text += fmt::format("_parallel{}", split_k_slices);
   return text;
 }
 
-Operation::Product Operation::product() const {
+NamedOperation::Product NamedOperation::product() const {
   if (!is_convolution(kind)) return {batch, m, n, k};
   return {conv.groups, conv.images * conv.output_height() * conv.output_width(),
           conv.filters / conv.groups,
           conv.filter_height * conv.filter_width * (conv.channels / conv.groups)};
 }
 
-std::vector<problem::TensorType> Operation::inputs() const {
-  if (kind == OperationKind::kAttention) return attention_inputs(*this);
+std::vector<problem::TensorType> NamedOperation::inputs() const {
+  if (kind == NamedOperationKind::kAttention) return attention_inputs(*this);
   std::vector<problem::TensorType> types;
   if (is_convolution(kind))
     types = conv_inputs(*this);
   else
     types = {{lhs, matrix(m, k, lhs_layout, *this)}, {rhs, matrix(k, n, rhs_layout, *this)}};
   if (has_bias(kind)) types.push_back({result, {is_convolution(kind) ? conv.filters : n}});
-  if (kind == OperationKind::kMatmulBiasAdd) types.push_back(output());
+  if (kind == NamedOperationKind::kMatmulBiasAdd) types.push_back(output());
   return types;
 }
 
-problem::TensorType Operation::output() const {
+problem::TensorType NamedOperation::output() const {
   if (is_convolution(kind))
     return {result, image_shape(conv, conv.output_height(), conv.output_width(), conv.filters)};
-  if (kind == OperationKind::kAttention) return {result, {batch, m, k}};
+  if (kind == NamedOperationKind::kAttention) return {result, {batch, m, k}};
   return {result, matrix(m, n, Layout::kRowMajor, *this)};
 }
 
-std::vector<std::string_view> Operation::input_names() const {
-  if (kind == OperationKind::kAttention) return {"query", "key", "value"};
+std::vector<std::string_view> NamedOperation::input_names() const {
+  if (kind == NamedOperationKind::kAttention) return {"query", "key", "value"};
   std::vector<std::string_view> names = {"lhs", "rhs"};
   if (has_bias(kind)) names.push_back("bias");
-  if (kind == OperationKind::kMatmulBiasAdd) names.push_back("residual");
+  if (kind == NamedOperationKind::kMatmulBiasAdd) names.push_back("residual");
   return names;
 }
 
-std::int64_t Operation::bytes() const {
+std::int64_t NamedOperation::bytes() const {
   const problem::TensorType written = output();
   std::int64_t sum = problem::element_count(written) * problem::byte_size(written.element);
   for (const problem::TensorType& type : inputs())
@@ -199,9 +201,9 @@ std::int64_t Operation::bytes() const {
   return sum;
 }
 
-std::int64_t Operation::flops() const {
+std::int64_t NamedOperation::flops() const {
   const Product p = product();
-  return (kind == OperationKind::kAttention ? 4 : 2) * p.batch * p.m * p.n * p.k;
+  return (kind == NamedOperationKind::kAttention ? 4 : 2) * p.batch * p.m * p.n * p.k;
 }
 
 std::string type_name(ElementType type) {
@@ -219,10 +221,10 @@ std::span<const Types> generated_types() {
   return kGeneratedTypes;
 }
 
-std::vector<std::pair<std::string, std::string>> arguments_of(const Operation& operation) {
-  const Operation::Product p = operation.product();
+std::vector<std::pair<std::string, std::string>> arguments_of(const NamedOperation& operation) {
+  const NamedOperation::Product p = operation.product();
   const auto tensors = tensor_names(operation);
-  const bool split = operation.kind == OperationKind::kSplitKMatmul;
+  const bool split = operation.kind == NamedOperationKind::kSplitKMatmul;
   return {{"batch_count", std::to_string(p.batch)},
           {"m", std::to_string(p.m)},
           {"n", std::to_string(p.n)},
@@ -234,7 +236,8 @@ std::vector<std::pair<std::string, std::string>> arguments_of(const Operation& o
           {"split_k_slices", split ? std::to_string(operation.split_k_slices) : "N/A"}};
 }
 
-std::vector<std::pair<std::string, std::string>> further_arguments_of(const Operation& operation) {
+std::vector<std::pair<std::string, std::string>> further_arguments_of(
+    const NamedOperation& operation) {
   const ConvDims& c = operation.conv;
   const bool conv = is_convolution(operation.kind);
   const auto text = [conv](std::string value) { return conv ? std::move(value) : "N/A"; };
@@ -247,7 +250,7 @@ std::vector<std::pair<std::string, std::string>> further_arguments_of(const Oper
       {"conv_groups", text(std::to_string(c.groups))}};
 }
 
-std::vector<std::string> argument_lines(const Operation& operation) {
+std::vector<std::string> argument_lines(const NamedOperation& operation) {
   constexpr std::size_t kInFirstLine = 7;  // as the old tool broke it
   std::vector<std::string> lines(2);
   const auto add = [](std::string& line, const std::pair<std::string, std::string>& argument) {

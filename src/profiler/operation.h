@@ -18,7 +18,7 @@
 namespace hone::profiler {
 
 // Kinds in the order in which they are generated and listed.
-enum class OperationKind {
+enum class NamedOperationKind {
   kMatmul,
   kSplitKMatmul,
   kBatchMatmul,
@@ -30,23 +30,25 @@ enum class OperationKind {
   kAttention,
 };
 inline constexpr std::array kOperationKinds = {
-    OperationKind::kMatmul,        OperationKind::kSplitKMatmul,   OperationKind::kBatchMatmul,
-    OperationKind::kConv2d,        OperationKind::kMatmulBiasRelu, OperationKind::kMatmulBiasGelu,
-    OperationKind::kMatmulBiasAdd, OperationKind::kConv2dBiasRelu, OperationKind::kAttention};
+    NamedOperationKind::kMatmul,         NamedOperationKind::kSplitKMatmul,
+    NamedOperationKind::kBatchMatmul,    NamedOperationKind::kConv2d,
+    NamedOperationKind::kMatmulBiasRelu, NamedOperationKind::kMatmulBiasGelu,
+    NamedOperationKind::kMatmulBiasAdd,  NamedOperationKind::kConv2dBiasRelu,
+    NamedOperationKind::kAttention};
 
 // Returns "matmul", "matmul_splitk", "batch_matmul", "conv2d", "matmul_bias_relu",
 // "matmul_bias_gelu", "matmul_bias_add", "conv2d_bias_relu" or "attention", for names, folders and
 // the column op_kind.
-std::string_view name_of(OperationKind kind);
+std::string_view name_of(NamedOperationKind kind);
 // Returns the name on the screen: "OperationKind.Matmul", "OperationKind.SplitkMatmul", ...
-std::string_view screen_name_of(OperationKind kind);
+std::string_view screen_name_of(NamedOperationKind kind);
 // Parses a name. An input error names the nearest and all kinds.
-Result<OperationKind> operation_kind_from(std::string_view name);
-bool is_convolution(OperationKind kind);
+Result<NamedOperationKind> operation_kind_from(std::string_view name);
+bool is_convolution(NamedOperationKind kind);
 // Returns whether the kind has a batch (for attention: the heads).
-bool is_batched(OperationKind kind);
+bool is_batched(NamedOperationKind kind);
 // Returns whether a bias is an input and added.
-bool has_bias(OperationKind kind);
+bool has_bias(NamedOperationKind kind);
 
 // Layouts as cuBLAS writes them. Row major: lhs is m x k, rhs is k x n in memory; column major: k x
 // m and n x k.
@@ -69,8 +71,8 @@ struct ConvDims {
   std::int64_t output_width() const;
 };
 
-struct Operation {
-  OperationKind kind = OperationKind::kMatmul;
+struct NamedOperation {
+  NamedOperationKind kind = NamedOperationKind::kMatmul;
   // Dimensions of matrix products. Attention has `batch` heads, m queries, n keys and values, k
   // elements in each.
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
@@ -83,7 +85,7 @@ struct Operation {
   Layout lhs_layout = Layout::kRowMajor;  // of matrix products only
   Layout rhs_layout = Layout::kRowMajor;
 
-  bool operator==(const Operation&) const = default;
+  bool operator==(const NamedOperation&) const = default;
 
   // Returns the name:
   // "matmul_3456x1024x2048_f16t_f16t_f16t", "batch_matmul_16x512x64x512_f32t_f32n_f32t",
@@ -118,14 +120,14 @@ struct Operation {
 // Checks that the operation can be generated. Input errors: extents below 1, elements or layouts
 // that the kind does not take, groups or slices that do not divide, a filter larger than the padded
 // input, tensors of 2^40 elements or more.
-Status check(const Operation& operation);
+Status check(const NamedOperation& operation);
 
 // Returns whether the kind takes the operation's element types.
-bool takes_types(const Operation& operation);
+bool takes_types(const NamedOperation& operation);
 
 // Parses a name: parse_operation(x.name()) == x. Input errors: a part that does not fit, and those
 // of check().
-Result<Operation> parse_operation(std::string_view name);
+Result<NamedOperation> parse_operation(std::string_view name);
 
 // Spells an element type as the old tool does: "f16", "bf16", "f32", "s8", "s32". type_from() also
 // reads "i8" and "i32"; an input error for others.
@@ -140,13 +142,14 @@ std::span<const Types> generated_types();
 // Returns the old tool's arguments as (name, value), in the order of the CSV file's columns:
 // batch_count, m, n, k, lhs, rhs, result, split_k_mode, split_k_slices. The last two are "N/A"
 // without slices.
-std::vector<std::pair<std::string, std::string>> arguments_of(const Operation& operation);
+std::vector<std::pair<std::string, std::string>> arguments_of(const NamedOperation& operation);
 // Returns arguments that the old tool has no columns for: conv_input, conv_filter, conv_stride,
 // conv_dilation, conv_padding, conv_groups. They are "N/A" unless the operation is a convolution.
 // Their columns come after all old ones.
-std::vector<std::pair<std::string, std::string>> further_arguments_of(const Operation& operation);
+std::vector<std::pair<std::string, std::string>> further_arguments_of(
+    const NamedOperation& operation);
 // Returns the lines behind "Arguments     : ": "--batch_count=1 --m=3456 ... --result=f16t", then
 // "--split_k_mode=N/A --split_k_slices=N/A", and for a convolution a third line.
-std::vector<std::string> argument_lines(const Operation& operation);
+std::vector<std::string> argument_lines(const NamedOperation& operation);
 
 }  // namespace hone::profiler

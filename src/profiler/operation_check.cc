@@ -24,7 +24,7 @@ struct Extent {
   std::int64_t least;
 };
 
-Status check_extents(const Operation& operation) {
+Status check_extents(const NamedOperation& operation) {
   const ConvDims& c = operation.conv;
   std::vector<Extent> extents = {{"batch", operation.batch, 1},
                                  {"m", operation.m, 1},
@@ -53,7 +53,7 @@ Status check_extents(const Operation& operation) {
   return {};
 }
 
-Status check_convolution(const Operation& operation) {
+Status check_convolution(const NamedOperation& operation) {
   const ConvDims& c = operation.conv;
   if (c.channels % c.groups != 0 || c.filters % c.groups != 0)
     return input_error("the {} groups of '{}' do not divide its {} channels and {} filters",
@@ -71,7 +71,7 @@ Status check_convolution(const Operation& operation) {
   return {};
 }
 
-Status check_types(const Operation& operation) {
+Status check_types(const NamedOperation& operation) {
   const Types types = {operation.lhs, operation.rhs, operation.result};
   const auto known = generated_types();
   if (std::ranges::find(known, types) == known.end()) {
@@ -82,16 +82,16 @@ Status check_types(const Operation& operation) {
         "'{}' is of element types that are not generated; those are, as lhs,rhs,result: {}",
         operation.name(), fmt::join(names, "; "));
   }
-  if (operation.kind == OperationKind::kMatmulBiasGelu && !problem::is_float(operation.result))
+  if (operation.kind == NamedOperationKind::kMatmulBiasGelu && !problem::is_float(operation.result))
     return input_error("'{}' asks for the gelu of integers; it is of f16, bf16 or f32",
                        operation.name());
-  if (operation.kind == OperationKind::kAttention && operation.lhs != operation.result)
+  if (operation.kind == NamedOperationKind::kAttention && operation.lhs != operation.result)
     return input_error("'{}': the result of attention is of its inputs' type, f16, bf16 or f32",
                        operation.name());
   return {};
 }
 
-Status check_sizes(const Operation& operation) {
+Status check_sizes(const NamedOperation& operation) {
   std::vector<problem::TensorType> tensors = operation.inputs();
   tensors.push_back(operation.output());
   for (const problem::TensorType& type : tensors) {
@@ -101,7 +101,7 @@ Status check_sizes(const Operation& operation) {
       return input_error("a tensor of '{}' would have {:.2g} elements; hone takes fewer than 2^40",
                          operation.name(), elements);
   }
-  const Operation::Product p = operation.product();
+  const NamedOperation::Product p = operation.product();
   const double flops = 4.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
                        static_cast<double>(p.n) * static_cast<double>(p.k);
   if (flops >= kMostFlops)
@@ -151,7 +151,7 @@ bool read_matrix(std::string_view text, ElementType& type, Layout& layout) {
 }
 
 // Reads the parts of the name behind the kind; false if they do not fit.
-bool read_convolution(const std::vector<std::string_view>& parts, Operation& operation) {
+bool read_convolution(const std::vector<std::string_view>& parts, NamedOperation& operation) {
   ConvDims& c = operation.conv;
   if (parts.size() != 9) return false;
   c.layout = parts[6].ends_with("nchw") ? ConvLayout::kNchw : ConvLayout::kNhwc;
@@ -167,8 +167,8 @@ bool read_convolution(const std::vector<std::string_view>& parts, Operation& ope
          read_tensor(parts[8], image, operation.result);
 }
 
-bool read_product(const std::vector<std::string_view>& parts, Operation& operation) {
-  const bool split_k = operation.kind == OperationKind::kSplitKMatmul;
+bool read_product(const std::vector<std::string_view>& parts, NamedOperation& operation) {
+  const bool split_k = operation.kind == NamedOperationKind::kSplitKMatmul;
   if (parts.size() != (split_k ? 5U : 4U)) return false;
   const bool sized =
       is_batched(operation.kind)
@@ -181,9 +181,9 @@ bool read_product(const std::vector<std::string_view>& parts, Operation& operati
 }
 
 // Returns the kind with the longest name that `name` begins with.
-std::optional<OperationKind> kind_of(std::string_view name) {
-  std::optional<OperationKind> found;
-  for (const OperationKind kind : kOperationKinds) {
+std::optional<NamedOperationKind> kind_of(std::string_view name) {
+  std::optional<NamedOperationKind> found;
+  for (const NamedOperationKind kind : kOperationKinds) {
     const std::string_view text = name_of(kind);
     const bool begins = name.starts_with(text) && name.substr(text.size()).starts_with('_');
     if (begins && (!found || text.size() > name_of(*found).size())) found = kind;
@@ -191,42 +191,43 @@ std::optional<OperationKind> kind_of(std::string_view name) {
   return found;
 }
 
-std::string_view form_of(OperationKind kind) {
+std::string_view form_of(NamedOperationKind kind) {
   if (is_convolution(kind))
     return "NxHxWxC_FxRxS_sHxW_dHxW_pHxW_gG_f16nhwc_f16hwcf_f16nhwc (or nchw and fchw)";
-  if (kind == OperationKind::kSplitKMatmul) return "MxNxK_f16t_f16t_f16t_parallelSLICES";
+  if (kind == NamedOperationKind::kSplitKMatmul) return "MxNxK_f16t_f16t_f16t_parallelSLICES";
   return is_batched(kind) ? "BxMxNxK_f16t_f16t_f16t" : "MxNxK_f16t_f16t_f16t";
 }
 
 }  // namespace
 
-bool takes_types(const Operation& operation) {
+bool takes_types(const NamedOperation& operation) {
   return check_types(operation).has_value();
 }
 
-Status check(const Operation& operation) {
+Status check(const NamedOperation& operation) {
   HONE_TRY(check_extents(operation));
   HONE_TRY(check_types(operation));
   if (is_convolution(operation.kind)) HONE_TRY(check_convolution(operation));
-  if (operation.kind == OperationKind::kSplitKMatmul && operation.k % operation.split_k_slices != 0)
+  if (operation.kind == NamedOperationKind::kSplitKMatmul &&
+      operation.k % operation.split_k_slices != 0)
     return input_error("k of '{}' is {}, which {} slices do not divide", operation.name(),
                        operation.k, operation.split_k_slices);
-  if (operation.kind == OperationKind::kAttention &&
+  if (operation.kind == NamedOperationKind::kAttention &&
       (operation.lhs_layout != Layout::kRowMajor || operation.rhs_layout != Layout::kRowMajor))
     return input_error("'{}': attention is generated of row-major inputs only (t)",
                        operation.name());
   return check_sizes(operation);
 }
 
-Result<Operation> parse_operation(std::string_view name) {
+Result<NamedOperation> parse_operation(std::string_view name) {
   const auto kind = kind_of(name);
   if (!kind) {
     std::vector<std::string_view> names;
-    for (const OperationKind each : kOperationKinds) names.push_back(name_of(each));
+    for (const NamedOperationKind each : kOperationKinds) names.push_back(name_of(each));
     return input_error("'{}' is no operation's name: it begins with none of {}", name,
                        fmt::join(names, ", "));
   }
-  Operation operation;
+  NamedOperation operation;
   operation.kind = *kind;
   const auto parts = split(name.substr(name_of(*kind).size() + 1), '_');
   const bool read =

@@ -33,7 +33,8 @@ bool is_own(const ProfileRow& row) {
 }
 
 std::string dispatch_name(const ProfileRow& row) {
-  return is_own(row) ? Dispatch{row.operation, row.configuration}.name() : row.operation.name();
+  return is_own(row) ? NamedDispatch{row.operation, row.configuration}.name()
+                     : row.operation.name();
 }
 
 double gflops(const ProfileRow& row) {
@@ -41,7 +42,7 @@ double gflops(const ProfileRow& row) {
 }
 
 // Returns the roofline time in seconds; 0 if the peaks are unknown.
-double bound_seconds(const Operation& operation, const output::Peaks& peaks) {
+double bound_seconds(const NamedOperation& operation, const output::Peaks& peaks) {
   // The matrix units' peak was measured on 16-bit floats.
   const bool narrow = problem::byte_size(operation.lhs) == 2;
   const double flops = std::max(peaks.f32.value_or(0), narrow ? peaks.matrix.value_or(0) : 0);
@@ -193,7 +194,7 @@ nlohmann::ordered_json profile_page_data(std::span<const ProfileRow> rows,
   if (peaks.f32) roofs.push_back({{"label", "f32"}, {"flops", *peaks.f32}});
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const ProfileRow& row : rows) {
-    const Operation& operation = row.operation;
+    const NamedOperation& operation = row.operation;
     nlohmann::ordered_json dimensions = nlohmann::ordered_json::object();
     if (is_convolution(operation.kind)) {
       const ConvDims& conv = operation.conv;

@@ -4,7 +4,7 @@
 
 #include "base/stopwatch.h"
 #include "profiler/profiled_operation.h"
-#include "profiler/source_functions.h"
+#include "profiler/tree.h"
 
 namespace hone::profiler {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/selection.h"
+#include "profiler/dispatch_choice.h"
 #include "provider/resources.h"
 #include "tune/services/context.h"
 
@@ -32,7 +32,7 @@ enum class Verified { kNot, kSuccess, kFailed };
 
 // Result of a dispatch by one provider.
 struct ProfileRow {
-  Operation operation;
+  NamedOperation operation;
   std::string configuration;  // of a library: its algorithm
   std::string provider;       // kCompilersProvider, "OpenBLAS", "cuBLASLt"
   Verified verified = Verified::kNot;

@@ -7,7 +7,7 @@
 #include "base/stopwatch.h"
 #include "measure/verification.h"
 #include "profiler/library_rows.h"
-#include "profiler/source_functions.h"
+#include "profiler/tree.h"
 #include "trial/records.h"
 #include "tune/services/session_steps.h"
 
@@ -181,14 +181,15 @@ Status ProfiledOperation::take_known(ProfiledFunction& function) {
   bool measured = options_.measure && !function.kernels.empty();
   for (ProfiledKernel& kernel : function.kernels) {
     HONE_TRY(kernel.runner->recall(kernel.trial));
-    const trial::State state = kernel.trial.state;
-    if (state == trial::State::kFailed) {
+    const trial::TrialState state = kernel.trial.state;
+    if (state == trial::TrialState::kFailed) {
       function.row.known = true;
       take_failure(function, *kernel.trial.failure);
       return {};
     }
-    measured = measured && state == trial::State::kMeasured;
-    verified = verified && (state == trial::State::kMeasured || state == trial::State::kVerified);
+    measured = measured && state == trial::TrialState::kMeasured;
+    verified = verified &&
+               (state == trial::TrialState::kMeasured || state == trial::TrialState::kVerified);
     if (kernel.trial.identity.empty()) continue;
     Result<provider::Artifact> code = kernel.runner->artifact(kernel.trial.candidate);
     if (!code) continue;  // somebody else's: it is compiled here
@@ -268,7 +269,7 @@ Status ProfiledOperation::check_applied() {
 }
 
 std::string ProfiledOperation::name_of(const ProfiledFunction& function) const {
-  return Dispatch{plan_.operation, function.row.configuration}.name();
+  return NamedDispatch{plan_.operation, function.row.configuration}.name();
 }
 
 bool ProfiledOperation::is_launched_alone(const ProfiledFunction& function) const {
@@ -441,7 +442,7 @@ Status ProfiledOperation::measure(std::vector<ProfiledKernel*> kernels) {
                                                     {}, measured));
         trial.timing =
             trial::timing_of(samples.seconds, samples.launches_per_sample, samples.disturbed);
-        trial.state = trial::State::kMeasured;
+        trial.state = trial::TrialState::kMeasured;
       }
       return true;
     };

@@ -20,6 +20,7 @@ namespace hone::profiler {
 // - padding is a tensor.pad of the input, which the compiler may make a dispatch of its own;
 // - attention is softmax(Q K^T / sqrt(k)) V.
 // Equal arguments give equal bytes. The operation must have passed check().
-std::string source_text(const Operation& operation, std::span<const Configuration> configurations);
+std::string source_text(const NamedOperation& operation,
+                        std::span<const TileConfiguration> configurations);
 
 }  // namespace hone::profiler

@@ -1,17 +1,27 @@
 #include "profiler/sweep.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <charconv>
 #include <functional>
 #include <optional>
 
+#include "base/file.h"
 #include "base/ranges.h"
 #include "base/text.h"
+#include "provider/yaml_place.h"
 
 namespace hone::profiler {
+
 namespace {
+
+std::vector<Types> default_types(NamedOperationKind kind) {
+  const auto all = generated_types();
+  if (kind == NamedOperationKind::kMatmul) return {all[0], all[1], all[2]};
+  return {all[0], all[1]};
+}
 
 constexpr std::int64_t kMostExtents = 1'000'000;
 
@@ -20,17 +30,17 @@ constexpr std::int64_t kMostExtents = 1'000'000;
 struct ExtentRow {
   std::string_view name;
   std::vector<std::int64_t> values;
-  std::int64_t Operation::*of_product = nullptr;
+  std::int64_t NamedOperation::*of_product = nullptr;
   std::vector<std::int64_t ConvDims::*> of_conv = {};
 
-  void set(Operation& operation, std::int64_t value) const {
+  void set(NamedOperation& operation, std::int64_t value) const {
     if (of_product != nullptr) operation.*of_product = value;
     for (const auto field : of_conv) operation.conv.*field = value;
   }
 };
 
 const std::vector<ExtentRow>& extent_rows() {
-  using O = Operation;
+  using O = NamedOperation;
   using C = ConvDims;
   static const std::vector<ExtentRow> kRows = {
       {"m", {256}, &O::m},
@@ -53,15 +63,16 @@ const std::vector<ExtentRow>& extent_rows() {
   return kRows;
 }
 
-bool takes(OperationKind kind, const ExtentRow& row) {
+bool takes(NamedOperationKind kind, const ExtentRow& row) {
   if (is_convolution(kind)) return !row.of_conv.empty();
-  if (row.of_product == &Operation::batch) return is_batched(kind);
-  if (row.of_product == &Operation::split_k_slices) return kind == OperationKind::kSplitKMatmul;
+  if (row.of_product == &NamedOperation::batch) return is_batched(kind);
+  if (row.of_product == &NamedOperation::split_k_slices)
+    return kind == NamedOperationKind::kSplitKMatmul;
   return row.of_product != nullptr;
 }
 
 // Returns the extents of the kind; the batch comes first, so it varies slowest.
-std::vector<ExtentRow> rows_of(OperationKind kind) {
+std::vector<ExtentRow> rows_of(NamedOperationKind kind) {
   std::vector<ExtentRow> rows;
   for (const ExtentRow& row : extent_rows())
     if (takes(kind, row)) rows.insert(row.name == "batch" ? rows.begin() : rows.end(), row);
@@ -69,8 +80,8 @@ std::vector<ExtentRow> rows_of(OperationKind kind) {
 }
 
 // Visits every combination of the rows' values, the last row fastest.
-Status each_shape(const std::vector<ExtentRow>& rows, std::size_t at, Operation& operation,
-                  const std::function<Status(const Operation&)>& visit) {
+Status each_shape(const std::vector<ExtentRow>& rows, std::size_t at, NamedOperation& operation,
+                  const std::function<Status(const NamedOperation&)>& visit) {
   if (at == rows.size()) return visit(operation);
   for (const std::int64_t value : rows[at].values) {
     rows[at].set(operation, value);
@@ -80,7 +91,7 @@ Status each_shape(const std::vector<ExtentRow>& rows, std::size_t at, Operation&
 }
 
 // Sets the layout on the operation; false if the kind has no such layout.
-bool set_layout(std::string_view layout, Operation& operation) {
+bool set_layout(std::string_view layout, NamedOperation& operation) {
   if (is_convolution(operation.kind)) {
     operation.conv.layout = layout == "nchw" ? ConvLayout::kNchw : ConvLayout::kNhwc;
     return layout == "nhwc" || layout == "nchw";
@@ -91,11 +102,11 @@ bool set_layout(std::string_view layout, Operation& operation) {
   return true;
 }
 
-Result<std::vector<std::string>> layouts_of(const Sweep& sweep, OperationKind kind) {
+Result<std::vector<std::string>> layouts_of(const Sweep& sweep, NamedOperationKind kind) {
   std::vector<std::string> layouts;
   for (const std::string& layout : sweep.layouts) {
-    Operation of_product, of_convolution;
-    of_convolution.kind = OperationKind::kConv2d;
+    NamedOperation of_product, of_convolution;
+    of_convolution.kind = NamedOperationKind::kConv2d;
     const bool conv = set_layout(layout, of_convolution);
     if (!conv && !set_layout(layout, of_product))
       return input_error(
@@ -110,15 +121,16 @@ Result<std::vector<std::string>> layouts_of(const Sweep& sweep, OperationKind ki
 
 // Returns whether to skip a combination whose extents do not divide, as the old tool does. Its
 // values were meant for other combinations.
-bool is_left_out(const Operation& operation) {
-  if (operation.kind == OperationKind::kSplitKMatmul)
+bool is_left_out(const NamedOperation& operation) {
+  if (operation.kind == NamedOperationKind::kSplitKMatmul)
     return operation.split_k_slices > 0 && operation.k % operation.split_k_slices != 0;
   const ConvDims& c = operation.conv;
   return is_convolution(operation.kind) && c.groups > 1 &&
          (c.channels % c.groups != 0 || c.filters % c.groups != 0);
 }
 
-Status add_kind(const Sweep& sweep, OperationKind kind, std::vector<Operation>& operations) {
+Status add_kind(const Sweep& sweep, NamedOperationKind kind,
+                std::vector<NamedOperation>& operations) {
   std::vector<ExtentRow> rows = rows_of(kind);
   std::size_t shapes = 1;
   for (ExtentRow& row : rows) {
@@ -131,11 +143,11 @@ Status add_kind(const Sweep& sweep, OperationKind kind, std::vector<Operation>& 
   }
   HONE_ASSIGN(const std::vector<std::string> layouts, layouts_of(sweep, kind));
   const std::vector<Types> types = sweep.types.empty() ? default_types(kind) : sweep.types;
-  std::optional<Operation> left_out;
+  std::optional<NamedOperation> left_out;
   const std::size_t before = operations.size();
-  Operation shape;
+  NamedOperation shape;
   shape.kind = kind;
-  HONE_TRY(each_shape(rows, 0, shape, [&](Operation operation) -> Status {
+  HONE_TRY(each_shape(rows, 0, shape, [&](NamedOperation operation) -> Status {
     for (const Types& each : types)
       for (const std::string& layout : layouts) {
         operation.lhs = each[0], operation.rhs = each[1], operation.result = each[2];
@@ -217,26 +229,163 @@ const std::vector<std::string>& extent_names() {
   return kNames;
 }
 
-Result<std::vector<Operation>> operations_of(const Sweep& sweep) {
+Result<std::vector<NamedOperation>> operations_of(const Sweep& sweep) {
   for (const auto& [name, values] : sweep.extents)
     if (std::ranges::find(extent_names(), name) == extent_names().end())
       return input_error("'{}' is no dimension of an operation{}; there are: {}", name,
                          did_you_mean(name, extent_names()), fmt::join(extent_names(), ", "));
-  std::vector<Operation> operations;
-  for (const OperationKind kind : sweep.kinds) HONE_TRY(add_kind(sweep, kind, operations));
+  std::vector<NamedOperation> operations;
+  for (const NamedOperationKind kind : sweep.kinds) HONE_TRY(add_kind(sweep, kind, operations));
   return operations;
 }
 
-std::vector<std::string> extent_names_of(OperationKind kind) {
+std::vector<std::string> extent_names_of(NamedOperationKind kind) {
   std::vector<std::string> names;
   for (const ExtentRow& row : rows_of(kind)) names.emplace_back(row.name);
   return names;
 }
 
-std::vector<Types> default_types(OperationKind kind) {
-  const auto all = generated_types();
-  if (kind == OperationKind::kMatmul) return {all[0], all[1], all[2]};
-  return {all[0], all[1]};
+namespace {
+
+using provider::Place;
+
+// Returns the texts of a scalar or of a list of scalars.
+Result<std::vector<std::string>> texts_of(const std::string& path, std::string_view key,
+                                          const YAML::Node& node) {
+  std::vector<std::string> texts;
+  if (node.IsScalar()) return std::vector{node.Scalar()};
+  if (!node.IsSequence() || node.size() == 0)
+    return Place(path, node).error("'{}' has to be a value or a list of them", key);
+  for (const YAML::Node& each : node) {
+    if (!each.IsScalar())
+      return Place(path, each).error("'{}' has to be a value or a list of them", key);
+    texts.push_back(each.Scalar());
+  }
+  return texts;
+}
+
+Status read_key(const std::string& path, const std::string& key, const YAML::Node& node,
+                Sweep& sweep) {
+  HONE_ASSIGN(const std::vector<std::string> texts, texts_of(path, key, node));
+  for (const std::string& text : texts) {
+    if (key == "kind") {
+      HONE_ASSIGN(const NamedOperationKind kind, operation_kind_from(text));
+      sweep.kinds.push_back(kind);
+    } else if (key == "types") {
+      HONE_TRY(read_types(key, text, sweep.types));
+    } else if (key == "layouts") {
+      HONE_TRY(read_layouts(key, text, sweep.layouts));
+    } else {
+      HONE_ASSIGN(const auto values, read_extents(key, text));
+      auto& all = sweep.extents[key];
+      all.insert(all.end(), values.begin(), values.end());
+    }
+  }
+  return {};
+}
+
+Status check_key(const std::string& key) {
+  std::vector<std::string> names = {"kind", "types", "layouts"};
+  const auto& extents = extent_names();
+  names.insert(names.end(), extents.begin(), extents.end());
+  if (std::ranges::find(names, key) != names.end()) return {};
+  return input_error("'{}' is no key{}; there are: {}", key, did_you_mean(key, names),
+                     fmt::join(names, ", "));
+}
+
+Result<std::vector<NamedOperation>> read_sweep(const std::string& path, const YAML::Node& node) {
+  Sweep sweep;
+  for (const auto& each : node) {
+    const YAML::Node& key = each.first;
+    if (!key.IsScalar()) return Place(path, key).error("a key has to be a word");
+    Status read = check_key(key.Scalar());
+    if (read) read = read_key(path, key.Scalar(), each.second, sweep);
+    if (!read) return Place(path, key).error("{}", read.error().message);
+  }
+  if (sweep.kinds.empty()) return Place(path, node).error("an entry has to say its kind");
+  auto operations = chosen_operations(sweep);
+  if (!operations) return Place(path, node).error("{}", operations.error().message);
+  return operations;
+}
+
+Result<std::vector<NamedOperation>> read_operations_of(const std::string& path,
+                                                       const YAML::Node& node) {
+  if (node.IsMap()) return read_sweep(path, node);
+  if (!node.IsScalar())
+    return Place(path, node).error("an entry has to be an operation's name or a map with its kind");
+  auto operation = parse_operation(node.Scalar());
+  if (!operation) return Place(path, node).error("{}", operation.error().message);
+  return std::vector{*operation};
+}
+
+Result<std::vector<NamedOperation>> read_document(const std::string& path,
+                                                  const YAML::Node& document) {
+  YAML::Node list = document;
+  if (document.IsMap()) {
+    for (const auto& each : document)
+      if (!each.first.IsScalar() || each.first.Scalar() != "operations")
+        return Place(path, each.first).error("the only key of a workload is 'operations'");
+    list.reset(document["operations"]);
+  }
+  if (!list.IsSequence() || list.size() == 0)
+    return input_error("{}: a workload has to be a list of operations", path);
+  std::vector<NamedOperation> operations;
+  for (const YAML::Node& entry : list) {
+    HONE_ASSIGN(const auto more, read_operations_of(path, entry));
+    operations.insert(operations.end(), more.begin(), more.end());
+  }
+  return operations;
+}
+
+}  // namespace
+
+Status read_types(std::string_view flag, std::string_view text, std::vector<Types>& types) {
+  if (text == "all") {
+    const auto all = generated_types();
+    types.insert(types.end(), all.begin(), all.end());
+    return {};
+  }
+  std::vector<problem::ElementType> read;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    const auto type = type_from(rest.substr(0, comma));
+    if (!type) return input_error("{} '{}': {}", flag, text, type.error().message);
+    read.push_back(*type);
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  if (read.size() == 1) read = {read[0], read[0], read[0]};
+  // A single i8 means i32 results: sums of bytes need more bits.
+  if (read.size() == 3 && text.find(',') == std::string_view::npos &&
+      read[0] == problem::ElementType::kI8)
+    read[2] = problem::ElementType::kI32;
+  if (read.size() != 3)
+    return input_error("{} '{}': say one type for all, or those of lhs, rhs and result", flag,
+                       text);
+  types.push_back({read[0], read[1], read[2]});
+  return {};
+}
+
+Status read_layouts(std::string_view flag, std::string_view text,
+                    std::vector<std::string>& layouts) {
+  const std::vector<std::string> all = {"tt", "tn", "nt", "nn", "nhwc", "nchw"};
+  if (text == "all") {
+    layouts.insert(layouts.end(), all.begin(), all.end());
+    return {};
+  }
+  if (std::ranges::find(all, text) == all.end())
+    return input_error("{} '{}' is no layout; there are: {}", flag, text, fmt::join(all, ", "));
+  layouts.emplace_back(text);
+  return {};
+}
+
+Result<std::vector<NamedOperation>> read_workload(const std::string& path) {
+  HONE_ASSIGN(const std::string text, read_file(path));
+  try {
+    return read_document(path, YAML::Load(text));
+  } catch (const YAML::Exception& error) {
+    return Place(path, error.mark.line + 1).error("no YAML: {}", error.msg);
+  }
 }
 
 }  // namespace hone::profiler

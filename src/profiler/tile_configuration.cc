@@ -39,7 +39,7 @@ std::string configuration_name(const Tile& tile) {
 }
 
 // Returns the instruction that multiplies the operation's inputs; none if the compiler has none.
-std::optional<std::string_view> mma_kind(const Operation& operation) {
+std::optional<std::string_view> mma_kind(const NamedOperation& operation) {
   const bool sums_in_f32 = operation.result != ElementType::kF16;
   if (operation.lhs == ElementType::kF16)
     return sums_in_f32 ? "NV_MMA_SYNC_F32_16x8x16_F16" : "NV_MMA_SYNC_F16_16x8x16_F16";
@@ -54,11 +54,11 @@ struct LoopTiles {
   std::vector<std::int64_t> subgroup;
 };
 
-LoopTiles product_loops(const Operation& operation, const Tile& tile) {
+LoopTiles product_loops(const NamedOperation& operation, const Tile& tile) {
   LoopTiles loops{{tile.m, tile.n, 0},
                   {tile.m / kMmaM / tile.subgroups_m, tile.n / kMmaN / tile.subgroups_n, 0}};
-  const bool leading = operation.kind == OperationKind::kBatchMatmul ||
-                       operation.kind == OperationKind::kSplitKMatmul;
+  const bool leading = operation.kind == NamedOperationKind::kBatchMatmul ||
+                       operation.kind == NamedOperationKind::kSplitKMatmul;
   if (!leading) return loops;
   loops.workgroup.insert(loops.workgroup.begin(), 1);
   loops.subgroup.insert(loops.subgroup.begin(), 0);
@@ -68,7 +68,7 @@ LoopTiles product_loops(const Operation& operation, const Tile& tile) {
 // Returns loops for a rectangle of tile.m output pixels that tiles the image, as wide as possible,
 // by the filters; none if there is none. The compiler turns the convolution into a product. Its
 // last pixels of a row are rows (nhwc) or columns (nchw) of the instruction.
-std::optional<LoopTiles> conv_loops(const Operation& operation, const Tile& tile) {
+std::optional<LoopTiles> conv_loops(const NamedOperation& operation, const Tile& tile) {
   const ConvDims& c = operation.conv;
   const bool nhwc = c.layout == ConvLayout::kNhwc;
   const std::int64_t pixel_step = nhwc ? kMmaM : kMmaN;
@@ -88,7 +88,7 @@ std::optional<LoopTiles> conv_loops(const Operation& operation, const Tile& tile
   return std::nullopt;
 }
 
-std::optional<LoopTiles> loops_of(const Operation& operation, const Tile& tile) {
+std::optional<LoopTiles> loops_of(const NamedOperation& operation, const Tile& tile) {
   return is_convolution(operation.kind) ? conv_loops(operation, tile)
                                         : product_loops(operation, tile);
 }
@@ -114,8 +114,8 @@ std::string compilation_info(const Tile& tile, const LoopTiles& loops, std::stri
 
 // Returns whether the root has a loop of one iteration that the compiler folds before it reads
 // configurations (seen with 3.13; not for a batch of one matrix product).
-bool has_unit_loop(const Operation& operation) {
-  if (operation.kind == OperationKind::kSplitKMatmul) return operation.split_k_slices == 1;
+bool has_unit_loop(const NamedOperation& operation) {
+  if (operation.kind == NamedOperationKind::kSplitKMatmul) return operation.split_k_slices == 1;
   const ConvDims& c = operation.conv;
   return is_convolution(operation.kind) &&
          std::min({c.images, c.channels, c.filter_height, c.filter_width, c.output_height(),
@@ -123,7 +123,7 @@ bool has_unit_loop(const Operation& operation) {
 }
 
 // Returns why the tile does not fit the operation on that target; none if it fits.
-std::optional<std::string> objection(const Operation& operation, const Tile& tile,
+std::optional<std::string> objection(const NamedOperation& operation, const Tile& tile,
                                      const GenerationTarget& target) {
   if (!target.is_cuda) return "the old tiles are of CUDA's tensor cores";
   if (operation.lhs == ElementType::kF32)
@@ -132,7 +132,7 @@ std::optional<std::string> objection(const Operation& operation, const Tile& til
   if (!mma_kind(operation))
     return fmt::format("this compiler has no tensor core instruction of {} for CUDA",
                        type_name(operation.lhs));
-  const Operation::Product p = operation.product();
+  const NamedOperation::Product p = operation.product();
   const std::int64_t k = p.k / operation.split_k_slices;
   if (p.m % tile.m != 0 || p.n % tile.n != 0 || k % tile.k != 0)
     return fmt::format("the tile {}x{}x{} does not divide {}x{}x{}", tile.m, tile.n, tile.k, p.m,
@@ -210,12 +210,12 @@ GenerationTarget cpu_target() {
   return GenerationTarget{false, "", 0};
 }
 
-std::vector<Configuration> tile_configurations(const Operation& operation,
-                                               const GenerationTarget& target,
-                                               std::vector<LeftOut>& left_out) {
+std::vector<TileConfiguration> tile_configurations(const NamedOperation& operation,
+                                                   const GenerationTarget& target,
+                                                   std::vector<SkippedDispatch>& left_out) {
   const bool grouped = is_convolution(operation.kind) && operation.conv.groups > 1;
-  if (operation.kind == OperationKind::kAttention || grouped) return {};
-  std::vector<Configuration> configurations;
+  if (operation.kind == NamedOperationKind::kAttention || grouped) return {};
+  std::vector<TileConfiguration> configurations;
   const bool wide = operation.lhs == ElementType::kF32;
   for (const Tile& tile : wide ? f32_tiles() : f16_tiles()) {
     const std::string name = configuration_name(tile);
@@ -229,7 +229,7 @@ std::vector<Configuration> tile_configurations(const Operation& operation,
   return configurations;
 }
 
-Configuration default_configuration() {
+TileConfiguration default_configuration() {
   return {std::string(kDefaultConfiguration), ""};
 }
 

@@ -16,12 +16,12 @@
 namespace hone::profiler {
 
 // Configuration as a file has it.
-struct Configuration {
+struct TileConfiguration {
   std::string name;  // "tile_config_128x128_32x5_tensorcore_mmasync", "tile_config_default"
   std::string compilation_info;  // MLIR text of the attribute on the root operation; empty: the
                                  // compiler's own choice
 
-  bool operator==(const Configuration&) const = default;
+  bool operator==(const TileConfiguration&) const = default;
 };
 
 // Returns the CSV columns "Tile config", "Core class" and "Instruction class", read from the name;
@@ -57,8 +57,8 @@ Result<GenerationTarget> cuda_target(std::string_view arch);
 Result<GenerationTarget> rocm_target(std::string_view arch);
 GenerationTarget cpu_target();
 
-// Skipped configuration of the old lists, and the reason: "... are not divided by ...".
-struct LeftOut {
+// Skipped dispatch and the reason: "... are not divided by ...".
+struct SkippedDispatch {
   std::string dispatch;
   std::string reason;
 };
@@ -72,11 +72,11 @@ struct LeftOut {
 // Adds the others to `left_out`. Empty for attention, and for a convolution with groups. For
 // another convolution a tile is m output pixels, a rectangle that has to tile the output, by n
 // filters.
-std::vector<Configuration> tile_configurations(const Operation& operation,
-                                               const GenerationTarget& target,
-                                               std::vector<LeftOut>& left_out);
+std::vector<TileConfiguration> tile_configurations(const NamedOperation& operation,
+                                                   const GenerationTarget& target,
+                                                   std::vector<SkippedDispatch>& left_out);
 
 // Returns the compiler's own choice.
-Configuration default_configuration();
+TileConfiguration default_configuration();
 
 }  // namespace hone::profiler

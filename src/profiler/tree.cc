@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <functional>
+#include <set>
 #include <system_error>
 #include <tuple>
 
 #include "base/file.h"
 
 namespace hone::profiler {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -21,14 +25,14 @@ fs::path sources_folder(const fs::path& generated_dir) {
 }
 
 // Returns the sort key of an operation.
-auto order_of(const Operation& operation) {
+auto order_of(const NamedOperation& operation) {
   const ConvDims& c = operation.conv;
   return std::tuple(operation.kind, operation.batch, operation.m, operation.n, operation.k,
                     c.images, c.height, c.width, c.channels, c.filters, operation.split_k_slices,
                     operation.name());
 }
 
-Status read_kind(const fs::path& folder, OperationKind kind, Tree& tree) {
+Status read_kind(const fs::path& folder, NamedOperationKind kind, Tree& tree) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     if (!at->is_directory(error)) continue;
@@ -49,7 +53,7 @@ Status read_kind(const fs::path& folder, OperationKind kind, Tree& tree) {
 
 }  // namespace
 
-OperationFiles::OperationFiles(const fs::path& generated_dir, const Operation& operation)
+OperationFiles::OperationFiles(const fs::path& generated_dir, const NamedOperation& operation)
     : name_(operation.name()),
       folder_(sources_folder(generated_dir) / name_of(operation.kind) / name_),
       reference_folder_(generated_dir / "generated" / "reference_cache" / name_) {}
@@ -70,15 +74,15 @@ fs::path OperationFiles::compiler_output() const {
   return folder_ / "iree_compile_cmd_stdout.mlir";
 }
 
-Result<Dispatch> parse_dispatch(std::string_view name) {
+Result<NamedDispatch> parse_dispatch(std::string_view name) {
   const std::size_t at = name.find("_" + std::string(kConfigurationPrefix));
   if (at == std::string_view::npos)
     return input_error(
         "'{}' is no dispatch's name: it has to be OPERATION_tile_config_... (hone generate makes "
         "them)",
         name);
-  HONE_ASSIGN(Operation operation, parse_operation(name.substr(0, at)));
-  return Dispatch{operation, std::string(name.substr(at + 1))};
+  HONE_ASSIGN(NamedOperation operation, parse_operation(name.substr(0, at)));
+  return NamedDispatch{operation, std::string(name.substr(at + 1))};
 }
 
 Result<Tree> read_tree(const fs::path& generated_dir) {
@@ -90,17 +94,18 @@ Result<Tree> read_tree(const fs::path& generated_dir) {
         "hone generate makes",
         sources.string());
   Tree tree;
-  for (const OperationKind kind : kOperationKinds)
+  for (const NamedOperationKind kind : kOperationKinds)
     HONE_TRY(read_kind(sources / name_of(kind), kind, tree));
   std::ranges::sort(tree.operations, {}, order_of);
   std::ranges::sort(tree.strangers);
   return tree;
 }
 
-Result<std::vector<Dispatch>> dispatches_in(std::string_view source, const Operation& operation,
-                                            std::string_view where) {
+Result<std::vector<NamedDispatch>> dispatches_in(std::string_view source,
+                                                 const NamedOperation& operation,
+                                                 std::string_view where) {
   const std::string prefix = operation.name() + "_";
-  std::vector<Dispatch> dispatches;
+  std::vector<NamedDispatch> dispatches;
   for (std::size_t at = source.find(kFunction); at != std::string_view::npos;
        at = source.find(kFunction, at + 1)) {
     if (at != 0 && source[at - 1] != '\n') continue;  // in a comment
@@ -116,11 +121,91 @@ Result<std::vector<Dispatch>> dispatches_in(std::string_view source, const Opera
   return dispatches;
 }
 
-Result<std::vector<Dispatch>> dispatches_of(const fs::path& generated_dir,
-                                            const Operation& operation) {
+Result<std::vector<NamedDispatch>> dispatches_of(const fs::path& generated_dir,
+                                                 const NamedOperation& operation) {
   const fs::path path = OperationFiles(generated_dir, operation).source();
   HONE_ASSIGN(const std::string source, read_file(path));
   return dispatches_in(source, operation, path.string());
+}
+
+namespace {
+
+bool is_in_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '-';
+}
+
+// Returns the "#NAME" at the beginning of `text`.
+std::string_view alias_at(std::string_view text) {
+  std::size_t end = 1;
+  while (end < text.size() && is_in_name(text[end])) ++end;
+  return text.substr(1, end - 1);
+}
+
+// Returns the aliases that the text defines: "#NAME = ..." at the beginning of a line.
+std::set<std::string, std::less<>> aliases_of(std::string_view source) {
+  std::set<std::string, std::less<>> aliases;
+  for (std::size_t at = 0; at < source.size();) {
+    const std::string_view rest = source.substr(at);
+    if (rest.front() == '#') {
+      const std::string_view name = alias_at(rest);
+      if (rest.substr(1 + name.size()).starts_with(" =")) aliases.emplace(name);
+    }
+    const std::size_t end = rest.find('\n');
+    at = end == std::string_view::npos ? source.size() : at + end + 1;
+  }
+  return aliases;
+}
+
+}  // namespace
+
+std::string only_functions(std::string_view source, const std::vector<std::string>& names) {
+  constexpr std::string_view kBegin = "func.func @", kEnd = "\n}\n";
+  std::string kept;
+  while (!source.empty()) {
+    std::size_t begin = source.starts_with(kBegin) ? 0 : source.find("\n" + std::string(kBegin));
+    if (begin == std::string_view::npos) break;
+    if (begin != 0 || !source.starts_with(kBegin)) ++begin;
+    const std::size_t close = source.find(kEnd, begin);
+    const std::size_t end = close == std::string_view::npos ? source.size() : close + kEnd.size();
+    std::string_view name = source.substr(begin + kBegin.size());
+    name = name.substr(0, name.find('('));
+    const bool keep = std::ranges::find(names, name) != names.end();
+    kept += source.substr(0, keep ? end : begin);
+    source.remove_prefix(end);
+  }
+  return kept.append(source);
+}
+
+std::string lowering_config_of(std::string_view source, std::string_view name) {
+  constexpr std::string_view kBegin = "lowering_config = ", kEnd = "translation_info = ";
+  const std::string alias = fmt::format("#{} = ", name);
+  const std::size_t at = source.starts_with(alias) ? 0 : source.find("\n" + alias);
+  if (at == std::string_view::npos) return "";
+  source.remove_prefix(at);
+  source = source.substr(0, source.find("\n\n"));
+  const std::size_t begin = source.find(kBegin), end = source.find(kEnd);
+  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return "";
+  std::string text(source.substr(begin + kBegin.size(), end - begin - kBegin.size()));
+  text.erase(text.find_last_of(',') == std::string::npos ? text.size() : text.find_last_of(','));
+  return text;
+}
+
+std::string joined_sources(const std::vector<std::string>& sources) {
+  std::string joined;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    std::string_view source = sources[i];
+    const auto aliases = aliases_of(source);
+    for (std::size_t at; (at = source.find('#')) != std::string_view::npos;) {
+      joined += source.substr(0, at + 1);
+      source.remove_prefix(at);
+      const std::string_view name = alias_at(source);
+      if (aliases.contains(name)) joined += fmt::format("file{}_", i);
+      joined += name;
+      source.remove_prefix(1 + name.size());
+    }
+    joined.append(source).append("\n");
+  }
+  return joined;
 }
 
 }  // namespace hone::profiler

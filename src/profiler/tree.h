@@ -1,4 +1,4 @@
-// Files of the dispatch profiler, in the old tool's layout:
+// Files of the dispatch profiler and their functions, in the old tool's layout:
 //   DIR/generated/linalg/KIND/OPERATION/OPERATION.mlir and what is made of it beside it,
 //   DIR/generated/reference_cache/OPERATION/*.npy.
 #pragma once
@@ -17,7 +17,7 @@ namespace hone::profiler {
 // `generated`.
 class OperationFiles {
  public:
-  OperationFiles(const std::filesystem::path& generated_dir, const Operation& operation);
+  OperationFiles(const std::filesystem::path& generated_dir, const NamedOperation& operation);
 
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path source() const;           // OPERATION.mlir
@@ -33,13 +33,13 @@ class OperationFiles {
 };
 
 // Operation and configuration. The name, OPERATION_CONFIGURATION, is the function's.
-struct Dispatch {
-  Operation operation;
+struct NamedDispatch {
+  NamedOperation operation;
   std::string
       configuration;  // "tile_config_128x128_32x5_tensorcore_mmasync", "tile_config_default"
 
   std::string name() const { return operation.name() + "_" + configuration; }
-  bool operator==(const Dispatch&) const = default;
+  bool operator==(const NamedDispatch&) const = default;
 };
 
 // Prefix of every configuration's name.
@@ -48,11 +48,11 @@ inline constexpr std::string_view kDefaultConfiguration = "tile_config_default";
 
 // Parses a dispatch's name. Input errors: a name without a configuration, and those of
 // parse_operation().
-Result<Dispatch> parse_dispatch(std::string_view name);
+Result<NamedDispatch> parse_dispatch(std::string_view name);
 
 // Content of a tree.
 struct Tree {
-  std::vector<Operation> operations;  // by kind, then by sizes, types and layouts
+  std::vector<NamedOperation> operations;  // by kind, then by sizes, types and layouts
   // Folders below a kind's that belong to no operation, each with the reason: another program's, or
   // another version's.
   std::vector<std::string> strangers;
@@ -65,10 +65,23 @@ Result<Tree> read_tree(const std::filesystem::path& generated_dir);
 // Returns the dispatches of the operation, one for each function of its source file, in the file's
 // order. Input errors: a file that cannot be read, one without functions, and one with a function
 // that is not of this operation.
-Result<std::vector<Dispatch>> dispatches_of(const std::filesystem::path& generated_dir,
-                                            const Operation& operation);
+Result<std::vector<NamedDispatch>> dispatches_of(const std::filesystem::path& generated_dir,
+                                                 const NamedOperation& operation);
 // Reads them from a file's text; `where` names the file in messages.
-Result<std::vector<Dispatch>> dispatches_in(std::string_view source, const Operation& operation,
-                                            std::string_view where);
+Result<std::vector<NamedDispatch>> dispatches_in(std::string_view source,
+                                                 const NamedOperation& operation,
+                                                 std::string_view where);
+
+// Returns the file's text without the functions that are not among `names`; text outside of
+// functions stays. A function is from "func.func @NAME(" at the beginning of a line to the next
+// line that is "}".
+std::string only_functions(std::string_view source, const std::vector<std::string>& names);
+
+// Returns the lowering configuration that the file gives the alias "#NAME"; empty if there is none.
+std::string lowering_config_of(std::string_view source, std::string_view name);
+
+// Joins several files into one: a compiler's frontend costs about the same for one function as for
+// ten. Renames aliases of attributes ("#tile = ..."), which each file defines for itself.
+std::string joined_sources(const std::vector<std::string>& sources);
 
 }  // namespace hone::profiler

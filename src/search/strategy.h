@@ -103,7 +103,7 @@ class StopRule {
  public:
   static constexpr std::size_t kFewest = 24;
   static constexpr int kPatience = 2;
-  static constexpr double kMost = 0.01;  // the band of a tie (measure/ties.h)
+  static constexpr double kMost = 0.01;  // the band of a tie (measure/race.h)
 
   // `noise`: the smallest relative difference that can be detected.
   explicit StopRule(double noise) : noise_(std::min(noise, kMost)) {}

@@ -10,7 +10,7 @@
 #include "provider/external/bordered_form.h"
 #include "provider/external/object_launch.h"
 #include "provider/iree/extern_spec.h"
-#include "provider/iree/program/extern_launches.h"
+#include "provider/iree/program/launches.h"
 #include "session/toolchain.h"
 #include "worker/worker_pool.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "provider/iree/program/program_parameters.h"
+#include "provider/iree/program/program_functions.h"
 #include "session/input_program.h"
 #include "tune/services/given_arguments.h"
 

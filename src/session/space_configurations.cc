@@ -35,7 +35,7 @@ std::string compilation_info(const iree::Attributes& attributes) {
       attributes.lowering_config, attributes.translation_info);
 }
 
-profiler::Configuration configuration_of(std::string info) {
+profiler::TileConfiguration configuration_of(std::string info) {
   std::string name = fmt::format("{}space_{}", profiler::kConfigurationPrefix,
                                  content_hash(info).substr(0, kHashDigits));
   return {std::move(name), std::move(info)};
@@ -61,12 +61,12 @@ Result<SpaceConfigurations> SpaceConfigurations::start(const std::string& target
   return SpaceConfigurations(std::move(options), std::move(toolchain), std::move(provider));
 }
 
-Result<std::vector<profiler::Configuration>> SpaceConfigurations::drawn(
+Result<std::vector<profiler::TileConfiguration>> SpaceConfigurations::drawn(
     const problem::Dispatch& dispatch, const space::Space& space, std::size_t count,
     std::uint64_t seed) {
   trial::CompileService& compiler = toolchain_.compiler();
   HONE_TRY(compiler.prepare({dispatch.name, dispatch.source, compile_flags(options_)}));
-  std::vector<profiler::Configuration> configurations;
+  std::vector<profiler::TileConfiguration> configurations;
   std::size_t compiles = 0;
   HONE_ASSIGN(const auto samples, space.samples(kDrawsForOne * count, seed));
   for (const space::Configuration& sample : samples) {
@@ -82,7 +82,7 @@ Result<std::vector<profiler::Configuration>> SpaceConfigurations::drawn(
     HONE_ASSIGN(const iree::Attributes attributes, iree::attributes_from(made));
     std::string info = compilation_info(attributes);
     if (info.empty()) continue;
-    profiler::Configuration configuration = configuration_of(std::move(info));
+    profiler::TileConfiguration configuration = configuration_of(std::move(info));
     if (std::ranges::find(configurations, configuration) == configurations.end())
       configurations.push_back(std::move(configuration));
   }
@@ -90,8 +90,8 @@ Result<std::vector<profiler::Configuration>> SpaceConfigurations::drawn(
   return configurations;
 }
 
-Result<std::vector<profiler::Configuration>> SpaceConfigurations::kept(
-    const profiler::Operation& operation, std::vector<profiler::Configuration> drawn) {
+Result<std::vector<profiler::TileConfiguration>> SpaceConfigurations::kept(
+    const profiler::NamedOperation& operation, std::vector<profiler::TileConfiguration> drawn) {
   if (drawn.empty()) return drawn;
   HONE_ASSIGN(const auto configured,
               toolchain_.compiler().configured({operation.name() + ".mlir",
@@ -102,7 +102,7 @@ Result<std::vector<profiler::Configuration>> SpaceConfigurations::kept(
     HONE_ASSIGN(const iree::Attributes attributes, iree::attributes_from(each.payload));
     found.emplace_back(each.name, compilation_info(attributes));
   }
-  std::erase_if(drawn, [&](const profiler::Configuration& configuration) {
+  std::erase_if(drawn, [&](const profiler::TileConfiguration& configuration) {
     const std::string function = operation.name() + "_" + configuration.name + "_dispatch_";
     return std::ranges::none_of(found, [&](const auto& dispatch) {
       return dispatch.first.starts_with(function) &&
@@ -112,8 +112,8 @@ Result<std::vector<profiler::Configuration>> SpaceConfigurations::kept(
   return drawn;
 }
 
-Result<std::vector<profiler::Configuration>> SpaceConfigurations::configurations_of(
-    const profiler::Operation& operation, std::size_t count, std::uint64_t seed) {
+Result<std::vector<profiler::TileConfiguration>> SpaceConfigurations::configurations_of(
+    const profiler::NamedOperation& operation, std::size_t count, std::uint64_t seed) {
   const std::vector only_default = {profiler::default_configuration()};
   HONE_ASSIGN(const problem::Program program,
               load_for_target(toolchain_.compiler(), options_, operation.name() + ".mlir",
@@ -123,12 +123,12 @@ Result<std::vector<profiler::Configuration>> SpaceConfigurations::configurations
   if (dispatch != nullptr) why = provider_->why_no_space(*dispatch);
   if (!why.empty()) {
     say("{} has no space: {}\n", operation.name(), why);
-    return std::vector<profiler::Configuration>{};
+    return std::vector<profiler::TileConfiguration>{};
   }
   auto space = provider_->space_of(*dispatch);
   if (!space) {
     say("{} has no space: {}\n", operation.name(), space.error().message);
-    return std::vector<profiler::Configuration>{};
+    return std::vector<profiler::TileConfiguration>{};
   }
   HONE_ASSIGN(auto configurations, drawn(*dispatch, *space, count, seed));
   HONE_ASSIGN(configurations, kept(operation, std::move(configurations)));

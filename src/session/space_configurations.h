@@ -25,8 +25,8 @@ class SpaceConfigurations {
   // fewer if the space is smaller, or if too few of four times as many draws compile and stay; none
   // if there is no space. Each of these cases prints a line to stderr. A configuration's name is
   // tile_config_space_HASH, the hash of its content. Errors: those of CompileService for a program.
-  Result<std::vector<profiler::Configuration>> configurations_of(
-      const profiler::Operation& operation, std::size_t count, std::uint64_t seed);
+  Result<std::vector<profiler::TileConfiguration>> configurations_of(
+      const profiler::NamedOperation& operation, std::size_t count, std::uint64_t seed);
 
  private:
   SpaceConfigurations(ToolchainOptions options, Toolchain toolchain,
@@ -35,11 +35,11 @@ class SpaceConfigurations {
         toolchain_(std::move(toolchain)),
         provider_(std::move(provider)) {}
   // Returns the configurations of `drawn` that the operation's source keeps after compilation.
-  Result<std::vector<profiler::Configuration>> kept(const profiler::Operation& operation,
-                                                    std::vector<profiler::Configuration> drawn);
-  Result<std::vector<profiler::Configuration>> drawn(const problem::Dispatch& dispatch,
-                                                     const space::Space& space, std::size_t count,
-                                                     std::uint64_t seed);
+  Result<std::vector<profiler::TileConfiguration>> kept(
+      const profiler::NamedOperation& operation, std::vector<profiler::TileConfiguration> drawn);
+  Result<std::vector<profiler::TileConfiguration>> drawn(const problem::Dispatch& dispatch,
+                                                         const space::Space& space,
+                                                         std::size_t count, std::uint64_t seed);
 
   ToolchainOptions options_;
   Toolchain toolchain_;

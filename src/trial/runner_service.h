@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "base/stopwatch.h"
-#include "measure/runner_jobs.h"
+#include "measure/runner.h"
 #include "worker/runner_process.h"
 
 namespace hone::trial {

@@ -7,6 +7,7 @@
 #include "trial/records.h"
 
 namespace hone::trial {
+
 namespace {
 
 // Largest ratio to the default's time at which missing code is compiled again. Finalists are faster
@@ -20,7 +21,7 @@ Status TrialRunner::recall(Trial& trial) {
   HONE_ASSIGN(const store::KnownResults known,
               services_.store.known(trial.candidate, services_.device, store::Phase::kSearch,
                                     services_.reuse));
-  trial.state = State::kProposed;
+  trial.state = TrialState::kProposed;
   trial.failure.reset();
   trial.timing.reset();
   trial.ratio.reset();
@@ -57,11 +58,11 @@ Status TrialRunner::recall(Trial& trial) {
   if (measured) {
     trial.ratio = known.measurement->sentinel_ratio;
     trial.timing = known.measurement->timing;
-    trial.state = State::kMeasured;
+    trial.state = TrialState::kMeasured;
   } else if (verified && steps_.verify) {
-    trial.state = State::kVerified;
+    trial.state = TrialState::kVerified;
   } else if (known.artifact) {
-    trial.state = State::kCompiled;
+    trial.state = TrialState::kCompiled;
   }
   return {};
 }
@@ -76,16 +77,16 @@ Result<bool> TrialRunner::may_be_loaded(store::Id candidate, const store::Artifa
 Status TrialRunner::begin(const Trials& trials) {
   for (Trial* const trial : trials)
     if (is_compiling(trial->candidate))
-      trial->state = State::kCompiling;
+      trial->state = TrialState::kCompiling;
     else
       HONE_TRY(recall(*trial));
   Trials mine;
   HONE_TRY(services_.store.transaction([&]() -> Status {
     for (Trial* const trial : trials) {
-      if (trial->state != State::kProposed) continue;
+      if (trial->state != TrialState::kProposed) continue;
       const std::string key = compile_key(trial->candidate);
       HONE_ASSIGN(const bool taken, claim(*trial, key));
-      if (taken && trial->state == State::kProposed)
+      if (taken && trial->state == TrialState::kProposed)
         mine.push_back(trial);
       else if (taken)
         HONE_TRY(give_back(key));
@@ -94,7 +95,7 @@ Status TrialRunner::begin(const Trials& trials) {
   }));
   if (!mine.empty()) HONE_TRY(serve(mine));
   for (Trial* const trial : mine) {
-    trial->state = State::kCompiling;
+    trial->state = TrialState::kCompiling;
     if (is_compiling(trial->candidate)) continue;  // proposed twice
     HONE_ASSIGN(const worker::JobId job, services_.compiler.submit(key_, trial->payload));
     compiling_[job] = trial->candidate;
@@ -140,7 +141,7 @@ Status TrialRunner::finish_compiling(const Trials& trials, double patience) {
       trial->identity = compiled->second.identity;
       trial->failure = compiled->second.failure;
       compiled_.erase(compiled);
-    } else if (trial->state == State::kCompiling && !is_compiling(trial->candidate)) {
+    } else if (trial->state == TrialState::kCompiling && !is_compiling(trial->candidate)) {
       HONE_TRY(recall(*trial));  // another trial of the same candidate has taken it
     }
   }
@@ -195,7 +196,7 @@ Status TrialRunner::record_code(Trial& trial, CompiledCandidate finished) {
     return {};
   }
   trial.identity = provider::identity(*finished.artifact);
-  trial.state = State::kCompiled;
+  trial.state = TrialState::kCompiled;
   return {};
 }
 
@@ -210,7 +211,7 @@ Status TrialRunner::cancel_compiles() {
 Result<bool> TrialRunner::claim(Trial& trial, const std::string& key) {
   if (services_.leases != nullptr) {
     HONE_ASSIGN(const bool taken, services_.leases->take(key));
-    if (!taken) trial.state = State::kLeasedByOther;
+    if (!taken) trial.state = TrialState::kLeasedByOther;
     if (!taken) return false;
   }
   // Reads the store after taking the lease, to see what another tuner did before it released the
@@ -222,7 +223,7 @@ Result<bool> TrialRunner::claim(Trial& trial, const std::string& key) {
 Result<bool> TrialRunner::still_claims(Trial& trial, const std::string& key) {
   if (services_.leases == nullptr) return true;
   HONE_ASSIGN(const bool held, services_.leases->is_held(key));
-  if (!held) trial.state = State::kLeasedByOther;
+  if (!held) trial.state = TrialState::kLeasedByOther;
   return held;
 }
 
@@ -261,7 +262,7 @@ Status TrialRunner::verify(KernelRunner& runner, Trial& trial, RunnerKernel& ker
     }
   HONE_TRY(record_verification(trial.identity, verification));
   if (verification.right) {
-    trial.state = State::kVerified;
+    trial.state = TrialState::kVerified;
     return {};
   }
   trial.fail({provider::FailureKind::kWrong, verification.message});

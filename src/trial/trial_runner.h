@@ -11,11 +11,51 @@
 
 #include "base/stopwatch.h"
 #include "problem/dispatch.h"
+#include "provider/artifact.h"
+#include "provider/suspicion.h"
+#include "store/rows.h"
+#include "trial/kernel_runner.h"
 #include "trial/lease_keeper.h"
-#include "trial/rounds.h"
-#include "trial/trial.h"
 
 namespace hone::trial {
+
+enum class TrialState {
+  kProposed,
+  kLeasedByOther,  // another tuner on the store is at it: to be looked at again later
+  kCompiling,
+  kCompiled,  // its code has an identity
+  kVerified,  // right, and not measured yet
+  kMeasured,
+  kFailed,
+};
+
+// A trial: one candidate's way from its proposal to its row in the store.
+struct Trial {
+  store::Id candidate = 0;
+  std::optional<provider::Payload> payload;  // none: the compiler's own choice
+  TrialState state = TrialState::kProposed;
+  std::string identity;                           // of its code; empty until it is compiled
+  std::optional<provider::Failure> failure = {};  // of kFailed
+  // Time of a launch, and its ratio to the default's time in the same rounds, for kMeasured.
+  // `noise` is the ratio's relative standard error, if it was measured in this session.
+  std::optional<store::Timing> timing = {};
+  std::optional<double> ratio = {}, noise = {};
+  bool ignore_stored_failure = false;
+  // Suspected mistakes, asked for when the candidate is wrong.
+  std::function<std::vector<provider::Suspicion>()> suspicions = {};
+
+  bool is_done() const { return state == TrialState::kMeasured || state == TrialState::kFailed; }
+  // Whether it waits for a lease of another tuner or for its compile.
+  bool is_pending() const {
+    return state == TrialState::kLeasedByOther || state == TrialState::kCompiling;
+  }
+  void fail(provider::Failure why) {
+    failure = std::move(why);
+    state = TrialState::kFailed;
+  }
+};
+
+using Trials = std::vector<Trial*>;
 
 // Services and settings that all trials of a session share. References outlive their runners.
 struct Services {

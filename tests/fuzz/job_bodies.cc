@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       fuzz::round_trip<measure::ProblemReady>(body);
       break;
     case 2:
-      fuzz::round_trip<measure::Baseline>(body);
+      fuzz::round_trip<measure::LibraryBaseline>(body);
       break;
     case 3:
       fuzz::round_trip<measure::Verification>(body);

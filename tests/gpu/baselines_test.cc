@@ -50,13 +50,13 @@ problem::Dispatch product(std::int64_t batches, std::int64_t m, std::int64_t n, 
 class GpuBaselinesTest : public testing::Test {
  protected:
   // Every algorithm's kernel, found right.
-  std::vector<Baseline> right_baselines(const ProblemRequest& request) {
+  std::vector<LibraryBaseline> right_baselines(const ProblemRequest& request) {
     const auto ready = runner_.set_problem(request);
     EXPECT_TRUE(ready) << ready.error().message;
     const auto baselines = runner_.load_baselines();
     EXPECT_TRUE(baselines) << baselines.error().message;
     if (!baselines) return {};
-    for (const Baseline& baseline : *baselines) {
+    for (const LibraryBaseline& baseline : *baselines) {
       const auto verification = runner_.verify(baseline.handle);
       EXPECT_TRUE(verification) << baseline.algorithm << ": " << verification.error().message;
       if (verification) {
@@ -123,7 +123,7 @@ TEST_F(GpuBaselinesTest, IsMeasuredInterleavedWithTheCompilersCode) {
   EXPECT_THAT(baselines->front().algorithm, HasSubstr("algorithm "));
   const int iree = runner_.load(iree_matmul()).value();
   MeasureRequest request{.handles = {}, .sentinel = iree, .protocol = {}, .best = {}};
-  for (const Baseline& baseline : *baselines) request.handles.push_back(baseline.handle);
+  for (const LibraryBaseline& baseline : *baselines) request.handles.push_back(baseline.handle);
   request.protocol.max_seconds = 0.1;
   request.other_memory = true;
   const auto result = runner_.measure(request);

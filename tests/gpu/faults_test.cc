@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/process_tree.h"
-#include "measure/runner_jobs.h"
+#include "measure/runner.h"
 #include "tests/gpu/problem.h"
 #include "worker/runner_process.h"
 

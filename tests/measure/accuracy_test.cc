@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "measure/runner_jobs.h"
+#include "measure/runner.h"
 #include "tests/measure/runner_problem.h"
 
 namespace hone::measure {
@@ -62,7 +62,7 @@ class AccuracyTest : public testing::Test {
   }
 
   int mistake(const std::string& row) {
-    const auto found = runner_.find_mistake(load(row), suspicions());
+    const auto found = runner_.find_mistake({load(row), suspicions()});
     EXPECT_TRUE(found) << found.error().message;
     return found.value_or(-2);
   }

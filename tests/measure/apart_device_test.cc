@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "measure/runner_jobs.h"
+#include "measure/runner.h"
 #include "tests/measure/runner_problem.h"
 
 namespace hone::measure {

@@ -1,11 +1,10 @@
-#include "measure/difference_form.h"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <functional>
 #include <limits>
 
+#include "measure/array_difference.h"
 #include "measure/half.h"
 
 namespace hone::measure {

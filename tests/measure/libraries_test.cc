@@ -2,7 +2,7 @@
 // one that nobody has heard of.
 #include <gmock/gmock.h>
 
-#include "measure/runner_jobs.h"
+#include "measure/runner.h"
 #include "provider/library/host_libraries.h"
 #include "tests/device/made_up_library.h"
 #include "tests/measure/runner_problem.h"
@@ -59,7 +59,7 @@ class SgemmLibraryTest : public testing::TestWithParam<SgemmLibraryCase> {
   }
 
   Runner runner_ = cpu_runner(libraries_of(GetParam().library()));
-  Baseline baseline_;
+  LibraryBaseline baseline_;
 };
 
 TEST_P(SgemmLibraryTest, IsOneMoreHandle) {
@@ -115,7 +115,7 @@ TEST(LibrariesTest, TheirKernelsRunOverTheCandidatesBuffers) {
   const auto baselines = runner.load_baselines();
   ASSERT_TRUE(baselines) << baselines.error().message;
   ASSERT_EQ(baselines->size(), 2u);
-  const Baseline& first = baselines->front();
+  const LibraryBaseline& first = baselines->front();
   EXPECT_EQ(first.provider, "tango");
   EXPECT_EQ(first.library, "TangoLib 2.7");
   EXPECT_EQ(first.algorithm, "in 1");
@@ -124,7 +124,7 @@ TEST(LibrariesTest, TheirKernelsRunOverTheCandidatesBuffers) {
   MeasureRequest request{
       .handles = {}, .sentinel = candidate, .protocol = for_fifty_milliseconds(), .best = {}};
   request.other_memory = true;
-  for (const Baseline& each : *baselines) {
+  for (const LibraryBaseline& each : *baselines) {
     const auto verification = runner.verify(each.handle);
     ASSERT_TRUE(verification) << verification.error().message;
     EXPECT_TRUE(verification->right) << verification->message;

@@ -1,10 +1,10 @@
 // Judgements of calibrations written out by hand.
-#include "measure/noise.h"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "measure/calibration.h"
 
 namespace hone::measure {
 namespace {

@@ -1,7 +1,6 @@
-#include "measure/prepared_problem.h"
-
 #include <gtest/gtest.h>
 
+#include "measure/runner.h"
 #include "tests/measure/runner_problem.h"
 
 namespace hone::measure {

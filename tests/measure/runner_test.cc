@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "measure/runner_jobs.h"
 #include "tests/measure/runner_problem.h"
 
 namespace hone::measure {
@@ -148,13 +147,13 @@ TEST_F(RunnerTest, AProblemThatIsExpectedIsMadeReadyBesideTheOneBefore) {
   next.reference = matmul_8(add_one);
   ASSERT_TRUE(runner_.set_problem(problem_request(matmul(8, 8, 8))));
   const int handle = runner_.load(matmul_8()).value();
-  runner_.expect_problem(next);
+  ASSERT_TRUE(runner_.expect_problem(next));
   EXPECT_TRUE(runner_.verify(handle)->right);
 
   ASSERT_TRUE(runner_.set_problem(next));
   EXPECT_TRUE(runner_.verify(runner_.load(matmul_8(add_one)).value())->right);
   // Another than was expected is made by itself.
-  runner_.expect_problem(next);
+  ASSERT_TRUE(runner_.expect_problem(next));
   ASSERT_TRUE(runner_.set_problem(problem_request(matmul(8, 8, 8))));
   EXPECT_TRUE(runner_.verify(runner_.load(matmul_8()).value())->right);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/process.h"
-#include "measure/runner_jobs.h"
+#include "measure/runner.h"
 #include "worker/runner_process.h"
 
 namespace hone::test {

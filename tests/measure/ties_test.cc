@@ -1,8 +1,7 @@
-#include "measure/ties.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "measure/race.h"
 #include "tests/measure/noise.h"
 
 namespace hone::measure {

@@ -1,7 +1,7 @@
 // --dispatches: the old tool's examples, regular expressions, and what fits nothing.
-#include "profiler/dispatch_filter.h"
-
 #include <gmock/gmock.h>
+
+#include "profiler/dispatch_choice.h"
 
 namespace hone::profiler {
 namespace {

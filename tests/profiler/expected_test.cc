@@ -18,7 +18,7 @@ double at(const problem::Array& array, std::size_t i) {
                                array.type.element);
 }
 
-Expected expected(const std::string& name) {
+ExpectedValues expected(const std::string& name) {
   const auto operation = parse_operation(name);
   EXPECT_TRUE(operation) << operation.error().message;
   auto expected = expected_of(*operation, 42, 2);
@@ -26,9 +26,9 @@ Expected expected(const std::string& name) {
   return std::move(*expected);
 }
 
-TEST(Expected, AProductIsTheSumOverKInEitherLayout) {
-  const Expected rows = expected("matmul_3x5x4_f32t_f32t_f32t");
-  const Expected columns = expected("matmul_3x5x4_f32n_f32n_f32t");
+TEST(ExpectedValues, AProductIsTheSumOverKInEitherLayout) {
+  const ExpectedValues rows = expected("matmul_3x5x4_f32t_f32t_f32t");
+  const ExpectedValues columns = expected("matmul_3x5x4_f32n_f32n_f32t");
   for (std::size_t m = 0; m < 3; ++m)
     for (std::size_t n = 0; n < 5; ++n) {
       double by_rows = 0, by_columns = 0;
@@ -42,13 +42,13 @@ TEST(Expected, AProductIsTheSumOverKInEitherLayout) {
   EXPECT_EQ(rows.tolerance.absolute, 0);
 }
 
-TEST(Expected, BiasAndActivationFollowTheSum) {
-  const Expected relu = expected("matmul_bias_relu_2x3x4_f32t_f32t_f32t");
-  const Expected gelu = expected("matmul_bias_gelu_2x3x4_f32t_f32t_f32t");
-  const Expected add = expected("matmul_bias_add_2x3x4_f32t_f32t_f32t");
+TEST(ExpectedValues, BiasAndActivationFollowTheSum) {
+  const ExpectedValues relu = expected("matmul_bias_relu_2x3x4_f32t_f32t_f32t");
+  const ExpectedValues gelu = expected("matmul_bias_gelu_2x3x4_f32t_f32t_f32t");
+  const ExpectedValues add = expected("matmul_bias_add_2x3x4_f32t_f32t_f32t");
   for (std::size_t m = 0; m < 2; ++m)
     for (std::size_t n = 0; n < 3; ++n) {
-      const auto sum = [&](const Expected& of) {
+      const auto sum = [&](const ExpectedValues& of) {
         double value = at(of.inputs[2], n);
         for (std::size_t k = 0; k < 4; ++k)
           value += at(of.inputs[0], m * 4 + k) * at(of.inputs[1], k * 3 + n);
@@ -64,12 +64,12 @@ TEST(Expected, BiasAndActivationFollowTheSum) {
 }
 
 // Stride, dilation, border and groups in both layouts, each output element by the definition.
-TEST(Expected, AConvolutionWalksItsFilter) {
+TEST(ExpectedValues, AConvolutionWalksItsFilter) {
   for (const bool nhwc : {true, false}) {
     const std::string name = nhwc
                                  ? "conv2d_2x7x6x4_6x3x2_s2x1_d1x2_p1x1_g2_f32nhwc_f32hwcf_f32nhwc"
                                  : "conv2d_2x7x6x4_6x3x2_s2x1_d1x2_p1x1_g2_f32nchw_f32fchw_f32nchw";
-    const Expected conv = expected(name);
+    const ExpectedValues conv = expected(name);
     // Output: (7 + 2 - 3) / 2 + 1 = 4 high, (6 + 2 - 3) / 1 + 1 = 6 wide.
     const std::vector<std::int64_t> shape =
         nhwc ? std::vector<std::int64_t>{2, 4, 6, 6} : std::vector<std::int64_t>{2, 6, 4, 6};
@@ -99,8 +99,8 @@ TEST(Expected, AConvolutionWalksItsFilter) {
   }
 }
 
-TEST(Expected, AttentionWeighsValuesByTheSoftmaxOfScores) {
-  const Expected attention = expected("attention_2x3x5x4_f32t_f32t_f32t");
+TEST(ExpectedValues, AttentionWeighsValuesByTheSoftmaxOfScores) {
+  const ExpectedValues attention = expected("attention_2x3x5x4_f32t_f32t_f32t");
   for (std::size_t head = 0; head < 2; ++head)
     for (std::size_t m = 0; m < 3; ++m) {
       double total = 0;
@@ -121,10 +121,10 @@ TEST(Expected, AttentionWeighsValuesByTheSoftmaxOfScores) {
 }
 
 // f16 holds whole numbers to 2048 exactly: however a right kernel adds up, its bits are these.
-TEST(Expected, PartialSumsStayExactInTheTypeTheyAddUpIn) {
+TEST(ExpectedValues, PartialSumsStayExactInTheTypeTheyAddUpIn) {
   for (const char* name : {"matmul_3x4x16384_f16t_f16t_f16t", "matmul_3x4x700_f16t_f16t_f16t",
                            "matmul_splitk_3x4x16384_f16t_f16t_f16t_parallel4"}) {
-    const Expected narrow = expected(name);
+    const ExpectedValues narrow = expected(name);
     for (std::size_t m = 0; m < 3; ++m) {
       double absolute = 0, not_zero = 0;
       const auto k = static_cast<std::size_t>(parse_operation(name)->k);
@@ -142,7 +142,7 @@ TEST(Expected, PartialSumsStayExactInTheTypeTheyAddUpIn) {
   }
 }
 
-TEST(Expected, WhatIsKeptCountsOnlyWhole) {
+TEST(ExpectedValues, WhatIsKeptCountsOnlyWhole) {
   const auto folder = TemporaryFolder::create("hone-expected-");
   ASSERT_TRUE(folder);
   const auto operation = parse_operation("matmul_2048x1024x2048_s8t_s8t_s32t");

@@ -1,9 +1,8 @@
 // The old tile lists, their filters, and files that change only when they have to.
-#include "profiler/generation.h"
-
 #include <gmock/gmock.h>
 
 #include "base/file.h"
+#include "profiler/dispatch_choice.h"
 #include "profiler/source.h"
 #include "profiler/tree.h"
 
@@ -13,20 +12,20 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Operation operation_of(std::string_view name) {
+NamedOperation operation_of(std::string_view name) {
   return parse_operation(name).value();
 }
 
 std::vector<std::string> tiles_of(std::string_view name, const GenerationTarget& target,
-                                  std::vector<LeftOut>& left_out) {
+                                  std::vector<SkippedDispatch>& left_out) {
   std::vector<std::string> names;
-  for (const Configuration& each : tile_configurations(operation_of(name), target, left_out))
+  for (const TileConfiguration& each : tile_configurations(operation_of(name), target, left_out))
     names.push_back(each.name);
   return names;
 }
 
 TEST(TileConfigurations, AreTheOldListInItsOrder) {
-  std::vector<LeftOut> left_out;
+  std::vector<SkippedDispatch> left_out;
   EXPECT_THAT(
       tiles_of("matmul_3456x1024x2048_f16t_f16t_f16t", cuda_target("sm_80").value(), left_out),
       ElementsAre("tile_config_128x256_32x3_tensorcore_mmasync",
@@ -42,7 +41,7 @@ TEST(TileConfigurations, AreTheOldListInItsOrder) {
 }
 
 TEST(TileConfigurations, FitTheSharedMemoryOfTheArchitecture) {
-  std::vector<LeftOut> left_out;
+  std::vector<SkippedDispatch> left_out;
   EXPECT_EQ(
       tiles_of("matmul_256x256x256_f16t_f16t_f16t", cuda_target("sm_80").value(), left_out).size(),
       7U);
@@ -58,7 +57,7 @@ TEST(TileConfigurations, FitTheSharedMemoryOfTheArchitecture) {
 }
 
 TEST(TileConfigurations, OfF32MeantTf32AndAreNot) {
-  std::vector<LeftOut> left_out;
+  std::vector<SkippedDispatch> left_out;
   EXPECT_THAT(tiles_of("matmul_256x256x256_f32t_f32t_f32t", cuda_target("sm_80").value(), left_out),
               testing::IsEmpty());
   ASSERT_EQ(left_out.size(), 9U);
@@ -67,7 +66,7 @@ TEST(TileConfigurations, OfF32MeantTf32AndAreNot) {
 }
 
 TEST(TileConfigurations, DivideASliceOfK) {
-  std::vector<LeftOut> left_out;
+  std::vector<SkippedDispatch> left_out;
   // 64 / 2 = 32 elements a slice.
   EXPECT_THAT(tiles_of("matmul_splitk_64x64x64_f16t_f16t_f16t_parallel2",
                        cuda_target("sm_80").value(), left_out),
@@ -75,7 +74,7 @@ TEST(TileConfigurations, DivideASliceOfK) {
 }
 
 TEST(TileConfigurations, SayTheCompilersTiles) {
-  std::vector<LeftOut> left_out;
+  std::vector<SkippedDispatch> left_out;
   const auto configurations =
       tile_configurations(operation_of("batch_matmul_2x128x128x32_bf16t_bf16t_bf16t"),
                           cuda_target("sm_80").value(), left_out);
@@ -93,7 +92,7 @@ TEST(TileConfigurations, SayTheCompilersTiles) {
 
 TEST(TileConfigurations, OfAConvolutionAreRectanglesOfPixelsByFilters) {
   const GenerationTarget target = cuda_target("sm_80").value();
-  std::vector<LeftOut> left_out;
+  std::vector<SkippedDispatch> left_out;
   // 2 x 16 x 16 pixels, 64 filters, 9 x 32 under one.
   const auto configurations = tile_configurations(
       operation_of("conv2d_2x18x18x32_64x3x3_s1x1_d1x1_p0x0_g1_f16nhwc_f16hwcf_f16nhwc"), target,
@@ -141,7 +140,7 @@ TEST(Generation, FiltersDispatchesAndDropsRepeatedOperations) {
   GenerationChoice choice;
   choice.default_configuration = true;
   choice.filter = DispatchFilter::parse("*128x128*mmasync,f32t_tile_config_default").value();
-  const Operation f16 = operation_of("matmul_128x128x64_f16t_f16t_f16t");
+  const NamedOperation f16 = operation_of("matmul_128x128x64_f16t_f16t_f16t");
   const std::vector operations = {f16, operation_of("matmul_128x128x64_f32t_f32t_f32t"), f16,
                                   operation_of("matmul_7x7x7_f16t_f16t_f16t")};
   const auto plan = plan_generation(operations, choice);
@@ -167,7 +166,7 @@ TEST(Generation, WritesOnlyWhatChanges) {
 }
 
 TEST(Source, IsAFunctionForEachConfiguration) {
-  const std::vector<Configuration> configurations = {default_configuration()};
+  const std::vector<TileConfiguration> configurations = {default_configuration()};
   EXPECT_EQ(
       source_text(operation_of("matmul_2x3x5_f16n_f16t_f32t"), configurations),
       "// matmul_2x3x5_f16n_f16t_f32t: a function for each configuration, by hone generate "

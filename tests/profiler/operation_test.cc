@@ -10,10 +10,10 @@ using problem::ElementType;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Operation parsed(std::string_view name) {
+NamedOperation parsed(std::string_view name) {
   const auto operation = parse_operation(name);
   EXPECT_TRUE(operation) << operation.error().message;
-  return operation.value_or(Operation{});
+  return operation.value_or(NamedOperation{});
 }
 
 std::string message_of(std::string_view name) {
@@ -22,9 +22,9 @@ std::string message_of(std::string_view name) {
   return operation ? "" : operation.error().message;
 }
 
-TEST(Operation, ReadsTheOldNames) {
-  const Operation operation = parsed("matmul_3456x1024x2048_f16t_f16t_f16t");
-  EXPECT_EQ(operation.kind, OperationKind::kMatmul);
+TEST(NamedOperation, ReadsTheOldNames) {
+  const NamedOperation operation = parsed("matmul_3456x1024x2048_f16t_f16t_f16t");
+  EXPECT_EQ(operation.kind, NamedOperationKind::kMatmul);
   EXPECT_EQ(operation.m, 3456);
   EXPECT_EQ(operation.n, 1024);
   EXPECT_EQ(operation.k, 2048);
@@ -38,17 +38,17 @@ TEST(Operation, ReadsTheOldNames) {
                   "--split_k_mode=N/A --split_k_slices=N/A"));
 }
 
-TEST(Operation, CountsFlopsAndBytesAsTheOldTool) {
-  const Operation operation = parsed("matmul_3456x1024x2048_f16t_f16t_f16t");
+TEST(NamedOperation, CountsFlopsAndBytesAsTheOldTool) {
+  const NamedOperation operation = parsed("matmul_3456x1024x2048_f16t_f16t_f16t");
   EXPECT_EQ(operation.flops(),
             14495514624);                  // 2 * 3456 * 1024 * 2048; in 0.062 ms 233,798.62 GFLOP/s
   EXPECT_EQ(operation.bytes(), 25427968);  // 2 * (3456 * 2048 + 2048 * 1024 + 3456 * 1024)
-  const Operation batched = parsed("batch_matmul_16x512x64x512_f16t_f16t_f32t");
+  const NamedOperation batched = parsed("batch_matmul_16x512x64x512_f16t_f16t_f32t");
   EXPECT_EQ(batched.flops(), 536870912);  // 2 * 16 * 512 * 64 * 512
   EXPECT_EQ(batched.bytes(), 11534336);   // 16 * (2 * (512 * 512 + 512 * 64) + 4 * 512 * 64)
 }
 
-TEST(Operation, ReadsBackWhatItWrites) {
+TEST(NamedOperation, ReadsBackWhatItWrites) {
   for (const std::string_view name :
        {"matmul_1x7x31_s8n_s8n_s32t", "matmul_33x127x1_bf16t_bf16n_f32t",
         "batch_matmul_16x512x64x512_f32n_f32t_f32t",
@@ -60,31 +60,31 @@ TEST(Operation, ReadsBackWhatItWrites) {
     EXPECT_EQ(parsed(name).name(), name);
 }
 
-TEST(Operation, SaysTheSlicesOfSplitK) {
-  const Operation operation = parsed("matmul_splitk_128x128x12288_f16t_f16t_f16t_parallel4");
+TEST(NamedOperation, SaysTheSlicesOfSplitK) {
+  const NamedOperation operation = parsed("matmul_splitk_128x128x12288_f16t_f16t_f16t_parallel4");
   EXPECT_EQ(operation.split_k_slices, 4);
   EXPECT_EQ(argument_lines(operation)[1], "--split_k_mode=parallel --split_k_slices=4");
   EXPECT_EQ(screen_name_of(operation.kind), "OperationKind.SplitkMatmul");
 }
 
-TEST(Operation, HasShapesByLayout) {
+TEST(NamedOperation, HasShapesByLayout) {
   using Shape = std::vector<std::int64_t>;
-  const Operation columns = parsed("matmul_2x3x5_f32n_f32n_f32t");
+  const NamedOperation columns = parsed("matmul_2x3x5_f32n_f32n_f32t");
   EXPECT_EQ(columns.inputs()[0].shape, (Shape{5, 2}));
   EXPECT_EQ(columns.inputs()[1].shape, (Shape{3, 5}));
   EXPECT_EQ(columns.output().shape, (Shape{2, 3}));
-  const Operation added = parsed("matmul_bias_add_2x3x5_f32t_f32t_f32t");
+  const NamedOperation added = parsed("matmul_bias_add_2x3x5_f32t_f32t_f32t");
   EXPECT_EQ(added.inputs()[2].shape, Shape{3});
   EXPECT_EQ(added.inputs()[3].shape, (Shape{2, 3}));
   EXPECT_THAT(added.input_names(), ElementsAre("lhs", "rhs", "bias", "residual"));
-  const Operation attention = parsed("attention_2x3x5x7_f32t_f32t_f32t");
+  const NamedOperation attention = parsed("attention_2x3x5x7_f32t_f32t_f32t");
   EXPECT_EQ(attention.inputs()[2].shape, (Shape{2, 5, 7}));
   EXPECT_EQ(attention.output().shape, (Shape{2, 3, 7}));
   EXPECT_EQ(attention.flops(), 840);  // 4 * 2 * 3 * 5 * 7
 }
 
-TEST(Operation, OfAConvolutionIsTheProductOfItsGroups) {
-  const Operation operation =
+TEST(NamedOperation, OfAConvolutionIsTheProductOfItsGroups) {
+  const NamedOperation operation =
       parsed("conv2d_2x9x11x6_4x3x2_s2x1_d1x3_p1x0_g2_f32nchw_f32fchw_f32nchw");
   EXPECT_EQ(operation.conv.output_height(), 5);  // (9 + 2 - 2 - 1) / 2 + 1
   EXPECT_EQ(operation.conv.output_width(), 8);   // (11 - 3 - 1) / 1 + 1
@@ -101,7 +101,7 @@ TEST(Operation, OfAConvolutionIsTheProductOfItsGroups) {
             "--conv_padding=1x0 --conv_groups=2");
 }
 
-TEST(Operation, SaysWhatIsWrongWithAName) {
+TEST(NamedOperation, SaysWhatIsWrongWithAName) {
   EXPECT_THAT(message_of("gemm_1x2x3_f16t_f16t_f16t"), HasSubstr("begins with none of matmul, "));
   EXPECT_THAT(message_of("matmul_1x2_f16t_f16t_f16t"),
               HasSubstr("behind matmul_ it has to be like MxNxK_f16t_f16t_f16t"));

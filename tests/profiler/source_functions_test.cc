@@ -1,6 +1,6 @@
-#include "profiler/source_functions.h"
-
 #include <gtest/gtest.h>
+
+#include "profiler/tree.h"
 
 namespace hone::profiler {
 namespace {

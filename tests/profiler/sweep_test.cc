@@ -20,7 +20,7 @@ std::vector<std::string> names_of(const Sweep& sweep) {
   const auto operations = chosen_operations(sweep);
   EXPECT_TRUE(operations) << operations.error().message;
   std::vector<std::string> names;
-  for (const Operation& operation : operations.value_or(std::vector<Operation>{}))
+  for (const NamedOperation& operation : operations.value_or(std::vector<NamedOperation>{}))
     names.push_back(operation.name());
   return names;
 }
@@ -72,7 +72,7 @@ TEST(Sweep, MeansTheKindsThatHaveItsDimensions) {
 
 TEST(Sweep, LeavesOutSlicesThatDoNotDivide) {
   Sweep sweep;
-  sweep.kinds = {OperationKind::kSplitKMatmul};
+  sweep.kinds = {NamedOperationKind::kSplitKMatmul};
   sweep.types = {{ElementType::kF16, ElementType::kF16, ElementType::kF16}};
   // The old tool's shape and slices; 18 does not divide 12288.
   EXPECT_THAT(names_of(sweep),
@@ -94,7 +94,7 @@ TEST(Sweep, WithoutShapesHasTheOldOnes) {
   EXPECT_EQ(
       std::ranges::count_if(names, [](const auto& n) { return n.starts_with("matmul_splitk"); }),
       6);
-  for (const OperationKind kind : kOperationKinds)
+  for (const NamedOperationKind kind : kOperationKinds)
     EXPECT_TRUE(std::ranges::any_of(names, [&](const auto& n) {
       return parse_operation(n).value().kind == kind;
     })) << name_of(kind);
@@ -106,13 +106,13 @@ TEST(Sweep, TakesOfSeveralKindsWhatEachCan) {
   const std::vector<std::string> names = names_of(sweep);
   EXPECT_THAT(names, testing::Contains(testing::StartsWith("matmul_bias_relu")));
   EXPECT_THAT(names, testing::Not(testing::Contains(testing::StartsWith("matmul_bias_gelu"))));
-  sweep.kinds = {OperationKind::kAttention};
+  sweep.kinds = {NamedOperationKind::kAttention};
   EXPECT_THAT(chosen_operations(sweep).error().message, HasSubstr("the result of attention"));
 }
 
 TEST(Sweep, RefusesWhatNoKindHas) {
   Sweep sweep;
-  sweep.kinds = {OperationKind::kMatmul};
+  sweep.kinds = {NamedOperationKind::kMatmul};
   sweep.extents = {{"batch", {3}}};
   EXPECT_EQ(chosen_operations(sweep).error().message, "batch is no dimension of matmul");
   sweep.extents = {};

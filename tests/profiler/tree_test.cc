@@ -12,14 +12,14 @@ using testing::HasSubstr;
 
 constexpr std::string_view kName = "matmul_64x64x4096_f16t_f16t_f16t";
 
-Operation operation_named(std::string_view name) {
+NamedOperation operation_named(std::string_view name) {
   return parse_operation(name).value();
 }
 
 class TreeTest : public testing::Test {
  protected:
   void write(std::string_view name, std::string_view text) {
-    const Operation operation = operation_named(name);
+    const NamedOperation operation = operation_named(name);
     ASSERT_TRUE(write_file_atomically(OperationFiles(dir(), operation).source(), text));
   }
   std::filesystem::path dir() const { return folder_.path(); }
@@ -49,7 +49,7 @@ TEST_F(TreeTest, IsItsOwnIndex) {
   const auto tree = read_tree(dir());
   ASSERT_TRUE(tree) << tree.error().message;
   std::vector<std::string> names;
-  for (const Operation& operation : tree->operations) names.push_back(operation.name());
+  for (const NamedOperation& operation : tree->operations) names.push_back(operation.name());
   EXPECT_THAT(names, testing::ElementsAre("matmul_64x64x64_f16t_f16t_f16t",
                                           "matmul_128x64x64_f16t_f16t_f16t",
                                           "batch_matmul_2x8x8x8_f32t_f32t_f32t",

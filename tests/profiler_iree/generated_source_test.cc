@@ -15,13 +15,13 @@ using testing::HasSubstr;
 const std::vector<std::string> kCudaFlags = {"--iree-hal-target-device=cuda",
                                              "--iree-cuda-target=sm_80"};
 
-Operation operation_of(std::string_view name) {
+NamedOperation operation_of(std::string_view name) {
   return parse_operation(name).value();
 }
 
 // The operation's tiles for sm_80 and the compiler's own choice; the latter alone for a CPU.
-std::vector<Configuration> configurations_of(const Operation& operation, bool cuda) {
-  std::vector<LeftOut> left_out;
+std::vector<TileConfiguration> configurations_of(const NamedOperation& operation, bool cuda) {
+  std::vector<SkippedDispatch> left_out;
   auto configurations =
       tile_configurations(operation, cuda ? cuda_target("sm_80").value() : cpu_target(), left_out);
   configurations.push_back(default_configuration());
@@ -29,7 +29,7 @@ std::vector<Configuration> configurations_of(const Operation& operation, bool cu
 }
 
 void compiles(std::string_view name, bool cuda) {
-  const Operation operation = operation_of(name);
+  const NamedOperation operation = operation_of(name);
   const auto module =
       iree::compile_program(iree::compiler(), std::string(name) + ".mlir",
                             source_text(operation, configurations_of(operation, cuda)),
@@ -79,12 +79,12 @@ TEST(GeneratedSource, IsConfiguredAsItsNamesSay) {
         "conv2d_2x16x16x32_64x3x3_s1x1_d1x1_p1x1_g1_f16nchw_f16fchw_f16nchw",
         "conv2d_3x32x32x64_64x3x3_s2x2_d1x1_p1x1_g1_f16nhwc_f16hwcf_f16nhwc",
         "conv2d_bias_relu_2x18x18x32_64x3x3_s1x1_d1x1_p0x0_g1_f16nchw_f16fchw_f32nchw"}) {
-    const Operation operation = operation_of(name);
+    const NamedOperation operation = operation_of(name);
     const auto configurations = configurations_of(operation, true);
     EXPECT_GE(configurations.size(), 2U) << name;
     const problem::Program program =
         iree::load(std::string(name) + ".mlir", source_text(operation, configurations), kCudaFlags);
-    for (const Configuration& configuration : configurations) {
+    for (const TileConfiguration& configuration : configurations) {
       if (configuration.compilation_info.empty()) continue;
       const auto wanted =
           iree::canonical_attribute(iree::compiler(), configuration.compilation_info);

@@ -1,6 +1,6 @@
-#include "provider/iree/program/program_parameters.h"
-
 #include <gmock/gmock.h>
+
+#include "provider/iree/program/program_functions.h"
 
 namespace hone::iree {
 namespace {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "provider/iree/compiler/program_constants.h"
-#include "provider/iree/program/program_parameters.h"
+#include "provider/iree/program/program_functions.h"
 
 namespace hone::iree {
 namespace {

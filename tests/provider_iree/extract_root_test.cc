@@ -1,7 +1,6 @@
-#include "provider/iree/program/extract_root.h"
-
 #include <gmock/gmock.h>
 
+#include "provider/iree/program/derived_modules.h"
 #include "provider/iree/whole_program.h"
 #include "tests/provider_iree/compiler.h"
 

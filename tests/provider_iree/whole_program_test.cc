@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "provider/iree/program/program_in_f32.h"
+#include "provider/iree/program/derived_modules.h"
 #include "tests/provider_iree/compiler.h"
 
 namespace hone::iree {
@@ -60,9 +60,9 @@ std::string configured_by(const std::string& spec_text,
   if (child == 0) {
     const auto dispatches =
         configured_dispatches(compiler(), "matmul_512.mlir", program, flags, kind);
-    const auto written =
-        write_file_atomically(result, dispatches ? dispatches->at(0).attributes.lowering_config
-                                                 : dispatches.error().message);
+    const auto written = write_file_atomically(
+        result, dispatches ? attributes_from(dispatches->at(0).payload)->lowering_config
+                           : dispatches.error().message);
     ::_exit(written ? 0 : 1);
   }
   int status = 0;

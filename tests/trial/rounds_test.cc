@@ -1,8 +1,7 @@
-#include "trial/rounds.h"
-
 #include <gmock/gmock.h>
 
 #include "tests/tune_fake/fake_runner.h"
+#include "trial/kernel_runner.h"
 
 namespace hone::trial {
 namespace {

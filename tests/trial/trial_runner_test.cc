@@ -65,15 +65,15 @@ TEST_F(TrialRunnerTest, WhatWasCompiledIsKnownToTheNext) {
   TrialRunner first = runner();
   Trial trial = this->trial(4);
   ASSERT_TRUE(first.begin({&trial}));
-  EXPECT_EQ(trial.state, State::kCompiling);
+  EXPECT_EQ(trial.state, TrialState::kCompiling);
   ASSERT_TRUE(first.finish_compiling({&trial}, -1));
-  EXPECT_EQ(trial.state, State::kCompiled);
+  EXPECT_EQ(trial.state, TrialState::kCompiled);
   EXPECT_EQ(first.artifact(trial.candidate)->code.empty(), false);
 
   TrialRunner second = runner();
   Trial same = this->trial(4);
   ASSERT_TRUE(second.begin({&same}));
-  EXPECT_EQ(same.state, State::kCompiled);
+  EXPECT_EQ(same.state, TrialState::kCompiled);
   EXPECT_EQ(same.identity, trial.identity);
   EXPECT_EQ(pool_.compiled, 1);
   EXPECT_EQ(pool_.prepared, 1) << "no server is made where nothing is to be compiled";
@@ -84,8 +84,8 @@ TEST_F(TrialRunnerTest, ACandidateThatIsProposedTwiceIsCompiledOnce) {
   Trial first = trial(4), second = trial(4);
   ASSERT_TRUE(runner.begin({&first, &second}));
   ASSERT_TRUE(runner.finish_compiling({&first, &second}, -1));
-  EXPECT_EQ(first.state, State::kCompiled);
-  EXPECT_EQ(second.state, State::kCompiled);
+  EXPECT_EQ(first.state, TrialState::kCompiled);
+  EXPECT_EQ(second.state, TrialState::kCompiled);
   EXPECT_EQ(second.identity, first.identity);
   EXPECT_EQ(pool_.compiled, 1);
 }
@@ -98,11 +98,11 @@ TEST_F(TrialRunnerTest, WhatAnotherTunerHasLeasedWaits) {
   ASSERT_TRUE(*other.take(compile_key(trial.candidate)));
   TrialRunner runner = this->runner(&mine);
   ASSERT_TRUE(runner.begin({&trial}));
-  EXPECT_EQ(trial.state, State::kLeasedByOther);
+  EXPECT_EQ(trial.state, TrialState::kLeasedByOther);
   EXPECT_EQ(pool_.compiled, 0);
   ASSERT_TRUE(other.give_back(compile_key(trial.candidate)));
   ASSERT_TRUE(runner.begin({&trial}));
-  EXPECT_EQ(trial.state, State::kCompiling);
+  EXPECT_EQ(trial.state, TrialState::kCompiling);
 }
 
 TEST_F(TrialRunnerTest, AFailureIsARowThatHoldsUnlessItIsIgnored) {
@@ -111,14 +111,14 @@ TEST_F(TrialRunnerTest, AFailureIsARowThatHoldsUnlessItIsIgnored) {
   Trial trial = this->trial(4);
   ASSERT_TRUE(runner.begin({&trial}));
   ASSERT_TRUE(runner.finish_compiling({&trial}, -1));
-  ASSERT_EQ(trial.state, State::kFailed);
+  ASSERT_EQ(trial.state, TrialState::kFailed);
   EXPECT_EQ(trial.failure->message, "no registers left");
   Trial again = this->trial(4);
   ASSERT_TRUE(runner.recall(again));
-  EXPECT_EQ(again.state, State::kFailed);
+  EXPECT_EQ(again.state, TrialState::kFailed);
   again.ignore_stored_failure = true;
   ASSERT_TRUE(runner.recall(again));
-  EXPECT_EQ(again.state, State::kProposed);
+  EXPECT_EQ(again.state, TrialState::kProposed);
   EXPECT_FALSE(again.failure);
 }
 
@@ -130,7 +130,7 @@ TEST_F(TrialRunnerTest, CodeThatIsNotWhatWasMeantFailsBeforeItsRow) {
   Trial trial = this->trial(4);
   ASSERT_TRUE(runner.begin({&trial}));
   ASSERT_TRUE(runner.finish_compiling({&trial}, -1));
-  EXPECT_EQ(trial.state, State::kFailed);
+  EXPECT_EQ(trial.state, TrialState::kFailed);
   EXPECT_EQ(trial.failure->message, "for another GPU");
   EXPECT_FALSE(store_.known(trial.candidate, device_)->artifact);
 }
@@ -148,12 +148,12 @@ TEST_F(TrialRunnerTest, AWrongKernelFailsWithWhatItMayHaveDone) {
   ASSERT_TRUE(runner.finish_compiling({&trial}, -1));
   RunnerKernel kernel{*runner.artifact(trial.candidate)};
   ASSERT_TRUE(runner.verify(kernels, trial, kernel));
-  ASSERT_EQ(trial.state, State::kFailed);
+  ASSERT_EQ(trial.state, TrialState::kFailed);
   EXPECT_EQ(trial.failure->kind, provider::FailureKind::kWrong);
   EXPECT_THAT(trial.failure->message, HasSubstr("another number"));
   Trial again = this->trial(4);
   ASSERT_TRUE(runner.recall(again));
-  EXPECT_EQ(again.state, State::kFailed) << "the store has the verification";
+  EXPECT_EQ(again.state, TrialState::kFailed) << "the store has the verification";
 }
 
 // A profile measures without a default, a search beside one.
@@ -171,15 +171,15 @@ TEST_F(TrialRunnerTest, ATimeWithoutARatioIsKnownToAProfileOnly) {
   ASSERT_TRUE(runner.record_samples(trial.identity, samples, store::Phase::kSearch, {}, {}));
 
   ASSERT_TRUE(runner.recall(trial));
-  EXPECT_EQ(trial.state, State::kVerified);
+  EXPECT_EQ(trial.state, TrialState::kVerified);
   TrialRunner profile = this->runner(nullptr, {.beside_default = false});
   profile.verify_by("name", /*only=*/true);
   ASSERT_TRUE(profile.recall(trial));
-  ASSERT_EQ(trial.state, State::kMeasured);
+  ASSERT_EQ(trial.state, TrialState::kMeasured);
   EXPECT_DOUBLE_EQ(trial.timing->median, 2e-3);
   profile.verify_by("another", /*only=*/true);
   ASSERT_TRUE(profile.recall(trial));
-  EXPECT_EQ(trial.state, State::kCompiled);
+  EXPECT_EQ(trial.state, TrialState::kCompiled);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <functional>
 #include <map>
 
-#include "measure/runner_jobs.h"
+#include "measure/runner.h"
 #include "tests/tune_fake/fake_program.h"
 #include "worker/runner_process.h"
 

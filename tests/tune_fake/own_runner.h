@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "measure/runner_jobs.h"
+#include "measure/runner.h"
 #include "worker/runner_process.h"
 
 namespace hone::test {

@@ -5,10 +5,9 @@
 
 #include "provider/iree/compiler/library.h"
 #include "provider/iree/gpu/constraint_reader.h"
-#include "provider/iree/program/extract_root.h"
+#include "provider/iree/program/derived_modules.h"
 #include "provider/iree/program/prepared_dispatch.h"
 #include "provider/iree/program/program.h"
-#include "provider/iree/program/program_in_f32.h"
 #include "provider/iree/spec/tuning_spec.h"
 #include "provider/iree/whole_program.h"
 
@@ -16,19 +15,6 @@ namespace hone::iree {
 namespace {
 
 namespace jobs = provider::jobs;
-
-Result<std::vector<jobs::ConfiguredDispatch>> configured(const Library& library,
-                                                         const std::string& path,
-                                                         const std::string& bytes,
-                                                         const std::vector<std::string>& flags,
-                                                         ModuleKind kind) {
-  HONE_ASSIGN(const std::vector<ConfiguredDispatch> configured,
-              configured_dispatches(library, path, bytes, flags, kind));
-  std::vector<jobs::ConfiguredDispatch> dispatches;
-  for (const ConfiguredDispatch& dispatch : configured)
-    dispatches.push_back({dispatch.name, payload_of(dispatch.attributes), dispatch.marks});
-  return dispatches;
-}
 
 class IreeWorker : public provider::CompileWorker {
  public:
@@ -118,8 +104,8 @@ provider::Outcome IreeWorker::once(provider::Message job) {
       {jobs::kFrontHalf, &IreeWorker::front_half},
       {jobs::kCompileProgram, by_kind(iree::compile_program)},
       {jobs::kCompileProgramInF32, by(compile_program_in_f32)},
-      {jobs::kConfigured, by_kind(configured)},
-      {jobs::kConfiguredDispatch, by(configured, ModuleKind::kDispatch)},
+      {jobs::kConfigured, by_kind(configured_dispatches)},
+      {jobs::kConfiguredDispatch, by(configured_dispatches, ModuleKind::kDispatch)},
       {jobs::kCompileDispatch, by(compile_dispatch)},
       {jobs::kExtractRoot, by(extract_root)},
       {jobs::kConstraints, by(stated_constraints)},

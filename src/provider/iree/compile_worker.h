@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "provider/compile_worker.h"
-#include "provider/iree/program/extern_launches.h"
+#include "provider/iree/program/launches.h"
 #include "provider/iree/program/program_graph.h"
 #include "provider/iree/program/replaceable_operations.h"
 #include "provider/jobs.h"

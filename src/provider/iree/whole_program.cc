@@ -69,11 +69,9 @@ Result<std::string> compile_program(const Library& library, const std::string& p
   return invocation.vm_bytecode();
 }
 
-Result<std::vector<ConfiguredDispatch>> configured_dispatches(const Library& library,
-                                                              const std::string& path,
-                                                              std::string_view bytes,
-                                                              const std::vector<std::string>& flags,
-                                                              ModuleKind kind) {
+Result<std::vector<provider::jobs::ConfiguredDispatch>> configured_dispatches(
+    const Library& library, const std::string& path, std::string_view bytes,
+    const std::vector<std::string>& flags, ModuleKind kind) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all, Threads::kAll));
@@ -81,17 +79,14 @@ Result<std::vector<ConfiguredDispatch>> configured_dispatches(const Library& lib
   Invocation invocation(session);
   HONE_TRY(run(invocation, kind, kExecutableConfigurations, path, bytes, flags));
   const OwnedModule module = invocation.take_module();
-  std::vector<ConfiguredDispatch> dispatches;
+  std::vector<provider::jobs::ConfiguredDispatch> dispatches;
   for (const MlirOperation each : exports_in(ir, module.get())) {
     const MlirOperation function = function_of(ir, each);
     if (!function) continue;
     const MlirOperation root = configured_root(ir, function);
-    ConfiguredDispatch dispatch{.executable = executable_of(ir, each),
-                                .name = ir.symbol(each),
-                                .root = !root ? "" : std::string(ir.name(root)),
-                                .attributes = configuration_of(ir, function, root),
-                                .marks = marks_of(ir, function)};
-    dispatches.push_back(std::move(dispatch));
+    dispatches.push_back({.name = ir.symbol(each),
+                          .payload = payload_of(configuration_of(ir, function, root)),
+                          .marks = marks_of(ir, function)});
   }
   return dispatches;
 }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "provider/iree/compiler/attributes.h"
 #include "provider/iree/compiler/library.h"
+#include "provider/jobs.h"
 
 namespace hone::iree {
 
@@ -32,21 +32,11 @@ Result<std::string> compile_program(const Library& library, const std::string& p
                                     std::string_view bytes, const std::vector<std::string>& flags,
                                     ModuleKind kind = ModuleKind::kProgram);
 
-// The configuration of a dispatch's root operation under given flags.
-struct ConfiguredDispatch {
-  std::string executable;  // symbol: "main_dispatch_0"
-  std::string name;        // export's symbol
-  std::string root;        // the compiler's name of the root operation; empty when none
-  // The configurations of the root operation, its function and its parts (attention); each is empty
-  // if it has none.
-  Attributes attributes;
-  std::vector<int> marks;  // entries of a spec that match in it (spec/tuning_spec.h)
-};
-
 // Runs the module up to executable-configurations and reads back the configuration of each
-// dispatch. A tuning spec took effect on a dispatch if its lowering_config is the one in the spec.
+// dispatch: those of the root operation, its function and its parts (attention), each empty if it
+// has none. A tuning spec took effect on a dispatch if its lowering_config is the one in the spec.
 // Compare with canonical_attribute(), because the compiler prints attributes its own way.
-Result<std::vector<ConfiguredDispatch>> configured_dispatches(
+Result<std::vector<provider::jobs::ConfiguredDispatch>> configured_dispatches(
     const Library& library, const std::string& path, std::string_view bytes,
     const std::vector<std::string>& flags, ModuleKind kind = ModuleKind::kProgram);
 

@@ -11,18 +11,32 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "device/place.h"
 #include "measure/buffers.h"
 #include "measure/comparison.h"
+#include "problem/npy.h"
 #include "provider/program_provider.h"
 #include "store/store.h"
 #include "trial/compile_service.h"
 #include "trial/runner_service.h"
-#include "tune/compare/output_errors.h"
 #include "tune/services/context.h"
 #include "tune/services/given_arguments.h"
 
 namespace hone::tune {
+
+// Errors of one compile's results against another's, and whether they are wrong: root mean squares,
+// as shares of the exact result's.
+struct OutputErrors {
+  struct OfResult {
+    double a = 0, b = 0;
+    std::optional<double> converted;
+  };
+  std::string exact;              // by what they are errors: "the program computed in f32", "A"
+  std::vector<OfResult> results;  // in the function's order
+  std::string failure;            // why B's are wrong; empty where they are right
+  std::string note;
+};
 
 struct CompareOptions {
   measure::ComparisonOptions statistics;
@@ -101,7 +115,7 @@ struct CompiledSide {
 };
 
 // Compares two compiles of programs that compute the same. Unlike compare_specs it reports how far
-// the results lie apart, and judges f16 and bf16 by the program in f32 (output_errors.h).
+// the results lie apart, and judges f16 and bf16 by the program in f32.
 // `converted`: the program with the conversions that B has and A has not.
 Result<ComparedPair> compare_compiles(const CompareContext& context,
                                       trial::CompileService& compiler, const CompiledSide& a,
@@ -138,5 +152,15 @@ struct StoredCode {
 };
 Result<StoredCode> stored_code(const std::filesystem::path& a, const std::filesystem::path& b,
                                const std::vector<std::string>& dispatches);
+
+// `wide`: results of the program computed in f32, or none. They are exact if they are given and A's
+// are f16 or bf16; else A's are. `converted`: results of A's code with the conversions that B has
+// and A has not, or none. A result beyond the tolerance of its type (program_outputs.h) is still
+// right if its error is at most twice that of `converted`: the conversions alone bring that much.
+// Input error: numbers or types of results differ.
+Result<OutputErrors> output_errors(const std::vector<problem::Array>& a,
+                                   const std::vector<problem::Array>& b,
+                                   const std::vector<problem::Array>& wide,
+                                   const std::vector<problem::Array>& converted);
 
 }  // namespace hone::tune

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/difference_form.h"
+#include "measure/array_difference.h"
 #include "measure/verification.h"
 #include "problem/npy.h"
 #include "provider/program_provider.h"

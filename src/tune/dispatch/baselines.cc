@@ -6,15 +6,15 @@
 #include "base/stopwatch.h"
 #include "measure/verification.h"
 #include "plan/policy.h"
+#include "trial/kernel_runner.h"
 #include "trial/protocols.h"
 #include "trial/records.h"
-#include "trial/rounds.h"
 
 namespace hone::tune {
 namespace {
 
 struct Entry {
-  measure::Baseline baseline;
+  measure::LibraryBaseline baseline;
   trial::RunnerKernel kernel;
   store::Id candidate = 0;
   std::string identity;
@@ -27,7 +27,7 @@ class Baselines {
       : context_(context), bench_(bench), runner_(context.runner) {}
 
   // `loaded` are the library's kernels in the runner's present process, its own choice first.
-  Result<std::string> measure(const std::vector<measure::Baseline>& loaded,
+  Result<std::string> measure(const std::vector<measure::LibraryBaseline>& loaded,
                               std::optional<store::Id> winner) {
     HONE_TRY(enter(loaded));
     if (entries_.empty() || known_) return std::string();
@@ -42,14 +42,14 @@ class Baselines {
   }
 
  private:
-  Status enter(const std::vector<measure::Baseline>& baselines) {
+  Status enter(const std::vector<measure::LibraryBaseline>& baselines) {
     return context_.store.transaction([&]() -> Status {
       for (std::size_t i = 0; i < baselines.size(); ++i) HONE_TRY(enter(baselines[i], i));
       return {};
     });
   }
 
-  Status enter(const measure::Baseline& baseline, std::size_t place) {
+  Status enter(const measure::LibraryBaseline& baseline, std::size_t place) {
     const trial::RunnerKernel kernel{{}, baseline.handle, context_.runner.generation()};
     Entry entry{baseline, kernel, 0, {}};
     store::CandidateRow candidate = bench_.candidate_row(std::string(store::kDefaultConfiguration));
@@ -199,7 +199,7 @@ Result<std::string> measure_baselines(Context& context, DispatchBench& bench,
     return context.state->deadline.has(plan::kLaunchesOfLibrary * bench.default_seconds());
   };
   if (!has_time()) return no_time;
-  HONE_ASSIGN(const trial::KernelResult<std::vector<measure::Baseline>> loaded,
+  HONE_ASSIGN(const trial::KernelResult<std::vector<measure::LibraryBaseline>> loaded,
               context.runner.ask(measure::jobs::kBaselines));
   if (!loaded) return loaded.error().message;
   const std::uint64_t generation = context.runner.generation();
@@ -208,9 +208,9 @@ Result<std::string> measure_baselines(Context& context, DispatchBench& bench,
     // Handles are invalid in a restarted runner.
     if (generation != context.runner.generation()) break;
     if (!has_time()) return no_time;
-    const auto last = std::find_if(first, loaded->end(), [first](const measure::Baseline& each) {
-      return each.provider != first->provider;
-    });
+    const auto last = std::find_if(
+        first, loaded->end(),
+        [first](const measure::LibraryBaseline& each) { return each.provider != first->provider; });
     HONE_ASSIGN(const std::string why, Baselines(context, bench).measure({first, last}, winner));
     if (!why.empty()) why_not += (why_not.empty() ? "" : "; ") + why;
     first = last;

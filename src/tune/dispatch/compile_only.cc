@@ -130,13 +130,13 @@ class CompileOnly {
 
   std::size_t compiling() const {
     return static_cast<std::size_t>(
-        std::ranges::count(trials_, trial::State::kCompiling, &trial::Trial::state));
+        std::ranges::count(trials_, trial::TrialState::kCompiling, &trial::Trial::state));
   }
 
   Status take(trial::TrialRunner& runner, std::size_t place) {
     const store::CandidateRow& row = rows_[place];
     const trial::Trial& trial = trials_[place];
-    if (trial.state == trial::State::kCompiling) {
+    if (trial.state == trial::TrialState::kCompiling) {
       ++result_.untried;
       return {};
     }
@@ -189,7 +189,7 @@ class CompileOnly {
          .tried = trials_.size() - compiling(),
          .planned = trials_.size(),
          .failed = static_cast<std::size_t>(
-             std::ranges::count(trials_, trial::State::kFailed, &trial::Trial::state)),
+             std::ranges::count(trials_, trial::TrialState::kFailed, &trial::Trial::state)),
          .seconds_left = std::max(0.0, seconds_left()) + std::max(0.0, share_.after)});
   }
 

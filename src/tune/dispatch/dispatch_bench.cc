@@ -64,7 +64,7 @@ Status DispatchBench::measure(const Trials& trials) {
     if (trial->is_done() || trial->is_pending()) continue;
     const bool is_leased = queue.leased_by_other.contains(trial->identity);
     HONE_TRY(trials_.recall(*trial));  // it may share the code of one just measured
-    if (is_leased && !trial->is_done()) trial->state = trial::State::kLeasedByOther;
+    if (is_leased && !trial->is_done()) trial->state = trial::TrialState::kLeasedByOther;
   }
   return {};
 }
@@ -99,7 +99,8 @@ Result<Trials> DispatchBench::next_group(Queue& queue) {
   const std::size_t most = std::clamp<std::size_t>(share, 1, plan::kMeasuredTogether);
   while (queue.next < queue.trials.size() && group.size() < most) {
     Trial& trial = *queue.trials[queue.next++];
-    if (trial.state != trial::State::kCompiled && trial.state != trial::State::kVerified) continue;
+    if (trial.state != trial::TrialState::kCompiled && trial.state != trial::TrialState::kVerified)
+      continue;
     if (!queue.begun.insert(trial.identity).second) continue;
     // Claims the code, not the configuration: another configuration may have given the same code
     // and been measured.
@@ -224,7 +225,7 @@ Status DispatchBench::take_measured(Lane& lane, const Kernels& kernels,
     if (mine) {
       trial->ratio = is_default ? 1.0 : trial::paired_ratio(*samples, baseline);
       if (!is_default) trial->noise = trial::ratio_noise(*samples, baseline);
-      if (trial->ratio) trial->state = trial::State::kMeasured;
+      if (trial->ratio) trial->state = trial::TrialState::kMeasured;
       HONE_TRY(trials_.record_samples(trial->identity, *samples, store::Phase::kSearch,
                                       trial->ratio, measured));
     }

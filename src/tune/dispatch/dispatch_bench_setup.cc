@@ -108,7 +108,7 @@ Result<std::deque<DispatchBench>> DispatchBench::unknown_of(
        dispatches.first(std::min(dispatches.size(), context.options.compile_ahead))) {
     HONE_ASSIGN(DispatchBench bench, open(context, *dispatch));
     HONE_TRY(bench.trials_.recall(bench.default_));
-    if (bench.default_.state == trial::State::kProposed &&
+    if (bench.default_.state == trial::TrialState::kProposed &&
         std::ranges::count(unknown, bench.key(), &DispatchBench::key) == 0)
       unknown.push_back(std::move(bench));
   }
@@ -180,7 +180,7 @@ Status DispatchBench::go_on_with_wrong_default() {
   default_.failure.reset();
   default_.ratio = 1.0;
   default_.timing = trial::timing_of(measured->handles.front().seconds);
-  default_.state = trial::State::kMeasured;
+  default_.state = trial::TrialState::kMeasured;
   return {};
 }
 
@@ -205,9 +205,9 @@ Status DispatchBench::time_default() {
   // An earlier run found it wrong. Its time in the program is still needed.
   if (default_.failure && default_.failure->kind == provider::FailureKind::kWrong) {
     default_.failure.reset();
-    default_.state = trial::State::kCompiled;
+    default_.state = trial::TrialState::kCompiled;
   }
-  const bool measured = default_.state == trial::State::kMeasured;
+  const bool measured = default_.state == trial::TrialState::kMeasured;
   if (!measured || !context_->state->peak) {
     const auto span = context_->spend(trial::Activity::kPrepare);
     lanes_.push_back({context_->runner_of(0), context_->options.place().address});

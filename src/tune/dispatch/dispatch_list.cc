@@ -111,7 +111,7 @@ Status read_result(Context& context, const Trial& trial, CheckedCandidate& check
         fmt::format("{}: {}", provider::name_of(trial.failure->kind), trial.failure->message);
     return {};
   }
-  if (trial.state != trial::State::kMeasured) {
+  if (trial.state != trial::TrialState::kMeasured) {
     checked.failure = "another tuner on the store is at it";
     return {};
   }

@@ -288,7 +288,7 @@ class DispatchTuner {
     }
     of.search->tell(proposal.configuration,
                     {trial.ratio, trial.failure ? cause_of(*trial.failure) : ""}, trial.noise);
-    if (trial.state != trial::State::kMeasured) {
+    if (trial.state != trial::TrialState::kMeasured) {
       ++failed_;
       if (trial.failure)
         of.failures.add(provider::name_of(trial.failure->kind), trial.failure->message);
@@ -376,7 +376,7 @@ class DispatchTuner {
     HONE_TRY(bench_.run(trials_of(shipping)));
     for (std::size_t i = 0; i < shipping.size(); ++i) {
       const Trial& trial = shipping[i].trial;
-      if (trial.state != trial::State::kMeasured ||
+      if (trial.state != trial::TrialState::kMeasured ||
           *trial.ratio > *tried_.at(searched[i]).trial.ratio * plan::kSameTimeRatio)
         continue;
       std::replace(finalists.begin(), finalists.end(), searched[i], trial.candidate);

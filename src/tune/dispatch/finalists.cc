@@ -10,8 +10,8 @@
 #include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "plan/policy.h"
+#include "trial/kernel_runner.h"
 #include "trial/protocols.h"
-#include "trial/rounds.h"
 
 namespace hone::tune {
 namespace {

@@ -7,8 +7,8 @@
 #include "measure/statistics.h"
 #include "plan/policy.h"
 #include "provider/resources.h"
+#include "trial/kernel_runner.h"
 #include "trial/protocols.h"
-#include "trial/rounds.h"
 #include "tune/services/given_arguments.h"
 
 namespace hone::tune {

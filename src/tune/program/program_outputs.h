@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "measure/difference_form.h"
+#include "measure/array_difference.h"
 #include "problem/dispatch.h"
 #include "problem/npy.h"
 #include "tune/program/output_moves.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "measure/noise.h"
+#include "measure/calibration.h"
 #include "trial/runner_service.h"
 #include "tune/services/context.h"
 

@@ -80,12 +80,6 @@ std::vector<MlirOperation> exports_in(const Ir& ir, MlirOperation operation) {
   return exports;
 }
 
-std::string executable_of(const Ir& ir, MlirOperation operation) {
-  while (operation && !ir.is(operation, "hal.executable"))
-    operation = ir.api().mlirOperationGetParentOperation(operation);
-  return !operation ? std::string() : ir.symbol(operation);
-}
-
 MlirOperation function_of(const Ir& ir, MlirOperation export_operation) {
   const std::string name = ir.symbol(export_operation);
   const MlirOperation variant = ir.api().mlirOperationGetParentOperation(export_operation);

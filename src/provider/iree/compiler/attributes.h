@@ -67,8 +67,6 @@ inline constexpr char kTunerAttributesFlag[] = "--iree-codegen-add-tuner-attribu
 
 // The hal.executable.export operations below `operation` (a module or an executable).
 std::vector<MlirOperation> exports_in(const Ir& ir, MlirOperation operation);
-// The symbol of the hal.executable around `operation`.
-std::string executable_of(const Ir& ir, MlirOperation operation);
 // The function that an export launches; a null handle when it is not there (already compiled).
 MlirOperation function_of(const Ir& ir, MlirOperation export_operation);
 

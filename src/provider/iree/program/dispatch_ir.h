@@ -8,6 +8,7 @@
 #include "problem/dispatch.h"
 #include "provider/iree/compiler/attributes.h"
 #include "provider/iree/compiler/compiler_session.h"
+#include "provider/iree/compiler/ir.h"
 
 namespace hone::iree {
 
@@ -49,5 +50,19 @@ Result<DispatchIr> read_dispatch(const CompilerSession& session, const std::stri
 // whose lowering_config distributes work (a CPU's), the last contraction with a lowering_config,
 // the last operation with one. A null handle if no operation has one.
 MlirOperation configured_root(const Ir& ir, MlirOperation function);
+
+// An operation that a configuration of the root affects. IREE configures it itself only if it
+// chooses the root's configuration; a given root configuration must come with those of these.
+struct FoundSurrounding {
+  MlirOperation operation;
+  problem::SurroundingOperation what;
+};
+
+// Finds the operations that are connected with `root` through tensors. Their order follows from the
+// IR alone: equal modules give equal lists. Loops are followed through the dimensions of shared
+// tensors, as in IREE's IterationDimTracker. Tensors without contents (tensor.empty) connect
+// nothing.
+std::vector<FoundSurrounding> find_surrounding(const Ir& ir, MlirOperation function,
+                                               MlirOperation root);
 
 }  // namespace hone::iree

@@ -3,10 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/json_fields.h"
+#include "provider/iree/compiler/compiler_session.h"
+
 namespace hone::iree {
+
 namespace {
+
+// Values of operand segment `index` of an operation with `operandSegmentSizes`; none where it has
+// no such segment.
+std::vector<MlirValue> operand_segment(const Ir& ir, MlirOperation operation, std::size_t index) {
+  const std::vector<int> sizes = ir.integers(ir.attribute(operation, "operandSegmentSizes"));
+  const std::vector<MlirValue> all = ir.operands(operation);
+  if (index >= sizes.size()) return {};
+  const auto begin = std::accumulate(sizes.begin(), sizes.begin() + static_cast<long>(index), 0L);
+  return {all.begin() + begin, all.begin() + begin + sizes[index]};
+}
 
 // The operands of one launch.
 struct LaunchOperands {
@@ -47,7 +63,7 @@ void add_arguments(const Ir& ir, const LaunchOperands& operands, std::vector<int
 
 // `function`: that launches it so often; empty for an initializer.
 void add_launch(const Sizes& sizes, const LaunchOperands& operands, const std::string& function,
-                const Count& count, Launches& launches) {
+                const CallCount& count, Launches& launches) {
   LaunchValues values;
   for (const MlirValue operand : operands.constants) {
     const auto value = sizes.integer(operand);
@@ -70,14 +86,6 @@ void add_launch(const Sizes& sizes, const LaunchOperands& operands, const std::s
 std::string entry_point(const Ir& ir, MlirAttribute symbol) {
   return fmt::format("{}::{}", to_view(ir.api().mlirSymbolRefAttrGetRootReference(symbol)),
                      ir.leaf_symbol(symbol));
-}
-
-std::vector<MlirValue> operand_segment(const Ir& ir, MlirOperation operation, std::size_t index) {
-  const std::vector<int> sizes = ir.integers(ir.attribute(operation, "operandSegmentSizes"));
-  const std::vector<MlirValue> all = ir.operands(operation);
-  if (index >= sizes.size()) return {};
-  const auto begin = std::accumulate(sizes.begin(), sizes.begin() + static_cast<long>(index), 0L);
-  return {all.begin() + begin, all.begin() + begin + sizes[index]};
 }
 
 std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& program,
@@ -110,6 +118,155 @@ std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& p
     });
   }
   return found;
+}
+
+namespace {
+
+// Functions that call themselves are followed so far.
+constexpr int kDeepestCall = 16;
+
+CallCount of_each(const CallCount& outer, const CallCount& inner) {
+  return {outer.times * inner.times, outer.varies || inner.varies};
+}
+
+}  // namespace
+
+CallCount& CallCount::operator+=(const CallCount& other) {
+  times += other.times;
+  varies = varies || other.varies;
+  return *this;
+}
+
+CallGraph::CallGraph(const Ir& ir, const OwnedModule& program) {
+  for (const MlirOperation function : ir.children(program.get(), "util.func")) {
+    Node& node = nodes_[ir.symbol(function)];
+    node.is_public = ir.string_value(ir.attribute(function, "sym_visibility")) != "private";
+    ir.walk(function, [&](MlirOperation operation) {
+      if (ir.is(operation, "util.global.store")) node.stores = true;
+      if (ir.is(operation, "util.call"))
+        node.calls[ir.leaf_symbol(ir.attribute(operation, "callee"))] +=
+            {1, ir.in_branch_or_loop(operation)};
+    });
+  }
+}
+
+void CallGraph::add_calls(const std::string& function, const CallCount& count, int depth,
+                          CountByFunction& counts) const {
+  const auto node = nodes_.find(function);
+  if (node == nodes_.end() || depth > kDeepestCall) return;
+  counts[function] += count;
+  for (const auto& [callee, calls] : node->second.calls)
+    add_calls(callee, of_each(count, calls), depth + 1, counts);
+}
+
+CountByFunction CallGraph::per_call(const CountByFunction& in_functions) const {
+  CountByFunction all;
+  for (const auto& [name, node] : nodes_) {
+    if (!node.is_public) continue;
+    CountByFunction calls;
+    add_calls(name, {1}, 0, calls);
+    for (const auto& [function, count] : in_functions)
+      if (const auto called = calls.find(function); called != calls.end())
+        all[name] += of_each(called->second, count);
+  }
+  return all;
+}
+
+bool CallGraph::keeps_state(const std::string& function) const {
+  CountByFunction calls;
+  add_calls(function, {1}, 0, calls);
+  for (const auto& [name, count] : calls)
+    if (nodes_.at(name).stores) return true;
+  return false;
+}
+
+namespace {
+
+// Operand segments and accesses of stream.cmd.dispatch as the compiler's StreamOps.td has them.
+constexpr std::size_t kConstants = 1, kLengths = 5;
+constexpr int kWrites = 2;
+
+std::vector<std::int64_t> numbers_of(const Ir& ir, const std::vector<MlirValue>& values) {
+  std::vector<std::int64_t> numbers;
+  for (const MlirValue value : values) numbers.push_back(ir.constant(value).value_or(-1));
+  return numbers;
+}
+
+// Reads the part of a launch that the export states for all launches. The export holds no code of
+// the compiler's.
+ExternLaunch exported(const Ir& ir, MlirOperation export_operation) {
+  ExternLaunch launch;
+  launch.function = ir.symbol(export_operation);
+  for (const MlirAttribute extent : ir.elements(ir.attribute(export_operation, "workgroup_size")))
+    launch.block.push_back(ir.integer_value(extent).value_or(-1));
+  const MlirOperation count = ir.find(export_operation, "hal.return");
+  if (count) launch.grid = numbers_of(ir, ir.operands(count));
+  return launch;
+}
+
+void read_launch(const Ir& ir, MlirOperation dispatch, ExternLaunch& launch) {
+  for (const MlirValue value : operand_segment(ir, dispatch, kConstants)) {
+    const auto constant = ir.constant(value);
+    if (!constant) {
+      launch.constants.clear();
+      break;
+    }
+    launch.constants.push_back(static_cast<std::uint32_t>(*constant));
+  }
+  launch.binding_bytes = numbers_of(ir, operand_segment(ir, dispatch, kLengths));
+  const auto accesses = ir.elements(ir.attribute(dispatch, "resource_accesses"));
+  for (std::size_t i = 0; i < accesses.size(); ++i)
+    if ((ir.integer_value(accesses[i]).value_or(0) & kWrites) != 0)
+      launch.written_bindings.push_back(static_cast<std::int64_t>(i));
+}
+
+constexpr auto kExternLaunchFields = [](auto& launch, auto&& field) {
+  field("function", launch.function);
+  field("grid", launch.grid);
+  field("block", launch.block);
+  field("constants", launch.constants);
+  field("binding_bytes", launch.binding_bytes);
+  field("written_bindings", launch.written_bindings);
+};
+
+}  // namespace
+
+Result<std::vector<ExternLaunch>> extern_launches(const Library& library, const std::string& path,
+                                                  std::string_view bytes,
+                                                  const std::vector<std::string>& flags) {
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, flags));
+  const Ir ir(session.api());
+  Invocation invocation(session);
+  if (!invocation.parse(path, bytes) || !invocation.run(kStart, kExecutableSources))
+    return input_error("IREE cannot compile '{}':\n{}", path, invocation.diagnostics());
+  const OwnedModule module = invocation.take_module();
+  std::map<std::string, ExternLaunch> exports;  // by executable and export
+  for (const MlirOperation executable : ir.children(module.get(), "hal.executable"))
+    ir.walk(executable, [&](MlirOperation operation) {
+      if (!ir.is(operation, "hal.executable.variant") || !ir.attribute(operation, "objects"))
+        return;
+      for (const MlirOperation each : ir.children(operation, "hal.executable.export"))
+        exports[ir.symbol(executable) + "::" + ir.symbol(each)] = exported(ir, each);
+    });
+  std::vector<ExternLaunch> launches;
+  ir.walk(module.get(), [&](MlirOperation operation) {
+    if (!ir.is(operation, "stream.cmd.dispatch")) return;
+    for (const MlirAttribute entry : ir.elements(ir.attribute(operation, "entry_points"))) {
+      const auto found = exports.find(entry_point(ir, entry));
+      if (found == exports.end()) continue;
+      launches.push_back(found->second);
+      read_launch(ir, operation, launches.back());
+    }
+  });
+  return launches;
+}
+
+void to_json(nlohmann::json& json, const ExternLaunch& launch) {
+  write_fields(json, launch, kExternLaunchFields);
+}
+
+void from_json(const nlohmann::json& json, ExternLaunch& launch) {
+  read_fields(json, launch, kExternLaunchFields);
 }
 
 }  // namespace hone::iree

@@ -1,16 +1,56 @@
-// How a program launches its kernels.
+// Launches of a program's kernels: how often, with which values, and those of external kernels.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "provider/iree/compiler/ir.h"
+#include "provider/iree/compiler/library.h"
 #include "provider/iree/compiler/sizes.h"
-#include "provider/iree/program/call_graph.h"
 
 namespace hone::iree {
+
+struct CallCount {
+  int times = 0;        // each place in the program once
+  bool varies = false;  // a branch or a loop decides it
+
+  CallCount& operator+=(const CallCount& other);
+  bool operator==(const CallCount&) const = default;
+};
+
+// Counts by a function's symbol.
+using CountByFunction = std::map<std::string, CallCount>;
+
+// The call graph of a program's functions, and the total effect of one call from outside. Use from
+// one thread.
+class CallGraph {
+ public:
+  // Reads util.call and util.global.store of a program at executable-sources.
+  CallGraph(const Ir& ir, const OwnedModule& program);
+
+  // Total count of one call of each public function, from the counts inside each function.
+  // Functions with count 0 are omitted.
+  CountByFunction per_call(const CountByFunction& in_functions) const;
+  // Whether a call of the function changes state for the next one: it, or a function that it calls,
+  // stores to a global.
+  bool keeps_state(const std::string& function) const;
+
+ private:
+  struct Node {
+    bool is_public = false, stores = false;
+    CountByFunction calls;
+  };
+  // Adds how often a call of `function` calls each one, itself included.
+  void add_calls(const std::string& function, const CallCount& count, int depth,
+                 CountByFunction& counts) const;
+
+  std::map<std::string, Node> nodes_;
+};
 
 // The values that a program passes to a kernel launch beside its buffers.
 struct LaunchValues {
@@ -34,10 +74,6 @@ struct Launches {
   std::vector<int> arguments;
 };
 
-// Values of operand segment `index` of an operation with `operandSegmentSizes`; none where it has
-// no such segment.
-std::vector<MlirValue> operand_segment(const Ir& ir, MlirOperation operation, std::size_t index);
-
 // "executable::export" of a reference to an export.
 std::string entry_point(const Ir& ir, MlirAttribute symbol);
 
@@ -45,5 +81,28 @@ std::string entry_point(const Ir& ir, MlirAttribute symbol);
 // hal.command_buffer.dispatch (benchmark files). `sizes`: known integers of the program.
 std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& program,
                                               const Sizes& sizes);
+
+// Launch of an external kernel (hal.dispatch.extern) in a compiled program, read back from the
+// compiler's IR.
+struct ExternLaunch {
+  std::string function;
+  std::vector<std::int64_t> grid, block;  // three extents each
+  std::vector<std::uint32_t> constants;   // 32-bit words, behind the bindings
+  std::vector<std::int64_t> binding_bytes;
+  std::vector<std::int64_t> written_bindings;  // their positions
+
+  bool operator==(const ExternLaunch&) const = default;
+};
+
+// Reads the launches of a program compiled up to executable-sources, in its order. An extent or
+// byte count that is known only at run time is -1. Such a value among the constants makes the
+// launch's constants empty. Input error with the compiler's words if it does not accept program or
+// flags.
+Result<std::vector<ExternLaunch>> extern_launches(const Library& library, const std::string& path,
+                                                  std::string_view bytes,
+                                                  const std::vector<std::string>& flags);
+
+void to_json(nlohmann::json& json, const ExternLaunch& launch);
+void from_json(const nlohmann::json& json, ExternLaunch& launch);
 
 }  // namespace hone::iree

@@ -9,11 +9,10 @@
 #include "provider/iree/gpu/constraint_reader.h"
 #include "provider/iree/gpu/executable.h"
 #include "provider/iree/gpu/stated_additions.h"
+#include "provider/iree/program/derived_modules.h"
 #include "provider/iree/program/dispatch_ir.h"
 #include "provider/iree/program/program.h"
 #include "provider/iree/program/root_operation.h"
-#include "provider/iree/program/stand_alone.h"
-#include "provider/iree/program/surrounding_operations.h"
 #include "provider/resources.h"
 
 namespace hone::iree {

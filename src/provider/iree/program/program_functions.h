@@ -1,12 +1,15 @@
-// Functions of a program that can be called from outside, with their arguments and results.
+// Functions of a program that can be called from outside, with their arguments and results, and the
+// parameters that the program takes from files.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "problem/dispatch.h"
+#include "problem/types.h"
 #include "provider/iree/compiler/ir.h"
 
 namespace hone::iree {
@@ -42,5 +45,20 @@ ConsumedArguments consumed_arguments(const Ir& ir, const OwnedModule& program,
 // "!torch.vtensor<[1,?,64],si64>" as "1x?x64xi64": integers lose their sign. Nothing for other
 // text.
 std::optional<problem::TensorType> torch_type(std::string_view text);
+
+// A parameter that a program takes from a file: weights that are no part of it.
+struct ProgramParameter {
+  std::string scope;  // which of the files; empty: the one without scope
+  std::string key;    // its name there
+  problem::TensorType type;
+
+  bool operator==(const ProgramParameter&) const = default;
+};
+
+// Lists the parameters that the program's text or bytecode names, each once, in the order of the
+// text. The compiler prints them, and keeps them in bytecode, as
+//   #flow.parameter.named<"model"::"weight"> : tensor<4x8xf32>
+// (#stream.parameter.named too). A parameter of a type that hone does not know is omitted.
+std::vector<ProgramParameter> parameters_in(std::string_view program);
 
 }  // namespace hone::iree

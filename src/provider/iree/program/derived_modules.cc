@@ -1,11 +1,75 @@
-#include "provider/iree/program/extract_root.h"
+#include "provider/iree/program/derived_modules.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
+#include "provider/iree/compiler/attributes.h"
+#include "provider/iree/compiler/compiler_session.h"
+#include "provider/iree/compiler/ir.h"
 #include "provider/iree/program/dispatch_ir.h"
 #include "provider/iree/program/root_operation.h"
 
 namespace hone::iree {
+
+namespace {
+
+constexpr std::string_view kMeasuredWorkload = "measured_workload",
+                           kMeasuredConstants = "measured_constants";
+
+bool is_device(const Ir& ir, MlirOperation operation) {
+  return ir.is(operation, "util.global") &&
+         ir.text(ir.attribute(operation, "type")) == "!hal.device";
+}
+
+}  // namespace
+
+std::string stand_alone_text(const Ir& ir, const OwnedModule& program,
+                             const std::string& executable) {
+  const OwnedModule copy = program.clone();
+  for (const MlirOperation operation : ir.children(copy.get())) {
+    if (ir.is(operation, "hal.executable") && ir.symbol(operation) == executable)
+      ir.set_attribute(operation, "sym_visibility", std::string("\"public\""));
+    else if (!is_device(ir, operation))
+      ir.api().mlirOperationDestroy(operation);
+  }
+  return ir.text(copy.get());
+}
+
+std::string with_launch_values(const Ir& ir, const OwnedModule& dispatch,
+                               const LaunchValues& values) {
+  const OwnedModule copy = dispatch.clone();
+  const auto set = [&](MlirOperation operation, std::string_view name, const auto& numbers) {
+    if (!numbers.empty())
+      ir.set_attribute(operation, name, fmt::format("array<i64: {}>", fmt::join(numbers, ", ")));
+  };
+  for (const MlirOperation each : exports_in(ir, copy.get())) {
+    set(each, kMeasuredWorkload, values.workload);
+    set(each, kMeasuredConstants, values.constants);
+  }
+  return ir.text(copy.get());
+}
+
+LaunchValues launch_values(const Ir& ir, MlirOperation export_operation) {
+  LaunchValues values{ir.long_integers(ir.attribute(export_operation, kMeasuredWorkload)), {}};
+  for (const std::int64_t word :
+       ir.long_integers(ir.attribute(export_operation, kMeasuredConstants)))
+    values.constants.push_back(static_cast<std::uint32_t>(word));
+  return values;
+}
+
+void remove_configurations(const Ir& ir, const OwnedModule& module) {
+  std::vector<MlirOperation> computed;
+  ir.walk(module.get(), [&](MlirOperation operation) {
+    for (const char* name : {"lowering_config", "translation_info", "root_op"})
+      if (ir.attribute(operation, name)) ir.remove_attribute(operation, name);
+    if (ir.is(operation, "iree_codegen.dispatch_config")) computed.push_back(operation);
+  });
+  for (const MlirOperation operation : computed) ir.api().mlirOperationDestroy(operation);
+}
+
 namespace {
 
 // Moves the root operation into a function around it. The compiler parses the function with a
@@ -163,6 +227,93 @@ Result<std::string> extract_root(const Library& library, const std::string& name
   HONE_ASSIGN(const DispatchIr dispatch, read_dispatch(session, name, source));
   if (!dispatch.root) return input_error("'{}' has no root operation", name);
   return Extraction(session, dispatch).run(name);
+}
+
+namespace {
+
+// Widens the types of the buffers that programs from PyTorch and ONNX take and return. IREE 3.13
+// keeps them narrow when it promotes the rest, so the program could not be called.
+void widen_buffers(const Ir& ir, const OwnedModule& module) {
+  ir.walk(module.get(), [&](MlirOperation operation) {
+    if (ir.is(operation, "hal.tensor.import"))
+      ir.set_attribute(operation, "target_encoding", ir.type_text(ir.results(operation).front()));
+    else if (ir.is(operation, "hal.tensor.export"))
+      ir.set_attribute(operation, "source_encoding", ir.type_text(ir.operands(operation).front()));
+  });
+}
+
+constexpr std::string_view kOfType = " : ";
+
+std::string_view before(std::string_view text, std::string_view end) {
+  return text.substr(0, text.find(end));
+}
+
+std::string_view behind_last(std::string_view text, std::string_view begin) {
+  const auto at = text.rfind(begin);
+  return at == std::string_view::npos ? "" : text.substr(at + begin.size());
+}
+
+// "@name" of "... @name : type ..."; empty where there is none.
+std::string_view symbol_in(std::string_view line) {
+  const auto at = line.find('@');
+  return at == std::string_view::npos ? "" : before(line.substr(at), kOfType);
+}
+
+}  // namespace
+
+std::string widen_behind_loads(std::string_view module) {
+  std::map<std::string_view, std::string_view> narrow;  // type, by symbol
+  std::string text;
+  int loads = 0;
+  while (!module.empty()) {
+    const std::string_view line = before(module, "\n");
+    module.remove_prefix(std::min(module.size(), line.size() + 1));
+    const auto parameter = line.find(" = #stream.parameter.named<");
+    const std::string_view symbol = symbol_in(line);
+    if (line.find("util.global ") != std::string_view::npos &&
+        parameter != std::string_view::npos && line.find(kOfType) < parameter) {
+      // util.global private @w : tensor<4xf32> = #stream.parameter.named<...> : tensor<4xf16>
+      narrow[symbol] = behind_last(line, kOfType);
+      text += before(line, kOfType);
+      text += line.substr(parameter);
+    } else if (const auto known = narrow.find(symbol);
+               known != narrow.end() && line.find("util.global.load ") != std::string_view::npos) {
+      // %w = util.global.load @w : tensor<4xf32>
+      const std::string loaded = fmt::format("%narrow_parameter_{}", loads++);
+      const std::string_view operation = behind_last(before(line, kOfType), " = ");
+      text += fmt::format("{} = {} : {}\n{} = arith.extf {} : {} to {}", loaded, operation,
+                          known->second, before(line, " = "), loaded, known->second,
+                          behind_last(line, kOfType));
+    } else {
+      text += line;
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+Result<std::string> compile_program_in_f32(const Library& library, const std::string& path,
+                                           std::string_view bytes,
+                                           const std::vector<std::string>& flags) {
+  std::vector<std::string> all = flags;
+  all.emplace_back("--iree-input-promote-f16-to-f32");
+  all.emplace_back("--iree-input-promote-bf16-to-f32");
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all, Threads::kAll));
+  const auto refused = [&](const Invocation& invocation) {
+    return input_error("IREE cannot compile '{}' in f32:\n{}", path, invocation.diagnostics());
+  };
+  const Ir ir(session.api());
+  Invocation input(session);
+  if (!input.parse(path, bytes) || !input.run(kStart, kInput)) return refused(input);
+  OwnedModule module = input.take_module();
+  widen_buffers(ir, module);
+  // Large constants are part of the text: it is made only where it is needed.
+  Invocation compile(session);
+  const bool has_parameters = bytes.find("parameter.named<") != std::string_view::npos;
+  const bool taken = has_parameters ? compile.parse(path, widen_behind_loads(ir.text(module.get())))
+                                    : compile.import(std::move(module));
+  if (!taken || !compile.run(kInput, kEnd)) return refused(compile);
+  return compile.vm_bytecode();
 }
 
 }  // namespace hone::iree
