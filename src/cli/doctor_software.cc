@@ -42,8 +42,8 @@ bool is_set(const char* name) {
 
 void check_iree(const std::string& given, std::vector<Finding>& findings) {
   const Result<iree::Installation> installation = iree::find_installation(given);
-  const auto library =
-      installation ? iree::Library::open(*installation) : tl::unexpected(installation.error());
+  const auto library = installation ? iree::CompilerLibrary::open(*installation)
+                                    : tl::unexpected(installation.error());
   if (!library) {
     findings.push_back(from_error("compiler", "IREE compiler", Health::kMissing, library.error(),
                                   is_set("HONE_IREE") ? "unset HONE_IREE, or let it name IREE"

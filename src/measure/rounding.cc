@@ -374,7 +374,7 @@ class Analysis {
   }
 
   Estimate apply(const problem::ScalarFacts& facts) {
-    const problem::FunctionFacts& function = facts.function;
+    const problem::CurveFacts& function = facts.function;
     const Estimate& x = operand(0);
     if (function.needs_positive && x.low <= 0) {
       demand(0, false);

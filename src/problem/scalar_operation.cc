@@ -36,7 +36,7 @@ double of(X x) {
 }
 
 // Row of a function of one operand.
-constexpr ScalarFacts function(std::string_view name, double (*value)(X), FunctionFacts facts,
+constexpr ScalarFacts function(std::string_view name, double (*value)(X), CurveFacts facts,
                                int gpu_instructions = 1) {
   return {.name = name,
           .kind = kFunction,

@@ -61,7 +61,7 @@ inline constexpr double kFunctionRoundings = 4;
 inline constexpr double kHardFunctionRoundings = 8;
 
 // Function of one operand, as far as verification estimates it.
-struct FunctionFacts {
+struct CurveFacts {
   Curve curve = Curve::kUnknown;
   double roundings = 0;
   bool needs_positive = false;
@@ -75,7 +75,7 @@ struct ScalarFacts {
   // Result for the operands as real numbers, unrounded. Null: it depends on their types or is not
   // known (measure::stated_value).
   double (*value)(const double* operands) = nullptr;
-  FunctionFacts function = {};
+  CurveFacts function = {};
   // A polynomial of the operand has the same degree and size behind it (measure/input_plan.cc).
   bool keeps_polynomial = false;
   bool zero_of_zero = false;  // 0 if the first operand is 0

@@ -247,7 +247,7 @@ std::vector<std::string> extent_names_of(NamedOperationKind kind) {
 
 namespace {
 
-using provider::Place;
+using provider::YamlPlace;
 
 // Returns the texts of a scalar or of a list of scalars.
 Result<std::vector<std::string>> texts_of(const std::string& path, std::string_view key,
@@ -255,10 +255,10 @@ Result<std::vector<std::string>> texts_of(const std::string& path, std::string_v
   std::vector<std::string> texts;
   if (node.IsScalar()) return std::vector{node.Scalar()};
   if (!node.IsSequence() || node.size() == 0)
-    return Place(path, node).error("'{}' has to be a value or a list of them", key);
+    return YamlPlace(path, node).error("'{}' has to be a value or a list of them", key);
   for (const YAML::Node& each : node) {
     if (!each.IsScalar())
-      return Place(path, each).error("'{}' has to be a value or a list of them", key);
+      return YamlPlace(path, each).error("'{}' has to be a value or a list of them", key);
     texts.push_back(each.Scalar());
   }
   return texts;
@@ -297,14 +297,14 @@ Result<std::vector<NamedOperation>> read_sweep(const std::string& path, const YA
   Sweep sweep;
   for (const auto& each : node) {
     const YAML::Node& key = each.first;
-    if (!key.IsScalar()) return Place(path, key).error("a key has to be a word");
+    if (!key.IsScalar()) return YamlPlace(path, key).error("a key has to be a word");
     Status read = check_key(key.Scalar());
     if (read) read = read_key(path, key.Scalar(), each.second, sweep);
-    if (!read) return Place(path, key).error("{}", read.error().message);
+    if (!read) return YamlPlace(path, key).error("{}", read.error().message);
   }
-  if (sweep.kinds.empty()) return Place(path, node).error("an entry has to say its kind");
+  if (sweep.kinds.empty()) return YamlPlace(path, node).error("an entry has to say its kind");
   auto operations = chosen_operations(sweep);
-  if (!operations) return Place(path, node).error("{}", operations.error().message);
+  if (!operations) return YamlPlace(path, node).error("{}", operations.error().message);
   return operations;
 }
 
@@ -312,9 +312,10 @@ Result<std::vector<NamedOperation>> read_operations_of(const std::string& path,
                                                        const YAML::Node& node) {
   if (node.IsMap()) return read_sweep(path, node);
   if (!node.IsScalar())
-    return Place(path, node).error("an entry has to be an operation's name or a map with its kind");
+    return YamlPlace(path, node)
+        .error("an entry has to be an operation's name or a map with its kind");
   auto operation = parse_operation(node.Scalar());
-  if (!operation) return Place(path, node).error("{}", operation.error().message);
+  if (!operation) return YamlPlace(path, node).error("{}", operation.error().message);
   return std::vector{*operation};
 }
 
@@ -324,7 +325,7 @@ Result<std::vector<NamedOperation>> read_document(const std::string& path,
   if (document.IsMap()) {
     for (const auto& each : document)
       if (!each.first.IsScalar() || each.first.Scalar() != "operations")
-        return Place(path, each.first).error("the only key of a workload is 'operations'");
+        return YamlPlace(path, each.first).error("the only key of a workload is 'operations'");
     list.reset(document["operations"]);
   }
   if (!list.IsSequence() || list.size() == 0)
@@ -384,7 +385,7 @@ Result<std::vector<NamedOperation>> read_workload(const std::string& path) {
   try {
     return read_document(path, YAML::Load(text));
   } catch (const YAML::Exception& error) {
-    return Place(path, error.mark.line + 1).error("no YAML: {}", error.msg);
+    return YamlPlace(path, error.mark.line + 1).error("no YAML: {}", error.msg);
   }
 }
 

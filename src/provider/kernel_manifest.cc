@@ -210,7 +210,7 @@ Status ManifestReader::check_defaults() const {
 Result<space::Space> manifest_space(const KernelManifest& manifest, space::Names names,
                                     const std::function<bool(const std::string&)>& is_knob,
                                     const std::string& what) {
-  const auto at = [&](int line) { return Place(manifest.manifest, line); };
+  const auto at = [&](int line) { return YamlPlace(manifest.manifest, line); };
   space::SpaceBuilder builder;
   space::Configuration defaults;
   for (const KernelManifest::Knob& knob : manifest.knobs) {

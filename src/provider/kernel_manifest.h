@@ -51,8 +51,8 @@ class ManifestReader {
   // Reads into `manifest`, whose path is set, and which must outlive the reader.
   explicit ManifestReader(KernelManifest& manifest) : common_(&manifest) {}
 
-  Place at(const YAML::Node& node) const { return {common_->manifest, node}; }
-  Place at(int line) const { return {common_->manifest, line}; }
+  YamlPlace at(const YAML::Node& node) const { return {common_->manifest, node}; }
+  YamlPlace at(int line) const { return {common_->manifest, line}; }
 
   // Calls `read` for each key of the file. Errors: text that is no YAML or no mapping, a repeated
   // key, a missing key of `needed`, and a key that is not in `keys`.

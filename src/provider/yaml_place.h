@@ -10,10 +10,11 @@
 
 namespace hone::provider {
 
-class Place {
+class YamlPlace {
  public:
-  Place(std::string_view path, const YAML::Node& node) : path_(path), line_(node.Mark().line + 1) {}
-  Place(std::string_view path, int line) : path_(path), line_(line) {}
+  YamlPlace(std::string_view path, const YAML::Node& node)
+      : path_(path), line_(node.Mark().line + 1) {}
+  YamlPlace(std::string_view path, int line) : path_(path), line_(line) {}
 
   // Makes an input error "gemms.yaml:12: ...".
   template <class... Arguments>

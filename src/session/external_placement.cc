@@ -89,7 +89,7 @@ Status check_behind(const external::ExternalKernel& kernel,
   for (const auto& each : *kernel.behind) wanted.push_back(each.text);
   if (wanted == computed) return {};
   if (wanted.empty()) return input_error("{}, and the kernel nothing", said);
-  return provider::Place(kernel.manifest, kernel.behind->front().line)
+  return provider::YamlPlace(kernel.manifest, kernel.behind->front().line)
       .error("{}, and the kernel [{}]", said, fmt::join(wanted, ", "));
 }
 

@@ -58,18 +58,18 @@ std::string uri_of(const std::filesystem::path& path, Database::Access access) {
 
 static_assert(std::endian::native == std::endian::little, "samples are stored little endian");
 
-Statement::~Statement() {
+SqlStatement::~SqlStatement() {
   sqlite3_finalize(statement_);
 }
 
-Result<bool> Statement::step() {
+Result<bool> SqlStatement::step() {
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
   return tl::unexpected(database_->error(code));
 }
 
-Status Statement::finish() {
+Status SqlStatement::finish() {
   while (true) {
     HONE_ASSIGN(const bool row, step());
     if (!row) return {};
@@ -78,51 +78,51 @@ Status Statement::finish() {
 
 // Binding fails only for a wrong index or want of memory. An unbound value is NULL, which the
 // tables' NOT NULL rejects.
-void Statement::bind(int index, std::nullopt_t) {
+void SqlStatement::bind(int index, std::nullopt_t) {
   sqlite3_bind_null(statement_, index);
 }
-void Statement::bind(int index, std::int64_t value) {
+void SqlStatement::bind(int index, std::int64_t value) {
   sqlite3_bind_int64(statement_, index, value);
 }
-void Statement::bind(int index, double value) {
+void SqlStatement::bind(int index, double value) {
   sqlite3_bind_double(statement_, index, value);
 }
-void Statement::bind(int index, std::string_view value) {
+void SqlStatement::bind(int index, std::string_view value) {
   // An empty view may have no address, which SQLite would take for NULL.
   const char* text = value.data() == nullptr ? "" : value.data();
   sqlite3_bind_text64(statement_, index, text, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
-void Statement::bind(int index, Bytes value) {
+void SqlStatement::bind(int index, Bytes value) {
   const char* bytes = value.view.data() == nullptr ? "" : value.view.data();
   sqlite3_bind_blob64(statement_, index, bytes, value.view.size(), SQLITE_TRANSIENT);
 }
-void Statement::bind(int index, const std::vector<double>& value) {
+void SqlStatement::bind(int index, const std::vector<double>& value) {
   bind(index, Bytes{{reinterpret_cast<const char*>(value.data()), value.size() * sizeof(double)}});
 }
 
-bool Statement::is_null(int column) const {
+bool SqlStatement::is_null(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
-Status Statement::read_column(int column, std::int64_t& value) const {
+Status SqlStatement::read_column(int column, std::int64_t& value) const {
   value = sqlite3_column_int64(statement_, column);
   return {};
 }
-Status Statement::read_column(int column, double& value) const {
+Status SqlStatement::read_column(int column, double& value) const {
   value = sqlite3_column_double(statement_, column);
   return {};
 }
-Status Statement::read_column(int column, bool& value) const {
+Status SqlStatement::read_column(int column, bool& value) const {
   value = sqlite3_column_int64(statement_, column) != 0;
   return {};
 }
-Status Statement::read_column(int column, std::string& value) const {
+Status SqlStatement::read_column(int column, std::string& value) const {
   const void* bytes = sqlite3_column_blob(statement_, column);
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
   value.clear();
   if (bytes != nullptr) value.assign(static_cast<const char*>(bytes), size);
   return {};
 }
-Status Statement::read_column(int column, std::vector<double>& value) const {
+Status SqlStatement::read_column(int column, std::vector<double>& value) const {
   const void* bytes = sqlite3_column_blob(statement_, column);
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
   value.resize(size / sizeof(double));
@@ -155,12 +155,12 @@ bool Database::is_read_only() const {
   return sqlite3_db_readonly(handle_, "main") == 1;
 }
 
-Result<Statement> Database::prepare(std::string_view sql) {
+Result<SqlStatement> Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   const int code =
       sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
   if (code != SQLITE_OK) return tl::unexpected(error(code));
-  return Statement(*this, statement);
+  return SqlStatement(*this, statement);
 }
 
 Status Database::script(const char* sql) {

@@ -36,12 +36,12 @@ struct Bytes {
 };
 
 // A prepared statement with its values bound: step through its rows and read them.
-class Statement {
+class SqlStatement {
  public:
-  Statement(Statement&& other) noexcept
+  SqlStatement(SqlStatement&& other) noexcept
       : database_(other.database_), statement_(std::exchange(other.statement_, nullptr)) {}
-  Statement& operator=(Statement&&) = delete;
-  ~Statement();
+  SqlStatement& operator=(SqlStatement&&) = delete;
+  ~SqlStatement();
 
   // True at a row, false behind the last one.
   Result<bool> step();
@@ -66,7 +66,7 @@ class Statement {
 
  private:
   friend class Database;
-  Statement(Database& database, sqlite3_stmt* statement)
+  SqlStatement(Database& database, sqlite3_stmt* statement)
       : database_(&database), statement_(statement) {}
 
   void bind(int index, std::nullopt_t);
@@ -131,8 +131,8 @@ class Database {
 
   // `sql` is one statement with a '?' for each argument.
   template <class... Arguments>
-  Result<Statement> query(std::string_view sql, const Arguments&... arguments) {
-    HONE_ASSIGN(Statement statement, prepare(sql));
+  Result<SqlStatement> query(std::string_view sql, const Arguments&... arguments) {
+    HONE_ASSIGN(SqlStatement statement, prepare(sql));
     int index = 0;
     (statement.bind(++index, arguments), ...);
     return statement;
@@ -140,14 +140,14 @@ class Database {
 
   template <class... Arguments>
   Status execute(std::string_view sql, const Arguments&... arguments) {
-    HONE_ASSIGN(Statement statement, query(sql, arguments...));
+    HONE_ASSIGN(SqlStatement statement, query(sql, arguments...));
     return statement.finish();
   }
 
-  // Calls `visit` with each row, as Statement::read() reads it, until it returns an error.
+  // Calls `visit` with each row, as SqlStatement::read() reads it, until it returns an error.
   template <class Row, class Visit, class... Arguments>
   Status each(std::string_view sql, Visit&& visit, const Arguments&... arguments) {
-    HONE_ASSIGN(Statement statement, query(sql, arguments...));
+    HONE_ASSIGN(SqlStatement statement, query(sql, arguments...));
     while (true) {
       HONE_ASSIGN(const bool found, statement.step());
       if (!found) return {};
@@ -171,7 +171,7 @@ class Database {
   // The first row, or none where there is no row.
   template <class Row, class... Arguments>
   Result<std::optional<Row>> find(std::string_view sql, const Arguments&... arguments) {
-    HONE_ASSIGN(Statement statement, query(sql, arguments...));
+    HONE_ASSIGN(SqlStatement statement, query(sql, arguments...));
     HONE_ASSIGN(const bool found, statement.step());
     std::optional<Row> row;
     if (found) HONE_TRY(statement.read(row.emplace()));
@@ -201,10 +201,10 @@ class Database {
 
  private:
   friend class Transaction;
-  friend class Statement;
+  friend class SqlStatement;
   Database(std::filesystem::path path, std::string uri, sqlite3* handle)
       : path_(std::move(path)), uri_(std::move(uri)), handle_(handle) {}
-  Result<Statement> prepare(std::string_view sql);
+  Result<SqlStatement> prepare(std::string_view sql);
 
   std::filesystem::path path_;
   std::string uri_;

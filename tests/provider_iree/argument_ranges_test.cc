@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 // "input: least..most" or "input: why hone cannot tell".
 std::vector<std::string> ranges(const std::string& program,
                                 const std::vector<std::string>& inputs) {
-  const Library library = compiler();
+  const CompilerLibrary library = compiler();
   const auto session = CompilerSession::create(library, host_cpu_flags());
   Invocation invocation(*session);
   if (!invocation.parse("p.mlir", program) || !invocation.run(kStart, kInput))

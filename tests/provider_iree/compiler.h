@@ -14,11 +14,11 @@
 namespace hone::iree {
 
 // HONE_IREE, or .venv in the source folder.
-inline Library compiler() {
+inline CompilerLibrary compiler() {
   const bool named = std::getenv("HONE_IREE") != nullptr;
   const auto installation = find_installation(named ? "" : HONE_SOURCE_DIR "/.venv");
   if (!installation) throw std::runtime_error(installation.error().message);
-  const auto library = Library::open(*installation);
+  const auto library = CompilerLibrary::open(*installation);
   if (!library) throw std::runtime_error(library.error().message);
   return *library;
 }

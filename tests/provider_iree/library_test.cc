@@ -69,31 +69,31 @@ TEST(FindInstallation, TakesAnEnvironmentASitePackagesFolderOrTheLibraryItself) 
   }
 }
 
-TEST(Library, SaysWhatIsWrongWithAFileThatIsNoLibrary) {
+TEST(CompilerLibrary, SaysWhatIsWrongWithAFileThatIsNoLibrary) {
   const auto folder = TemporaryFolder::create("hone-test-");
   ASSERT_TRUE(folder);
   const auto found = find_installation(fake_environment(*folder, "3.13.0"));
   ASSERT_TRUE(found);
-  const auto library = Library::open(*found);
+  const auto library = CompilerLibrary::open(*found);
   ASSERT_FALSE(library);
   EXPECT_EQ(library.error().kind, ErrorKind::kEnvironment);
   EXPECT_THAT(library.error().message, HasSubstr("cannot open"));
 }
 
-TEST(Library, NamesTheCompiler) {
+TEST(CompilerLibrary, NamesTheCompiler) {
   EXPECT_THAT(compiler().revision(), HasSubstr(compiler().installation().version));
 }
 
 // A process that forks keeps to one thread, and a spec is read by one: with several the compiler of
 // IREE 3.13 waits for itself.
 TEST(CompilerSession, HasThreadsWhereTheyAreAllowedAndNoSpecIsRead) {
-  const auto threads_of = [](const Library& library, const std::vector<std::string>& flags,
+  const auto threads_of = [](const CompilerLibrary& library, const std::vector<std::string>& flags,
                              Threads threads) {
     const auto session = CompilerSession::create(library, flags, threads);
     EXPECT_TRUE(session) << session.error().message;
     return library.api().mlirContextGetNumThreads(session->context());
   };
-  Library allowed = compiler();
+  CompilerLibrary allowed = compiler();
   allowed.allow_threads();
   const std::vector<std::string> plain = host_cpu_flags();
   EXPECT_EQ(threads_of(compiler(), plain, Threads::kAll), 1u);

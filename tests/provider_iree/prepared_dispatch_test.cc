@@ -236,7 +236,7 @@ TEST(InProcessLinker, IsInEffect) {
 
 TEST(InProcessLinker, LinksWhatTheProgramOfItsOwnLinks) {
   const problem::Dispatch dispatch = matmul_512();
-  const Library library = compiler();
+  const CompilerLibrary library = compiler();
   // A name that hone does not take for IREE's linker, so that a process of its own runs.
   const auto folder = TemporaryFolder::create("hone-test-");
   ASSERT_TRUE(folder);

@@ -73,7 +73,7 @@ std::string configured_by(const std::string& spec_text,
 // Whether IREE's runtime says so.
 bool gives(const std::string& module, const std::string& function, const std::string& input,
            const std::string& expected) {
-  const Library library = compiler();
+  const CompilerLibrary library = compiler();
   const auto folder = TemporaryFolder::create("hone-test-");
   const std::string path = (folder->path() / "m.vmfb").string();
   EXPECT_TRUE(write_file_atomically(path, module));
@@ -95,7 +95,7 @@ TEST(ConfiguredDispatches, ShowsThatASpecMatchedNothing) {
 }
 
 TEST(CanonicalAttribute, IsTheSameForTheSameAttribute) {
-  const Library library = compiler();
+  const CompilerLibrary library = compiler();
   EXPECT_EQ(canonical_attribute(library,
                                 "#iree_cpu.lowering_config<vector_reduction=[0,0,4], "
                                 "distribution=[64,64,0]>")
@@ -107,7 +107,7 @@ TEST(CanonicalAttribute, IsTheSameForTheSameAttribute) {
 }
 
 TEST(CompileProgram, GivesAModuleThatIreesRuntimeRuns) {
-  const Library library = compiler();
+  const CompilerLibrary library = compiler();
   const auto module =
       compile_program(library, "matmul_512.mlir", example("matmul_512.mlir"), host_cpu_flags());
   ASSERT_TRUE(module) << module.error().message;
@@ -248,7 +248,7 @@ func.func @add(%a: tensor<4xf16>) -> tensor<4xf16> {
 }
 
 TEST(CompileProgram, TakesWholeProgramFlags) {
-  const Library library = compiler();
+  const CompilerLibrary library = compiler();
   std::vector<std::string> flags = avx512_flags();
   const auto plain = compile_program(library, "m.mlir", example("matmul_512.mlir"), flags);
   flags.emplace_back("--iree-opt-data-tiling");
@@ -277,7 +277,7 @@ TEST(CompileProgram, RefusesAPipelineThatTheCompilerWouldLeaveOut) {
 
 // The dumps hold what the compiler configured; taken back, they compile to the program's own code.
 TEST(LoadProgram, AcceptsTheCompilersBenchmarkFiles) {
-  const Library library = compiler();
+  const CompilerLibrary library = compiler();
   const auto folder = TemporaryFolder::create("hone-test-");
   ASSERT_TRUE(folder);
   std::vector<std::string> flags = avx512_flags();

@@ -310,7 +310,7 @@ std::string dimension_walked(const std::string& loop, bool image) {
   return loop;
 }
 
-Place place_of(const Statement& statement, const StatedUse& use) {
+OperandPlace place_of(const Statement& statement, const StatedUse& use) {
   const problem::StatedView& view = statement.views[use.view];
   return {view.binding,
           view.offset + use.offset * problem::byte_size(use.type),

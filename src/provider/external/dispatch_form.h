@@ -14,20 +14,20 @@ namespace hone::external {
 
 // Start of an operand: `offset` bytes behind the start of binding `binding`, plus the bytes in the
 // constants `words` (none; the low 32 bits; low and high).
-struct Place {
+struct OperandPlace {
   int binding = 0;
   std::int64_t offset = 0;
   std::vector<int> words;
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const OperandPlace&) const = default;
 };
 
 // A dispatch in the terms of the kernel's manifest.
 struct DispatchForm {
-  std::map<std::string, space::Value> sizes;  // of names_in_manifest() but the device's
-  std::map<std::string, Place> operands;      // by the manifest's names
-  std::string entry;                          // of the kernel that it takes the place of
-  int bindings = 0, constants = 0;            // what that is launched with
+  std::map<std::string, space::Value> sizes;     // of names_in_manifest() but the device's
+  std::map<std::string, OperandPlace> operands;  // by the manifest's names
+  std::string entry;                             // of the kernel that it takes the place of
+  int bindings = 0, constants = 0;               // what that is launched with
 };
 
 // A DispatchForm with its statement. Loops of one step are dropped, neighbours of a matmul are
@@ -52,7 +52,7 @@ std::string turned_role(const std::string& role);
 std::string dimension_walked(const std::string& loop, bool image);
 
 // Place of the first element of a use of `statement`.
-Place place_of(const problem::Statement& statement, const problem::StatedUse& use);
+OperandPlace place_of(const problem::Statement& statement, const problem::StatedUse& use);
 
 // The same form alone. An error about an operand begins with its place in the manifest.
 Result<DispatchForm> form_by_line(const ExternalKernel& kernel,

@@ -49,7 +49,7 @@ class LaunchReader {
   }
 
  private:
-  provider::Place at(int line) const { return {kernel_.manifest, line}; }
+  provider::YamlPlace at(int line) const { return {kernel_.manifest, line}; }
 
   // Rewrites PTX to take one address for each operand, in the order of the form's bindings.
   Result<ObjectLaunch> of_ptx(ObjectLaunch launch) const {
@@ -217,7 +217,7 @@ Status check_constraints(const ExternalKernel& kernel, const DispatchForm& form,
     const auto holds = candidate.value_of("constraints: " + rule.name, {rule.rule, rule.line});
     if (!holds) return input_error("{}", holds.error().message);
     if (*holds == 0)
-      return provider::Place(kernel.manifest, rule.line)
+      return provider::YamlPlace(kernel.manifest, rule.line)
           .error("constraints: {} does not hold here: {}", rule.name, rule.reason);
   }
   return {};

@@ -107,7 +107,7 @@ Status check_argument(const Parameter& parameter, const Argument& argument, std:
     if (is_of_64_bits(parameter.type)) return {};
     return failure("arguments: number {} is {}, and the kernel's parameter {} is {}, no address",
                    index + 1,
-                   std::holds_alternative<Place>(argument) ? "an operand" : "scratch memory",
+                   std::holds_alternative<OperandPlace>(argument) ? "an operand" : "scratch memory",
                    parameter.name, parameter.type);
   }
   const std::int64_t value = std::get<std::int64_t>(argument);
@@ -135,7 +135,7 @@ std::string load_of(const Argument& argument, const std::string& into, const std
     return fmt::format(
         "mov.u64 \t{0}, {1};\n\tcvta.global.u64 \t{0}, {0};\n\tadd.s64 \t{0}, {0}, {2};", into,
         scratch_variable(entry), problem::OwnMemory::kGuardBytes);
-  const Place& place = std::get<Place>(argument);
+  const OperandPlace& place = std::get<OperandPlace>(argument);
   std::string text = fmt::format("ld.param.u64 \t{}, [{}_param_{}];", into, entry, place.binding);
   if (place.offset != 0) text += fmt::format("\n\tadd.s64 \t{0}, {0}, {1};", into, place.offset);
   for (std::size_t word = 0; word < place.words.size(); ++word) {

@@ -20,7 +20,7 @@ struct Scratch {
 };
 
 // Argument for one of the function's parameters: an address, a whole number, or scratch memory.
-using Argument = std::variant<Place, std::int64_t, Scratch>;
+using Argument = std::variant<OperandPlace, std::int64_t, Scratch>;
 
 // Name of the variable of a kernel's scratch memory.
 std::string scratch_variable(const std::string& entry);

@@ -92,7 +92,7 @@ class Suspecting {
 
   // The manifest's name of what is read there.
   std::string name_of(const StatedUse& use) const {
-    const Place place = place_of(named_.statement, use);
+    const OperandPlace place = place_of(named_.statement, use);
     for (const auto& [name, operand] : named_.form.operands)
       if (operand == place) return name;
     return "what is read behind its sums";

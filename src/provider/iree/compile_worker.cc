@@ -18,7 +18,7 @@ namespace jobs = provider::jobs;
 
 class IreeWorker : public provider::CompileWorker {
  public:
-  explicit IreeWorker(Library library) : library_(std::move(library)) {
+  explicit IreeWorker(CompilerLibrary library) : library_(std::move(library)) {
     library_.allow_threads();  // a job that compiles a whole program has its own process
   }
 
@@ -93,7 +93,7 @@ class IreeWorker : public provider::CompileWorker {
     return texts;
   }
 
-  Library library_;
+  CompilerLibrary library_;
   std::unique_ptr<PreparedDispatch> prepared_;
 };
 
@@ -125,7 +125,7 @@ provider::Outcome IreeWorker::once(provider::Message job) {
 Result<std::unique_ptr<provider::CompileWorker>> open_compile_worker(
     const std::string& installation) {
   HONE_ASSIGN(const Installation found, find_installation(installation));
-  HONE_ASSIGN(Library library, Library::open(found));
+  HONE_ASSIGN(CompilerLibrary library, CompilerLibrary::open(found));
   return std::make_unique<IreeWorker>(std::move(library));
 }
 

@@ -22,7 +22,7 @@ inline constexpr provider::jobs::ProgramJob<ProgramGraph> kProgramGraph{"program
                                                                         provider::kBody, "graph"};
 
 // Opens the compiler of `installation`, as find_installation() takes it. Errors of it and of
-// Library::open.
+// CompilerLibrary::open.
 Result<std::unique_ptr<provider::CompileWorker>> open_compile_worker(
     const std::string& installation);
 

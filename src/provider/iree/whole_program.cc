@@ -50,7 +50,7 @@ std::vector<int> marks_of(const Ir& ir, MlirOperation function) {
 
 }  // namespace
 
-Result<std::string> front_half(const Library& library, const std::string& path,
+Result<std::string> front_half(const CompilerLibrary& library, const std::string& path,
                                std::string_view bytes, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const CompilerSession session,
               CompilerSession::create(library, flags, Threads::kAll));
@@ -59,7 +59,7 @@ Result<std::string> front_half(const Library& library, const std::string& path,
   return invocation.ir();
 }
 
-Result<std::string> compile_program(const Library& library, const std::string& path,
+Result<std::string> compile_program(const CompilerLibrary& library, const std::string& path,
                                     std::string_view bytes, const std::vector<std::string>& flags,
                                     ModuleKind kind) {
   HONE_ASSIGN(const CompilerSession session,
@@ -70,7 +70,7 @@ Result<std::string> compile_program(const Library& library, const std::string& p
 }
 
 Result<std::vector<provider::jobs::ConfiguredDispatch>> configured_dispatches(
-    const Library& library, const std::string& path, std::string_view bytes,
+    const CompilerLibrary& library, const std::string& path, std::string_view bytes,
     const std::vector<std::string>& flags, ModuleKind kind) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
@@ -91,14 +91,14 @@ Result<std::vector<provider::jobs::ConfiguredDispatch>> configured_dispatches(
   return dispatches;
 }
 
-Status compile_dispatch(const Library& library, const std::string& name, std::string_view source,
-                        const std::vector<std::string>& flags) {
+Status compile_dispatch(const CompilerLibrary& library, const std::string& name,
+                        std::string_view source, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, flags));
   Invocation invocation(session);
   return run(invocation, ModuleKind::kDispatch, kHal, name, source, flags);
 }
 
-Result<std::string> canonical_attribute(const Library& library, const std::string& text) {
+Result<std::string> canonical_attribute(const CompilerLibrary& library, const std::string& text) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
   const Ir ir(session.api());
   // An invocation that has parsed something takes the context's diagnostics.

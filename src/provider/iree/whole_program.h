@@ -20,7 +20,7 @@ enum class ModuleKind { kProgram, kFrontHalf, kDispatch };
 // tuning specs and kernels of other compilers after that phase, so one front half serves all of
 // them. For SDXL's UNet it takes 33 s of 46 s of compiling; the final bytes are the same. `flags`
 // and errors as in compile_program(), without the flags that name a spec or such kernels.
-Result<std::string> front_half(const Library& library, const std::string& path,
+Result<std::string> front_half(const CompilerLibrary& library, const std::string& path,
                                std::string_view bytes, const std::vector<std::string>& flags);
 
 // Compiles to the bytes of a .vmfb. `flags` are iree-compile's own
@@ -28,7 +28,7 @@ Result<std::string> front_half(const Library& library, const std::string& path,
 // that it was made with and the new ones. Plain LLVM flags are set per process: use one process per
 // flag set.
 // Errors: kInput with the compiler's words if it does not accept the program or a flag.
-Result<std::string> compile_program(const Library& library, const std::string& path,
+Result<std::string> compile_program(const CompilerLibrary& library, const std::string& path,
                                     std::string_view bytes, const std::vector<std::string>& flags,
                                     ModuleKind kind = ModuleKind::kProgram);
 
@@ -37,17 +37,17 @@ Result<std::string> compile_program(const Library& library, const std::string& p
 // has none. A tuning spec took effect on a dispatch if its lowering_config is the one in the spec.
 // Compare with canonical_attribute(), because the compiler prints attributes its own way.
 Result<std::vector<provider::jobs::ConfiguredDispatch>> configured_dispatches(
-    const Library& library, const std::string& path, std::string_view bytes,
+    const CompilerLibrary& library, const std::string& path, std::string_view bytes,
     const std::vector<std::string>& flags, ModuleKind kind = ModuleKind::kProgram);
 
 // Compiles a dispatch's source to code and drops the result, to check that the configuration in
 // `flags` is legal. Input error with the compiler's words if it is not; the compiler may also
 // crash.
-Status compile_dispatch(const Library& library, const std::string& name, std::string_view source,
-                        const std::vector<std::string>& flags);
+Status compile_dispatch(const CompilerLibrary& library, const std::string& name,
+                        std::string_view source, const std::vector<std::string>& flags);
 
 // The compiler's own print of an attribute's text ("#iree_cpu.lowering_config<...>"), which is
 // equal for equal attributes. Input error when it does not parse.
-Result<std::string> canonical_attribute(const Library& library, const std::string& text);
+Result<std::string> canonical_attribute(const CompilerLibrary& library, const std::string& text);
 
 }  // namespace hone::iree

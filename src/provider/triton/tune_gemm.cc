@@ -87,7 +87,7 @@ Result<std::map<std::string, std::int64_t>> knobs_of(
 
 namespace {
 
-using provider::Place;
+using provider::YamlPlace;
 
 constexpr std::array<std::string_view, 11> kProblemKeys{
     "M",       "N",       "K",    "rowMajorA", "rowMajorB", "dtype_a",
@@ -97,7 +97,7 @@ Result<std::int64_t> number(std::string_view path, std::string_view key, const Y
                             std::int64_t least) {
   std::int64_t number = 0;
   if (!value.IsScalar() || !YAML::convert<std::int64_t>::decode(value, number) || number < least)
-    return Place(path, value)
+    return YamlPlace(path, value)
         .error("{} is '{}'; it must be a whole number of at least {}", key,
                value.IsScalar() ? value.Scalar() : "a list or a mapping", least);
   return number;
@@ -107,14 +107,14 @@ Result<bool> is_row_major(std::string_view path, std::string_view key, const YAM
   const std::string text = value.IsScalar() ? value.Scalar() : "";
   if (text == "T") return true;
   if (text == "N") return false;
-  return Place(path, value).error("{} is '{}'; it must be T (row major) or N", key, text);
+  return YamlPlace(path, value).error("{} is '{}'; it must be T (row major) or N", key, text);
 }
 
 Result<problem::ElementType> element(std::string_view path, std::string_view key,
                                      const YAML::Node& value) {
   const std::string text = value.IsScalar() ? value.Scalar() : "";
   if (const auto type = type_from_tune_gemm(text)) return *type;
-  return Place(path, value)
+  return YamlPlace(path, value)
       .error("{} is '{}'; it must be one of {}", key, text, tune_gemm_type_names());
 }
 
@@ -138,12 +138,12 @@ Status read_field(std::string_view path, const std::string& key, const YAML::Nod
   std::vector<std::string> known(kProblemKeys.begin(), kProblemKeys.end());
   known.insert(known.end(), keys.begin(), keys.end());
   known.insert(known.end(), knobs.begin(), knobs.end());
-  return Place(path, value).error("'{}' is no key of a GEMM{}", key, did_you_mean(key, known));
+  return YamlPlace(path, value).error("'{}' is no key of a GEMM{}", key, did_you_mean(key, known));
 }
 
 Result<GemmEntry> read_entry(std::string_view path, const YAML::Node& node, const Gemm& defaults,
                              const std::vector<std::string>& knobs) {
-  const Place place(path, node);
+  const YamlPlace place(path, node);
   if (!node.IsMap())
     return place.error(
         "an entry must be a mapping: {{'M': 4864, 'N': 4096, 'K': 8256, "

@@ -276,7 +276,7 @@ Status check_parameters(const UserKernel& kernel, const std::vector<KernelParame
   const auto find = [&](const std::string& name) {
     return std::ranges::find(parameters, name, &KernelParameter::name);
   };
-  const auto at = [&](int line) { return provider::Place(kernel.manifest, line); };
+  const auto at = [&](int line) { return provider::YamlPlace(kernel.manifest, line); };
   std::map<std::string, int> given;  // line by parameter
   const auto give = [&](const std::string& key, const std::string& name, int line) -> Status {
     if (find(name) == parameters.end())
@@ -319,7 +319,7 @@ Status check_parameters(const UserKernel& kernel, const std::vector<KernelParame
 
 Result<space::Space> user_kernel_space(const UserKernel& kernel, const Gemm& gemm,
                                        const GemmDevice& device) {
-  const auto at = [&](int line) { return provider::Place(kernel.manifest, line); };
+  const auto at = [&](int line) { return provider::YamlPlace(kernel.manifest, line); };
   const bool takes_bias = std::ranges::any_of(
       kernel.arguments, [](const auto& argument) { return argument.second.text == "bias"; });
   if (gemm.bias && !takes_bias)

@@ -62,10 +62,10 @@ TEST(DispatchForm, OperandsLieWhereTheLaunchSays) {
   EXPECT_EQ(form->sizes.at("N"), 256);
   EXPECT_EQ(form->sizes.at("K"), 640);
   EXPECT_EQ(form->sizes.at("batch"), 1);
-  EXPECT_EQ(form->operands.at("A"), (Place{0, 0, {0}}));
-  EXPECT_EQ(form->operands.at("B"), (Place{1, 128, {1, 2}}));
+  EXPECT_EQ(form->operands.at("A"), (OperandPlace{0, 0, {0}}));
+  EXPECT_EQ(form->operands.at("B"), (OperandPlace{1, 128, {1, 2}}));
   // 100 elements of four bytes behind where B's view begins.
-  EXPECT_EQ(form->operands.at("bias"), (Place{1, 128 + 400, {1, 2}}));
+  EXPECT_EQ(form->operands.at("bias"), (OperandPlace{1, 128 + 400, {1, 2}}));
   EXPECT_EQ(form->entry, "main$dispatch_0");
   EXPECT_EQ(form->bindings, 3);
   EXPECT_EQ(form->constants, 3);

@@ -17,9 +17,9 @@ std::string product_ptx() {
 }
 
 // A begins at binding 0, B 528 bytes and two constants behind binding 1, C one constant behind 2.
-const std::vector<Argument> kArguments{Place{0, 0, {}},   Place{1, 528, {1, 2}},
-                                       Place{2, 0, {0}},  std::int64_t{256},
-                                       std::int64_t{640}, std::int64_t{1} << 40};
+const std::vector<Argument> kArguments{OperandPlace{0, 0, {}},  OperandPlace{1, 528, {1, 2}},
+                                       OperandPlace{2, 0, {0}}, std::int64_t{256},
+                                       std::int64_t{640},       std::int64_t{1} << 40};
 
 TEST(PtxEntry, IsLaunchedAsTheKernelThatItReplaces) {
   const auto fitted =
@@ -74,12 +74,12 @@ TEST(PtxEntry, WhatDoesNotFitIsNamed) {
   };
   EXPECT_THAT(error("produkt", kArguments), HasSubstr("no kernel 'produkt' in the PTX"));
   EXPECT_THAT(error("produkt", kArguments), HasSubstr("it has product"));
-  EXPECT_EQ(error("product", {Place{}, Place{}, Place{}}),
+  EXPECT_EQ(error("product", {OperandPlace{}, OperandPlace{}, OperandPlace{}}),
             "arguments: there are 3, and the kernel has 6 parameters");
   EXPECT_EQ(error("product", kArguments, 512),
             "a block has 512 threads, and the kernel is compiled for 256 at most");
   std::vector<Argument> other = kArguments;
-  other[3] = Place{};
+  other[3] = OperandPlace{};
   EXPECT_EQ(error("product", other),
             "arguments: number 4 is an operand, and the kernel's parameter product_param_3 is "
             ".u32, no address");

@@ -241,7 +241,7 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(std::int64_t, mlirShapedTypeGetDimSize, (MlirType, std::intptr_t))                           \
   X(MlirType, mlirShapedTypeGetElementType, (MlirType))
 
-// The resolved functions. Library (library.h) fills every one or fails.
+// The resolved functions. CompilerLibrary (library.h) fills every one or fails.
 struct CApi {
 #define HONE_IREE_DECLARE(result, name, arguments) result(*name) arguments = nullptr;
   HONE_IREE_FUNCTIONS(HONE_IREE_DECLARE)

@@ -39,7 +39,7 @@ constexpr std::string_view kNotOfASession = "option not found";
 
 // A session accepts most flags. LLVM keeps others once per process (llvm::cl), and a session does
 // not know these.
-bool is_of_process(const Library& library, const std::string& flag) {
+bool is_of_process(const CompilerLibrary& library, const std::string& flag) {
   const CApi& api = library.api();
   Session_t* const probe = api.ireeCompilerSessionCreate();
   const char* const text = flag.c_str();
@@ -109,14 +109,14 @@ class CompilerSession::Sources {
   std::vector<std::unique_ptr<char, DeleteSource>> kept_;
 };
 
-CompilerSession::CompilerSession(Library library, Session_t* session)
+CompilerSession::CompilerSession(CompilerLibrary library, Session_t* session)
     : library_(std::move(library)), session_(session), sources_(std::make_unique<Sources>()) {}
 
 const char* CompilerSession::keep(std::string_view bytes) const {
   return sources_->add(bytes);
 }
 
-Result<CompilerSession> CompilerSession::create(const Library& library,
+Result<CompilerSession> CompilerSession::create(const CompilerLibrary& library,
                                                 const std::vector<std::string>& flags,
                                                 Threads threads) {
   const CApi& api = library.api();

@@ -33,15 +33,15 @@ inline constexpr std::string_view kReplacedFlag = "--iree-hal-substitute-executa
 
 // Threads of MLIR. A process that forks, such as a server of candidates, must have one thread. kAll
 // compiles a whole program with all threads, as iree-compile does. It takes effect only after
-// Library::allow_threads() and if no flag names a spec.
+// CompilerLibrary::allow_threads() and if no flag names a spec.
 enum class Threads { kOne, kAll };
 
 class CompilerSession {
  public:
   // A flag that LLVM keeps per process (--iree-codegen-transform-dialect-library) may be among
-  // them, see Library::set_process_flags. Input error with the compiler's words for a flag it does
-  // not know and for a pass pipeline that it would leave out.
-  static Result<CompilerSession> create(const Library& library,
+  // them, see CompilerLibrary::set_process_flags. Input error with the compiler's words for a flag
+  // it does not know and for a pass pipeline that it would leave out.
+  static Result<CompilerSession> create(const CompilerLibrary& library,
                                         const std::vector<std::string>& flags,
                                         Threads threads = Threads::kOne);
   CompilerSession(CompilerSession&& other) noexcept;
@@ -56,10 +56,10 @@ class CompilerSession {
 
  private:
   class Sources;
-  CompilerSession(Library library, Session_t* session);
+  CompilerSession(CompilerLibrary library, Session_t* session);
   static Result<CompilerSession> checked(CompilerSession session,
                                          const std::vector<std::string>& flags, Threads threads);
-  Library library_;
+  CompilerLibrary library_;
   Session_t* session_;
   std::unique_ptr<Sources> sources_;
 };

@@ -138,7 +138,7 @@ Result<Installation> find_installation(const std::string& given) {
   return advised(environment_error("no IREE compiler found"), kHowToGet);
 }
 
-Result<Library> Library::open(const Installation& installation) {
+Result<CompilerLibrary> CompilerLibrary::open(const Installation& installation) {
   const std::string path = installation.compiler_library.string();
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
@@ -161,7 +161,7 @@ Result<Library> Library::open(const Installation& installation) {
             fmt::join(missing, ", "), kOldest[0], kOldest[1]),
         kHowToGet);
   api->ireeCompilerGlobalInitialize();
-  Library library;
+  CompilerLibrary library;
   library.revision_ = std::make_shared<std::string>(api->ireeCompilerGetRevision());
   library.api_ = std::move(api);
   library.process_flags_ = std::make_shared<std::vector<std::string>>();
@@ -170,7 +170,7 @@ Result<Library> Library::open(const Installation& installation) {
   return library;
 }
 
-bool Library::has_option(std::string_view name) const {
+bool CompilerLibrary::has_option(std::string_view name) const {
   const int file = ::open(installation_->compiler_library.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   struct stat facts {};
@@ -188,7 +188,7 @@ bool Library::has_option(std::string_view name) const {
   return found;
 }
 
-Status Library::set_process_flags(const std::vector<std::string>& flags) const {
+Status CompilerLibrary::set_process_flags(const std::vector<std::string>& flags) const {
   if (*process_flags_ == flags) return {};
   if (!process_flags_->empty())
     return failure("this process compiles with '{}' and cannot change to '{}'",

@@ -43,10 +43,10 @@ Result<Installation> find_installation(const std::string& given = {});
 // libIREECompiler, opened once per process and never closed: LLVM cannot be unloaded. Copies share
 // it. Not thread-safe: two sessions started at the same time in two threads race inside the
 // compiler, so hone uses one thread per process that compiles.
-class Library {
+class CompilerLibrary {
  public:
   // Environment errors: the file cannot be opened, a symbol is missing (named), too old.
-  static Result<Library> open(const Installation& installation);
+  static Result<CompilerLibrary> open(const Installation& installation);
 
   const CApi& api() const { return *api_; }
   const Installation& installation() const { return *installation_; }
@@ -71,7 +71,7 @@ class Library {
   bool links_in_process() const { return links_in_process_; }
 
  private:
-  Library() = default;
+  CompilerLibrary() = default;
   std::shared_ptr<const CApi> api_;
   std::shared_ptr<const Installation> installation_;
   std::shared_ptr<const std::string> revision_;

@@ -228,8 +228,8 @@ bool has_decomposition(const Ir& ir, MlirOperation constraints) {
          ir.api().mlirDictionaryAttrGetElementByName(knobs, to_ref("decomposition_config"));
 }
 
-bool states_constraints(const Library& library, const std::string& name, const std::string& source,
-                        const std::vector<std::string>& flags) {
+bool states_constraints(const CompilerLibrary& library, const std::string& name,
+                        const std::string& source, const std::vector<std::string>& flags) {
   constexpr rlim_t kSeconds = 60;
   const pid_t child = ::fork();
   if (child < 0) return false;
@@ -248,7 +248,7 @@ bool states_constraints(const Library& library, const std::string& name, const s
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-Result<StatedSpace> stated_constraints(const Library& library, const std::string& name,
+Result<StatedSpace> stated_constraints(const CompilerLibrary& library, const std::string& name,
                                        const std::string& source,
                                        const std::vector<std::string>& flags) {
   std::vector<std::string> all = flags;

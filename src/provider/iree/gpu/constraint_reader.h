@@ -33,13 +33,13 @@ bool has_decomposition(const Ir& ir, MlirOperation constraints);
 // Reads the constraints that the compiler states for a dispatch (problem::Dispatch::source); empty
 // if it states none. Call it in a process of its own: configuring with kConstraintsFlag crashes
 // IREE 3.13 on a batch matmul and on a transposed matvec.
-Result<StatedSpace> stated_constraints(const Library& library, const std::string& name,
+Result<StatedSpace> stated_constraints(const CompilerLibrary& library, const std::string& name,
                                        const std::string& source,
                                        const std::vector<std::string>& flags);
 
 // Whether stated_constraints() returns a statement. A child of this process makes the call; this
 // process must have one thread.
-bool states_constraints(const Library& library, const std::string& name, const std::string& source,
-                        const std::vector<std::string>& flags);
+bool states_constraints(const CompilerLibrary& library, const std::string& name,
+                        const std::string& source, const std::vector<std::string>& flags);
 
 }  // namespace hone::iree

@@ -219,7 +219,7 @@ class Extraction {
 
 }  // namespace
 
-Result<std::string> extract_root(const Library& library, const std::string& name,
+Result<std::string> extract_root(const CompilerLibrary& library, const std::string& name,
                                  const std::string& source, const std::vector<std::string>& flags) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
@@ -292,7 +292,7 @@ std::string widen_behind_loads(std::string_view module) {
   return text;
 }
 
-Result<std::string> compile_program_in_f32(const Library& library, const std::string& path,
+Result<std::string> compile_program_in_f32(const CompilerLibrary& library, const std::string& path,
                                            std::string_view bytes,
                                            const std::vector<std::string>& flags) {
   std::vector<std::string> all = flags;

@@ -41,14 +41,14 @@ void remove_configurations(const Ir& ir, const OwnedModule& module);
 // `source` is problem::Dispatch::source, `flags` as for load_program. Input error if the dispatch
 // has no root operation or has dynamic shapes, or if the operation uses values computed outside of
 // it.
-Result<std::string> extract_root(const Library& library, const std::string& name,
+Result<std::string> extract_root(const CompilerLibrary& library, const std::string& name,
                                  const std::string& source, const std::vector<std::string>& flags);
 
 // Compiles a variant of a program that computes in f32 instead of narrower floats. A comparison
 // with it shows the cost of their rounding. Returns the bytes of a .vmfb, with f32 for each f16 and
 // bf16 in the program, its arguments and results included; parameters are read as narrow as they
 // are, and widened. Errors: as compile_program.
-Result<std::string> compile_program_in_f32(const Library& library, const std::string& path,
+Result<std::string> compile_program_in_f32(const CompilerLibrary& library, const std::string& path,
                                            std::string_view bytes,
                                            const std::vector<std::string>& flags);
 

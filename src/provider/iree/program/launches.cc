@@ -231,8 +231,8 @@ constexpr auto kExternLaunchFields = [](auto& launch, auto&& field) {
 
 }  // namespace
 
-Result<std::vector<ExternLaunch>> extern_launches(const Library& library, const std::string& path,
-                                                  std::string_view bytes,
+Result<std::vector<ExternLaunch>> extern_launches(const CompilerLibrary& library,
+                                                  const std::string& path, std::string_view bytes,
                                                   const std::vector<std::string>& flags) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, flags));
   const Ir ir(session.api());

@@ -98,8 +98,8 @@ struct ExternLaunch {
 // byte count that is known only at run time is -1. Such a value among the constants makes the
 // launch's constants empty. Input error with the compiler's words if it does not accept program or
 // flags.
-Result<std::vector<ExternLaunch>> extern_launches(const Library& library, const std::string& path,
-                                                  std::string_view bytes,
+Result<std::vector<ExternLaunch>> extern_launches(const CompilerLibrary& library,
+                                                  const std::string& path, std::string_view bytes,
                                                   const std::vector<std::string>& flags);
 
 void to_json(nlohmann::json& json, const ExternLaunch& launch);

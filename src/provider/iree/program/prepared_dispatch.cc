@@ -342,7 +342,8 @@ PreparedDispatch::PreparedDispatch(PreparedDispatch&&) noexcept = default;
 PreparedDispatch& PreparedDispatch::operator=(PreparedDispatch&&) noexcept = default;
 PreparedDispatch::~PreparedDispatch() = default;
 
-Result<PreparedDispatch> PreparedDispatch::create(const Library& library, const std::string& source,
+Result<PreparedDispatch> PreparedDispatch::create(const CompilerLibrary& library,
+                                                  const std::string& source,
                                                   const std::vector<std::string>& flags) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);

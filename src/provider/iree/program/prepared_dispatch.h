@@ -18,7 +18,7 @@ class PreparedDispatch {
  public:
   // Parses a dispatch's source (problem::Dispatch::source) and finds its root operation. Call it
   // once in a process that then forks for each candidate. `flags` as for load_program.
-  static Result<PreparedDispatch> create(const Library& library, const std::string& source,
+  static Result<PreparedDispatch> create(const CompilerLibrary& library, const std::string& source,
                                          const std::vector<std::string>& flags);
   PreparedDispatch(PreparedDispatch&&) noexcept;
   PreparedDispatch& operator=(PreparedDispatch&&) noexcept;

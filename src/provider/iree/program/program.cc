@@ -308,7 +308,7 @@ bool targets_gpu(const std::vector<std::string>& flags) {
   });
 }
 
-Result<problem::Program> load_program(const Library& library, const std::string& path,
+Result<problem::Program> load_program(const CompilerLibrary& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,
                                       const problem::GivenSizes& given, std::string* half) {
   std::vector<std::string> all = flags;

@@ -41,7 +41,7 @@ bool targets_gpu(const std::vector<std::string>& flags);
 // `front_half`, unless null: the result of front_half() (whole_program.h) for this program, which
 // is then reused. An empty string receives that result; it stays empty if `bytes` are past that
 // phase.
-Result<problem::Program> load_program(const Library& library, const std::string& path,
+Result<problem::Program> load_program(const CompilerLibrary& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,
                                       const problem::GivenSizes& given = {},
                                       std::string* front_half = nullptr);

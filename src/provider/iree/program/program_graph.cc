@@ -199,7 +199,7 @@ constexpr auto kGraphFields = [](auto& graph, auto&& field) {
 
 }  // namespace
 
-Result<ProgramGraph> program_graph(const Library& library, const std::string& path,
+Result<ProgramGraph> program_graph(const CompilerLibrary& library, const std::string& path,
                                    std::string_view bytes, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const CompilerSession session,
               CompilerSession::create(library, flags, Threads::kAll));

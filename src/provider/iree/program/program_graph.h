@@ -38,7 +38,7 @@ struct ProgramGraph {
 // Constants and initializers have no node, nor have the encodings of data tiling, which the
 // compiler adds after this phase. A function that another one calls is drawn once. Input errors:
 // the compiler's words if it does not accept program or flags; a file that is past this phase.
-Result<ProgramGraph> program_graph(const Library& library, const std::string& path,
+Result<ProgramGraph> program_graph(const CompilerLibrary& library, const std::string& path,
                                    std::string_view bytes, const std::vector<std::string>& flags);
 
 void to_json(nlohmann::json& json, const ProgramGraph& graph);

@@ -256,7 +256,7 @@ std::size_t add(std::vector<ReplaceableOperation>& operations, ReplaceableOperat
 }  // namespace
 
 Result<std::vector<ReplaceableOperation>> replaceable_operations(
-    const Library& library, const std::string& path, std::string_view bytes,
+    const CompilerLibrary& library, const std::string& path, std::string_view bytes,
     const std::vector<std::string>& flags) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, flags));
   const Ir ir(session.api());

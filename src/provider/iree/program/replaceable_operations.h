@@ -52,7 +52,7 @@ std::string program_of(const ReplaceableOperation& operation);
 // the program at the end of phase `preprocessing`, in which such specs run last. Equal operations
 // are listed once. Input error with the compiler's words if it does not accept program or flags.
 Result<std::vector<ReplaceableOperation>> replaceable_operations(
-    const Library& library, const std::string& path, std::string_view bytes,
+    const CompilerLibrary& library, const std::string& path, std::string_view bytes,
     const std::vector<std::string>& flags);
 
 void to_json(nlohmann::json& json, const ReplaceableOperation& operation);

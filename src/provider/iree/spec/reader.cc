@@ -135,7 +135,7 @@ class SpecReader {
 
 }  // namespace
 
-Result<ParsedSpec> read_spec_file(const Library& library, const std::string& path,
+Result<ParsedSpec> read_spec_file(const CompilerLibrary& library, const std::string& path,
                                   std::string_view bytes) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
   const Ir ir(session.api());
@@ -179,7 +179,7 @@ Result<std::string> printed(const CompilerSession& session, const std::string& p
 
 }  // namespace
 
-Result<std::string> link_specs(const Library& library, const std::string& path,
+Result<std::string> link_specs(const CompilerLibrary& library, const std::string& path,
                                std::string_view first, std::string_view second) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
   HONE_ASSIGN(const Parts own, parts_of(std::string(first), "first", "hone's spec"));

@@ -108,7 +108,7 @@ inline constexpr char kMarkPrefix[] = "hone.entry.";
 // Reads a spec (text or bytecode; `path` names it in messages). Input errors: the compiler's words
 // ("spec.mlir:3:5: error: ...") when it does not parse or verify; no @__kernel_config, which is
 // what the compiler runs, or no entry in it.
-Result<ParsedSpec> read_spec_file(const Library& library, const std::string& path,
+Result<ParsedSpec> read_spec_file(const CompilerLibrary& library, const std::string& path,
                                   std::string_view bytes);
 
 // Two tuning specs as one. Links two specs into one text with the entries of both; matches in
@@ -117,7 +117,7 @@ Result<ParsedSpec> read_spec_file(const Library& library, const std::string& pat
 // `first` is the text of one of hone's specs, which has no attribute aliases; the comments at its
 // head are kept. `path` names the second in messages. Input errors: the compiler's words if it
 // cannot read or link the specs.
-Result<std::string> link_specs(const Library& library, const std::string& path,
+Result<std::string> link_specs(const CompilerLibrary& library, const std::string& path,
                                std::string_view first, std::string_view second);
 
 }  // namespace hone::iree
