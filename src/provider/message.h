@@ -98,7 +98,7 @@ struct Job {
     return answer;
   }
 
-  friend bool operator==(std::string_view kind, const Job& job) { return kind == job.kind; }
+  friend bool operator==(std::string_view name, const Job& job) { return name == job.kind; }
 };
 
 // A job and the function of `Worker` that does it. The function takes the request, unless it needs
