@@ -24,7 +24,7 @@ double seconds(const timeval& time) {
 void compile(PreparedDispatch& prepared, const hone::space::Space& space,
              const hone::space::Configuration& configuration,
              const hone::iree::Attributes& attributes) {
-  StageTimes stages;
+  hone::provider::CompileStages stages;
   const auto artifact = prepared.compile(attributes, &stages);
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

@@ -76,11 +76,9 @@ std::string dot_text(const iree::ProgramGraph& graph, const std::string& title,
 Status print_graph(trial::CompileService& compiler, const std::string& path,
                    const std::string& bytes, const std::vector<std::string>& flags,
                    const BoxLines& lines) {
-  const auto& job = iree::kProgramGraph;
-  HONE_ASSIGN(nlohmann::json answer, compiler.ask(job.kind, path, bytes, flags));
-  const auto graph = job.answered_in({{}, std::move(answer), {}});
-  if (!graph) return failure("the compile worker's graph of '{}' {}", path, graph.error().message);
-  fmt::print("{}", dot_text(*graph, std::filesystem::path(path).filename().string(), lines));
+  HONE_ASSIGN(const iree::ProgramGraph graph,
+              compiler.ask(iree::kProgramGraph, {path, bytes, flags}));
+  fmt::print("{}", dot_text(graph, std::filesystem::path(path).filename().string(), lines));
   return {};
 }
 

@@ -171,8 +171,9 @@ CommandResult write_root(const DispatchesOptions& options, const problem::Progra
                          trial::CompileService& compiler) {
   HONE_ASSIGN(const problem::Dispatch* const dispatch,
               tune::find_dispatch(program, options.extract_root));
-  HONE_ASSIGN(const std::string text, compiler.extract_root(dispatch->name, dispatch->source,
-                                                            compile_flags(options.toolchain)));
+  HONE_ASSIGN(const std::string text,
+              compiler.ask(provider::jobs::kExtractRoot,
+                           {dispatch->name, dispatch->source, compile_flags(options.toolchain)}));
   const std::string commented =
       fmt::format("// {}, the root operation of {} in {}, without what is fused around it.\n{}",
                   problem::describe(dispatch->root), dispatch->name,

@@ -125,8 +125,11 @@ CommandResult search_flags(SessionOptions options) {
     tune::begin_budget(context);
     HONE_ASSIGN(const problem::Program program,
                 context.compiler.load_program(
-                    tuning.input, bytes, tuning.flags,
-                    tune::sizes_given(sizes.front(), tuning.function, tuning.inputs)));
+                    {tuning.input,
+                     bytes,
+                     tuning.flags,
+                     {},
+                     tune::sizes_given(sizes.front(), tuning.function, tuning.inputs)}));
     context.state->deadline.loaded();
     const Result<problem::Function> function =
         tune::function_to_call(program, tuning.function, tuning.inputs);

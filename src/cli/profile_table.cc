@@ -173,7 +173,7 @@ CommandResult profile_dispatches(SessionOptions options, bool quick, bool graph)
     HONE_ASSIGN(std::string bytes, read_file(session.options.tuning.input));
     // Start compiling the program to profile: it shares the frontend with the split, and its
     // backend takes longer than splitting.
-    context.compiler.compile_ahead(tune::program_to_profile(context.options, bytes));
+    context.compiler.prefetch_compile(tune::program_to_profile(context.options, bytes));
     using References = tune::ProgramTuning::References;
     const Status loaded = program.load(std::make_shared<const std::string>(std::move(bytes)),
                                        quick ? References::kNone : References::kLoaded);

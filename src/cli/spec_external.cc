@@ -1,7 +1,6 @@
 #include <cstdlib>
 #include <set>
 
-#include "base/decode_json.h"
 #include "base/file.h"
 #include "base/response_file.h"
 #include "base/say.h"
@@ -39,19 +38,6 @@ struct ExternalOptions {
 
 constexpr char kSpecFile[] = "external_spec.mlir";
 constexpr char kFlagsFile[] = "compile_flags.txt";
-
-// Returns the compiler's list for a job that only this command has.
-template <class T>
-Result<std::vector<T>> listed(const Toolchain& toolchain,
-                              const provider::jobs::ProgramJob<std::vector<T>>& job,
-                              const InputProgram& program, const std::vector<std::string>& flags) {
-  HONE_ASSIGN(nlohmann::json answer,
-              toolchain.compiler().ask(job.kind, program.path, program.bytes, flags));
-  auto list = job.answered_in({{}, std::move(answer), {}});
-  if (!list)
-    return failure("the compile worker's answer for '{}' {}", program.path, list.error().message);
-  return *list;
-}
 
 // Refuses a second spec of this kind: iree-compile takes one.
 Status check_flags(const std::vector<std::string>& flags) {
@@ -203,8 +189,9 @@ CommandResult place(ExternalOptions options) {
   if (!options.json) print_notes_of(program);
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) say("{}\n", note);
-  HONE_ASSIGN(const auto operations, listed(toolchain, iree::kReplaceableOperations, program,
-                                            compile_flags(options.toolchain)));
+  HONE_ASSIGN(const auto operations, toolchain.compiler().ask(iree::kReplaceableOperations,
+                                                              {program.path, program.bytes,
+                                                               compile_flags(options.toolchain)}));
   HONE_ASSIGN(const std::vector<PlacedKernel> placed, placed_kernels(kernels, operations, device));
   const std::string spec =
       iree::extern_spec_text(extern_dispatches(placed, *target), target->backend);
@@ -214,10 +201,12 @@ CommandResult place(ExternalOptions options) {
   HONE_ASSIGN(const TemporaryFolder trial, TemporaryFolder::create("hone-spec-"));
   HONE_ASSIGN(const std::vector<std::string> trial_flags,
               write_spec(trial.path(), spec, placed, options));
-  HONE_ASSIGN(const auto launches, listed(toolchain, iree::kExternLaunches, program, trial_flags));
+  HONE_ASSIGN(
+      const auto launches,
+      toolchain.compiler().ask(iree::kExternLaunches, {program.path, program.bytes, trial_flags}));
   HONE_TRY(check_launches(placed, launches));
   HONE_ASSIGN(const trial::CompiledModule module,
-              toolchain.compiler().compile_program(program.path, program.bytes, trial_flags));
+              toolchain.compiler().compile_program({program.path, program.bytes, trial_flags}));
   if (!module) return input_error("{}", module.error().message);
   HONE_TRY(check_module(placed, *module, device));
 

@@ -16,17 +16,16 @@ using worker::Message;
 
 CommandResult serve_compiles(const std::string& provider, const std::string& installation) {
   HONE_ASSIGN(const auto worker, open_compile_worker(provider, installation));
+  const auto answer = [&](Message job) { return provider::answer(*worker, std::move(job)); };
   return worker::serve_zygote(ChildProcess::kChildSocket,
-                              {.prepare = [&](const Message& job) { return worker->prepare(job); },
-                               .run = [&](const Message& job) { return worker->run(job); },
-                               .once = [&](const Message& job) { return worker->once(job); }});
+                              {.prepare = answer, .run = answer, .once = answer});
 }
 
 CommandResult serve_runs() {
   measure::Runner runner(device_kinds(), libraries());
   return worker::serve_runner(
       ChildProcess::kChildSocket,
-      [&runner](const Message& message) { return measure::handle(runner, message); },
+      [&runner](Message message) { return measure::handle(runner, std::move(message)); },
       [&runner] { return runner.has_lost_its_device(); });
 }
 

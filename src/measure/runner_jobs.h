@@ -37,6 +37,6 @@ inline constexpr Job<Nothing, device::Peak> kPeak{"peak"};
 
 // Does a job. A load error for an unknown kind, for a body of another form, and for anything the
 // runner cannot do.
-provider::Outcome handle(Runner& runner, const Message& message);
+provider::Outcome handle(Runner& runner, Message message);
 
 }  // namespace hone::measure

@@ -339,7 +339,7 @@ Status ProfiledOperation::record_verification(ProfiledFunction& function,
 
 Result<trial::CompiledModule> ProfiledOperation::module_of(const ProfiledFunction& function) {
   const auto compiled = [&](const std::string& text) {
-    return context_.compiler.compile_program(path_, text, context_.flags());
+    return context_.compiler.compile_program({path_, text, context_.flags()});
   };
   if (is_launched_alone(function)) return compiled(function.source);
   if (!module_of_whole_functions_) {

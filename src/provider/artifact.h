@@ -54,7 +54,7 @@ struct Artifact {
   std::string format;  // "embedded-elf-x86_64"
   std::string code;    // the binary
   Launch launch;
-  std::string configured;  // what the compiler says that it was configured with, for people
+  std::string configured = {};  // what the compiler says that it was configured with, for people
   // Further data from the worker for the provider's half in the tuner
   // (ProgramProvider::as_compiled); not stored.
   Payload more = {};
@@ -64,6 +64,20 @@ struct Artifact {
     field("format", artifact.format);
     field("launch", artifact.launch);
     field("configured", artifact.configured);
+  }
+};
+
+// Seconds that the stages of one compile took, as far as the provider reports them; `assemble` is
+// the GPU assembler's.
+struct CompileStages {
+  double configure = 0, translate = 0, serialize = 0, assemble = 0;
+
+  bool operator==(const CompileStages&) const = default;
+  static void fields(auto& stages, auto&& field) {
+    field.or_default("configure", stages.configure);
+    field.or_default("translate", stages.translate);
+    field.or_default("serialize", stages.serialize);
+    field.or_default("assemble", stages.assemble);
   }
 };
 

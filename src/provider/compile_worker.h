@@ -2,7 +2,9 @@
 // Provider (provider.h). The two exchange the jobs of jobs.h.
 #pragma once
 
-#include "provider/message.h"
+#include <optional>
+
+#include "provider/jobs.h"
 
 namespace hone::provider {
 
@@ -13,13 +15,17 @@ namespace hone::provider {
 class CompileWorker {
  public:
   virtual ~CompileWorker() = default;
-  // A job that stands alone: jobs::kLoadProgram, ...
-  virtual Outcome once(const Message& job) = 0;
-  // Leaves in memory what the candidates of one dispatch share; run() is called in forks of the
+  // Leaves in memory what the candidates of one dispatch share; compile() is called in forks of the
   // process that has done this.
-  virtual Outcome prepare(const Message& job) = 0;
-  // Compiles one candidate of the prepared dispatch.
-  virtual Outcome run(const Message& job) = 0;
+  virtual Status prepare(jobs::PrepareRequest dispatch) = 0;
+  // Compiles a candidate of the prepared dispatch; without a payload, the compiler's default.
+  virtual tl::expected<jobs::Compiled, Failure> compile(const std::optional<Payload>& payload) = 0;
+  // Does a job that stands alone (jobs::kRevision, jobs::kLoadProgram, ...) by a list of them
+  // (answer_by).
+  virtual Outcome once(Message job) = 0;
 };
+
+// Does any job of a compile worker.
+Outcome answer(CompileWorker& worker, Message job);
 
 }  // namespace hone::provider

@@ -1,45 +1,11 @@
-// The jobs of the compile workers as messages: what the tuner asks
+// The jobs of the compile workers, with their requests and answers: what the tuner asks
 // (trial/compile_service.h) and a provider's half in the worker process answers
-// (compile_worker.h).
-//
-// Every provider answers:
-//   once
-//     revision        {}                                     -> {"revision"}
-//   prepare           {"flags", "assemble_for"}, blob: a dispatch's source   -> {}
-//   run
-//     compile         a Payload, or {} for the default       -> {"format", "launch", "configured",
-//                                                               "stages": {name: seconds}} and
-//                                                               Artifact::more, blob: the code
-// A provider whose dispatches are pieces of programs also answers, all once:
-//     load_program    {"path", "flags", "given": GivenSizes, "front_half": bool}, blobs: the file,
-//                     and its front half where that is known -> problem::Program, blob where it was
-//                                                               asked for: its front half
-//     front_half      {"path", "flags"}, blob: the file      -> {}, blob: the program, compiled
-//                                                               until specs and others' kernels
-//                                                               come in
-//     compile_program {"path", "flags", "front_half": bool}, blob: the file, or its front half
-//                                                            -> {}, blob: the module
-//     compile_program_in_f32 as compile_program, computing in f32 what it says in f16 or bf16,
-//                                                               arguments and results included
-//     configured      as compile_program                     -> {"dispatches":
-//                                                               [ConfiguredDispatch]}
-//     configured_dispatch {"path", "flags"}, blob: a dispatch's source -> as configured
-//     compile_dispatch {"path", "flags"}, blob: a dispatch's source   -> {}: it is legal
-//     read_spec       {"path", "flags"}, blob: a tuning spec -> {"entries": [SpecFileEntry]},
-//                                                               blob: its marking spec
-//     extract_root    {"path", "flags"}, blob: a dispatch's source (path: its name)
-//                                                            -> {}, blob: the program's text
-//     constraints     {"path", "flags"}, blob: a dispatch's source (path: its name)
-//                                                            -> {"statements": opaque}
-//     link_specs      {"path", "flags"}, blobs: two specs     -> blob: both as one, of which the
-//                                                               first comes first; "path" names
-//                                                               the second
-//     canonical       {"attributes": [NamedText::text]}      -> {"attributes": [text]}
+// (compile_worker.h). Every provider does kPrepare and kCompile, and kRevision where its builds
+// have no other name. The other jobs are for providers whose dispatches are pieces of programs.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/json_fields.h"
@@ -49,6 +15,78 @@
 #include "provider/payload.h"
 
 namespace hone::provider::jobs {
+
+// Data that the candidates of one dispatch share.
+struct PrepareRequest {
+  std::vector<std::string> flags;
+  // The GPU ("sm_90") that the workers assemble PTX for, where they find ptxas.
+  std::string assemble_for = {};
+  std::string source = {};  // of the dispatch: a blob
+
+  static void fields(auto& request, auto&& field) {
+    field("flags", request.flags);
+    field.or_default("assemble_for", request.assemble_for);
+  }
+};
+void give_blobs(PrepareRequest& request, Message& message);
+Status take_blobs(PrepareRequest& request, Message& message);
+
+// A candidate of the prepared dispatch; without a payload, the compiler's default.
+struct CompileRequest {
+  std::optional<Payload> payload;
+};
+void to_json(nlohmann::json& json, const CompileRequest& request);
+void from_json(const nlohmann::json& json, CompileRequest& request);
+
+struct Compiled {
+  Artifact artifact;  // Artifact::more lies beside its fields in JSON
+  CompileStages stages = {};
+};
+void to_json(nlohmann::json& json, const Compiled& compiled);
+// Stages are informative: unreadable ones count as zero.
+void from_json(const nlohmann::json& json, Compiled& compiled);
+void give_blobs(Compiled& compiled, Message& message);
+Status take_blobs(Compiled& compiled, Message& message);
+
+// Request of a job about a program, a dispatch or a spec.
+struct ProgramRequest {
+  std::string path;   // of its file, or the dispatch's name: for messages
+  std::string bytes;  // a blob: of the file, or of its front half; or a dispatch's source
+  std::vector<std::string> flags = {};
+  // A further blob: the front half of a program to load, where it is known; of two specs the second
+  // one, which `path` names.
+  std::optional<std::string> second = {};
+  std::optional<problem::GivenSizes> given = {};  // of a program to load
+  // `bytes` are the front half; of a program to load: whether its front half is asked for.
+  bool front_half = false;
+
+  static void fields(auto& request, auto&& field) {
+    field("path", request.path);
+    field("flags", request.flags);
+    field("given", request.given);
+    field.when(request.front_half, "front_half", request.front_half);
+  }
+};
+void give_blobs(ProgramRequest& request, Message& message);
+Status take_blobs(ProgramRequest& request, Message& message);
+
+// A program, compiled until specs and others' kernels come in.
+struct FrontHalf {
+  std::string bytes;  // a blob; empty: none was asked for, or it is too large for a message
+
+  static void fields(auto&, auto&&) {}
+};
+void give_blobs(FrontHalf& half, Message& message);
+Status take_blobs(FrontHalf& half, Message& message);
+
+struct LoadedProgram {
+  problem::Program program;
+  FrontHalf front_half = {};  // where it was asked for and not known
+};
+void to_json(nlohmann::json& json, const LoadedProgram& loaded);
+void from_json(const nlohmann::json& json, LoadedProgram& loaded);
+void give_blobs(LoadedProgram& loaded, Message& message);
+Status take_blobs(LoadedProgram& loaded, Message& message);
 
 // Configuration of one dispatch in a compile of the whole program.
 struct ConfiguredDispatch {
@@ -76,46 +114,44 @@ struct SpecFileEntry {
   }
 };
 
-// Request of a job about a program, a dispatch or a spec.
-struct ProgramRequest {
-  std::string path;
-  std::string bytes;  // the first blob
-  std::vector<std::string> flags = {};
-  std::optional<std::string> second = {};  // a further blob
-  std::optional<problem::GivenSizes> given = {};
-  bool front_half = false;
+// A tuning spec's entries, and a spec that marks the operations that they match (iree::SpecFile).
+struct SpecFile {
+  std::vector<SpecFileEntry> entries;
+  std::string marking;  // a blob
 
-  static void fields(auto& request, auto&& field) {
-    field("path", request.path);
-    field("flags", request.flags);
-    field("given", request.given);
-    field.when(request.front_half, "front_half", request.front_half);
-  }
+  static void fields(auto& spec, auto&& field) { field("entries", spec.entries); }
 };
-// Puts the blobs into `message`. The worker reads them in place: a program may hold its weights.
-void give_blobs(ProgramRequest& request, Message& message);
+void give_blobs(SpecFile& spec, Message& message);
+Status take_blobs(SpecFile& spec, Message& message);
 
 using Texts = std::vector<std::string>;
 template <class Answer>
 using ProgramJob = Job<ProgramRequest, Answer>;
 
+inline constexpr Job<PrepareRequest, Nothing> kPrepare{"prepare"};
+inline constexpr Job<CompileRequest, Compiled> kCompile{"compile"};
 inline constexpr Job<Nothing, std::string> kRevision{"revision", kBody, "revision"};
-inline constexpr Job<Texts, Texts> kCanonical{"canonical", "attributes", "attributes"};
-inline constexpr ProgramJob<problem::Program> kLoadProgram{"load_program"};
-inline constexpr ProgramJob<std::string> kFrontHalf{"front_half", kBody, kBlob};
+
+inline constexpr ProgramJob<LoadedProgram> kLoadProgram{"load_program"};
+inline constexpr ProgramJob<FrontHalf> kFrontHalf{"front_half"};
 inline constexpr ProgramJob<std::string> kCompileProgram{"compile_program", kBody, kBlob};
+// Computes in f32 what the program says in f16 or bf16, arguments and results included.
 inline constexpr ProgramJob<std::string> kCompileProgramInF32{"compile_program_in_f32", kBody,
                                                               kBlob};
 inline constexpr ProgramJob<std::vector<ConfiguredDispatch>> kConfigured{"configured", kBody,
                                                                          "dispatches"};
+// Jobs about one dispatch, given its source.
 inline constexpr ProgramJob<std::vector<ConfiguredDispatch>> kConfiguredDispatch{
     "configured_dispatch", kBody, "dispatches"};
-inline constexpr ProgramJob<Nothing> kCompileDispatch{"compile_dispatch"};
-inline constexpr ProgramJob<std::vector<SpecFileEntry>> kReadSpec{"read_spec", kBody, "entries"};
-inline constexpr ProgramJob<std::string> kLinkSpecs{"link_specs", kBody, kBlob};
+inline constexpr ProgramJob<Nothing> kCompileDispatch{"compile_dispatch"};  // it is legal
+// The root operation as a program's text.
 inline constexpr ProgramJob<std::string> kExtractRoot{"extract_root", kBody, kBlob};
 inline constexpr ProgramJob<nlohmann::json> kConstraints{"constraints", kBody, "statements"};
-inline constexpr std::string_view kPrepare = "prepare";
-inline constexpr std::string_view kCompile = "compile";
+// Jobs about tuning specs and their attributes.
+inline constexpr ProgramJob<SpecFile> kReadSpec{"read_spec"};
+// Both as one, in which the first comes first.
+inline constexpr ProgramJob<std::string> kLinkSpecs{"link_specs", kBody, kBlob};
+// Each NamedText::text as the compiler prints it.
+inline constexpr Job<Texts, Texts> kCanonical{"canonical", "attributes", "attributes"};
 
 }  // namespace hone::provider::jobs

@@ -15,7 +15,7 @@ void give_blobs(Artifact& artifact, Message& message) {
 }
 
 Status take_blobs(Artifact& artifact, Message& message) {
-  if (message.blobs.empty()) return input_error("the artifact's code is missing from the message");
+  if (message.blobs.empty()) return failure("cannot be read: the code is missing");
   artifact.code = std::move(message.blobs.front());
   return {};
 }

@@ -2,8 +2,10 @@
 // request and answer for both sides.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -15,11 +17,13 @@
 
 namespace hone::provider {
 
+inline constexpr std::size_t kMostBlobBytes = std::size_t{1} << 30;  // of a message, together
+
 // A job, or the answer to one. On a socket it is a frame (worker/message.h), which limits it.
 struct Message {
   std::string kind;                // at most 64 bytes
   nlohmann::json body = nullptr;   // as text at most 64 MiB, nested at most 60 deep
-  std::vector<std::string> blobs;  // bytes as they are; at most 1024, 1 GiB together
+  std::vector<std::string> blobs;  // bytes as they are; at most 1024, and kMostBlobBytes
 };
 
 // Result of a job: an answer, or how it failed.
@@ -74,17 +78,7 @@ struct Job {
   Message ask(Request request) const { return message_of(kind, asked, std::move(request)); }
   Message answer(Answer answer) const { return message_of("done", answered, std::move(answer)); }
 
-  // Makes the answer message. `done` is a Status, or a Result of something that converts to Answer.
-  template <class Done>
-  Result<Message> answer_with(Done done) const {
-    if (!done) return tl::unexpected(std::move(done).error());
-    if constexpr (std::is_same_v<Answer, Nothing>)
-      return answer({});
-    else
-      return answer(*std::move(done));
-  }
-
-  // Throws what nlohmann's get<T>() throws.
+  // Takes the request out of a message. Throws what nlohmann's get<T>() throws.
   Result<Request> asked_in(Message message) const {
     auto request = (*asked == '\0' ? message.body : message.body.at(asked)).template get<Request>();
     HONE_TRY(take_blobs(request, message));
@@ -104,32 +98,64 @@ struct Job {
     return answer;
   }
 
-  friend bool operator==(std::string_view kind, const Job& job) { return kind == job.kind; }
+  friend bool operator==(std::string_view name, const Job& job) { return name == job.kind; }
 };
 
-// A job beside the function of `Worker` that does it, or one that is called with it: a list of
-// these is all that a worker can be asked.
+// A job and the function of `Worker` that does it. The function takes the request, unless it needs
+// none, and returns an Answer or a Status, with an Error or a Failure.
 template <class Worker>
 struct ServedJob {
   template <class Request, class Answer, class Does>
   ServedJob(const Job<Request, Answer>& job, Does does)
-      : kind(job.kind), answer([job, does](Worker& worker, const Message& message) {
-          return answer_to(job, does, worker, message);
+      : kind(job.kind), answer([job, does](Worker& worker, Message message, FailureKind refused) {
+          return answer_to(job, does, worker, std::move(message), refused);
         }) {}
 
   std::string_view kind;
-  std::function<Result<Message>(Worker& worker, const Message& message)> answer;
+  // An Error becomes a failure of kind `refused`.
+  std::function<Outcome(Worker& worker, Message message, FailureKind refused)> answer;
 
  private:
   template <class Request, class Answer, class Does>
-  static Result<Message> answer_to(const Job<Request, Answer>& job, const Does& does,
-                                   Worker& worker, const Message& message) {
-    HONE_ASSIGN(const Request request, job.asked_in(message));
-    if constexpr (std::is_invocable_v<Does, Worker&>)
-      return job.answer_with(std::invoke(does, worker));
+  static Outcome answer_to(const Job<Request, Answer>& job, const Does& does, Worker& worker,
+                           Message message, FailureKind refused) {
+    const auto failed = [refused](const Error& error) { return Failure{refused, error.message}; };
+    Result<Request> request = job.asked_in(std::move(message));
+    if (!request) return tl::unexpected(failed(request.error()));
+    auto done = [&] {
+      if constexpr (std::is_invocable_v<Does, Worker&>)
+        return std::invoke(does, worker);
+      else
+        return std::invoke(does, worker, *std::move(request));
+    }();
+    if constexpr (std::is_same_v<typename decltype(done)::error_type, Error>) {
+      if (!done) return tl::unexpected(failed(done.error()));
+    } else if (!done) {
+      return tl::unexpected(std::move(done).error());
+    }
+    if constexpr (std::is_same_v<Answer, Nothing>)
+      return job.answer({});
     else
-      return job.answer_with(std::invoke(does, worker, request));
+      return job.answer(*std::move(done));
   }
 };
+
+// Does the job among `jobs` that a message asks for: a list of jobs is all that a worker can be
+// asked. A message of another kind or form fails with kind `refused`.
+template <class Worker>
+Outcome answer_by(std::span<const ServedJob<Worker>> jobs, Worker& worker, Message message,
+                  FailureKind refused) {
+  const auto job = std::ranges::find(jobs, message.kind, &ServedJob<Worker>::kind);
+  if (job == jobs.end())
+    return tl::unexpected(
+        Failure{refused, fmt::format("no job '{}' is served here", message.kind)});
+  try {
+    return job->answer(worker, std::move(message), refused);
+  } catch (const nlohmann::json::exception& error) {
+    return tl::unexpected(Failure{
+        refused,
+        fmt::format("the body of the job '{}' is not as it must be: {}", job->kind, error.what())});
+  }
+}
 
 }  // namespace hone::provider

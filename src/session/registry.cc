@@ -1,10 +1,10 @@
 #include "session/registry.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <utility>
 
+#include "base/stopwatch.h"
 #include "device/cpu/kind.h"
 #include "device/cuda/cublaslt.h"
 #include "device/cuda/kind.h"
@@ -27,37 +27,35 @@ class AssemblingWorker : public provider::CompileWorker {
   explicit AssemblingWorker(std::unique_ptr<provider::CompileWorker> worker)
       : worker_(std::move(worker)) {}
 
-  provider::Outcome once(const provider::Message& job) override { return worker_->once(job); }
-
-  provider::Outcome prepare(const provider::Message& job) override {
-    provider::Outcome prepared = worker_->prepare(job);
-    if (!prepared) return prepared;
-    assemble_for_ = job.body.at("assemble_for").get<std::string>();
+  Status prepare(provider::jobs::PrepareRequest dispatch) override {
+    assemble_for_ = dispatch.assemble_for;
+    HONE_TRY(worker_->prepare(std::move(dispatch)));
     if (!assemble_for_.empty()) ptxas_ = device::cuda::find_ptxas().value_or("");
-    return prepared;
+    return {};
   }
 
-  provider::Outcome run(const provider::Message& job) override {
-    provider::Outcome compiled = worker_->run(job);
-    if (!compiled || assemble_for_.empty() || ptxas_.empty() ||
-        compiled->body.at("format") != provider::kCudaPtx)
+  tl::expected<provider::jobs::Compiled, provider::Failure> compile(
+      const std::optional<provider::Payload>& payload) override {
+    auto compiled = worker_->compile(payload);
+    if (!compiled || ptxas_.empty() || compiled->artifact.format != provider::kCudaPtx)
       return compiled;
-    const auto begin = std::chrono::steady_clock::now();
-    auto assembly = device::cuda::assemble(ptxas_, compiled->blobs.at(0), assemble_for_);
+    const Stopwatch watch;
+    auto assembly = device::cuda::assemble(ptxas_, compiled->artifact.code, assemble_for_);
     if (!assembly)
       return tl::unexpected(
           provider::Failure{provider::FailureKind::kCompileError, assembly.error().message});
-    compiled->body["stages"]["assemble"] =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    compiled->body["format"] = provider::kCudaCubin;
-    compiled->blobs.front() = std::move(assembly->cubin);
+    compiled->stages.assemble = watch.seconds();
+    compiled->artifact.format = provider::kCudaCubin;
+    compiled->artifact.code = std::move(assembly->cubin);
     return compiled;
   }
+
+  provider::Outcome once(provider::Message job) override { return worker_->once(std::move(job)); }
 
  private:
   std::unique_ptr<provider::CompileWorker> worker_;
   std::string assemble_for_;          // the GPU of the dispatch's candidates
-  std::filesystem::path ptxas_ = {};  // empty where there is none
+  std::filesystem::path ptxas_ = {};  // empty: the driver assembles
 };
 
 Result<std::unique_ptr<provider::ListProvider>> listed_gemms(const SessionOptions& options) {

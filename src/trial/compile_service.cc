@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "base/decode_json.h"
 #include "base/stopwatch.h"
 #include "provider/retry.h"
 
@@ -26,10 +25,8 @@ worker::Message front_half_job(const ProgramToCompile& program) {
   return jobs::kFrontHalf.ask({program.path, program.bytes, *program.front_flags});
 }
 
-worker::Message prepare_job(const std::vector<std::string>& flags, const std::string& assemble_for,
-                            const std::string& source) {
-  return {
-      std::string(jobs::kPrepare), {{"flags", flags}, {"assemble_for", assemble_for}}, {source}};
+worker::Message in_f32_job(const ProgramToCompile& program) {
+  return jobs::kCompileProgramInF32.ask({program.path, program.bytes, program.flags});
 }
 
 // Retries `call` as long as provider/retry.h allows, and returns its last outcome. `outcome` is
@@ -43,33 +40,6 @@ Result<worker::Outcome> final_of(Result<worker::Outcome> outcome, const Call& ca
   return outcome;
 }
 
-Result<std::string> first_blob(worker::Message message) {
-  return jobs::kCompileProgram.answered_in(std::move(message));
-}
-
-Result<provider::Artifact> artifact_from(worker::Message message) {
-  provider::Artifact artifact;
-  HONE_ASSIGN(artifact.format, decode_json<std::string>(message.body, "format"));
-  HONE_ASSIGN(artifact.launch, decode_json<provider::Launch>(message.body, "launch"));
-  HONE_ASSIGN(artifact.configured, decode_json<std::string>(message.body, "configured"));
-  HONE_ASSIGN(artifact.code, first_blob(message));
-  artifact.more.json = std::move(message.body);
-  for (const char* ours : {"format", "launch", "configured", "stages"})
-    artifact.more.json.erase(ours);
-  return artifact;
-}
-
-// Stage times are informative only: unreadable ones count as zero.
-CompileStages stages_from(const nlohmann::json& body) {
-  const auto seconds = decode_json<std::map<std::string, double>>(body, "stages");
-  if (!seconds) return {};
-  const auto of = [&](const char* stage) {
-    const auto found = seconds->find(stage);
-    return found == seconds->end() ? 0.0 : found->second;
-  };
-  return {of("configure"), of("translate"), of("serialize"), of("assemble")};
-}
-
 // An unreadable answer means that the compiler has overwritten it: it has crashed without noticing.
 template <class T>
 tl::expected<T, provider::Failure> or_crash(Result<T> answer) {
@@ -80,7 +50,7 @@ tl::expected<T, provider::Failure> or_crash(Result<T> answer) {
 
 CompiledModule module_of(worker::Outcome outcome) {
   if (!outcome) return tl::unexpected(std::move(outcome).error());
-  return or_crash(first_blob(*std::move(outcome)));
+  return or_crash(jobs::kCompileProgram.answered_in(*std::move(outcome)));
 }
 
 }  // namespace
@@ -110,20 +80,8 @@ Result<worker::Outcome> CompileService::once(const worker::Message& message) {
   return final_of(call(), call);
 }
 
-Result<problem::Program> CompileService::load_program(const std::string& path,
-                                                      const std::string& bytes,
-                                                      const std::vector<std::string>& flags,
-                                                      std::optional<problem::GivenSizes> given) {
-  HONE_ASSIGN(std::vector<Result<problem::Program>> loaded,
-              load_programs({{path, bytes, flags, std::nullopt, std::move(given)}}));
-  return std::move(loaded.front());
-}
-
-Result<problem::Program> CompileService::load_program_to_compile(
-    const std::string& path, const std::string& bytes, const std::vector<std::string>& flags,
-    std::optional<problem::GivenSizes> given) {
-  HONE_ASSIGN(std::vector<Result<problem::Program>> loaded,
-              load_programs({{path, bytes, flags, flags, std::move(given)}}));
+Result<problem::Program> CompileService::load_program(const ProgramToCompile& program) {
+  HONE_ASSIGN(std::vector<Result<problem::Program>> loaded, load_programs({program}));
   return std::move(loaded.front());
 }
 
@@ -135,9 +93,10 @@ Result<std::vector<Result<problem::Program>>> CompileService::load_programs(
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(messages));
   std::vector<Result<problem::Program>> loaded;
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    if (outcomes[i] && programs[i].front_flags && !outcomes[i]->blobs.empty())
-      compiled_.keep(key_of(front_half_job(programs[i])), std::move(outcomes[i]->blobs.front()));
-    loaded.push_back(answer_of(jobs::kLoadProgram, std::move(outcomes[i])));
+    Result<jobs::LoadedProgram> answer = answer_of(jobs::kLoadProgram, std::move(outcomes[i]));
+    if (answer && !answer->front_half.bytes.empty())
+      compiled_.keep(key_of(front_half_job(programs[i])), std::move(answer->front_half.bytes));
+    loaded.push_back(std::move(answer).map(&jobs::LoadedProgram::program));
   }
   return loaded;
 }
@@ -147,7 +106,7 @@ Result<std::vector<worker::Outcome>> CompileService::each_once(
   std::vector<std::optional<worker::Outcome>> known;
   std::vector<worker::Message> unknown;
   for (const worker::Message& message : messages) {
-    HONE_ASSIGN(known.emplace_back(), taken_ahead(message));
+    HONE_ASSIGN(known.emplace_back(), take_prefetched(message));
     if (!known.back()) unknown.push_back(message);
   }
   HONE_ASSIGN(std::vector<worker::Outcome> rest, limited_pool().once_each(unknown));
@@ -161,20 +120,19 @@ Result<std::vector<worker::Outcome>> CompileService::each_once(
   return outcomes;
 }
 
-Result<CompiledModule> CompileService::compile_program(const std::string& path,
-                                                       const std::string& bytes,
-                                                       const std::vector<std::string>& flags) {
-  HONE_ASSIGN(std::vector<CompiledModule> compiled, compile_each({{path, bytes, flags}}));
+Result<CompiledModule> CompileService::compile_program(const ProgramToCompile& program) {
+  HONE_ASSIGN(std::vector<CompiledModule> compiled, compile_each({program}));
   return std::move(compiled.front());
 }
 
-void CompileService::compile_ahead(const ProgramToCompile& program) {
-  Result<std::vector<Job>> job = jobs_of(jobs::kCompileProgram.kind, {program});
-  if (job && job->front()) begin_ahead(std::move(*job->front()));
+void CompileService::prefetch_compile(const ProgramToCompile& program) {
+  Result<std::vector<ProgramRequest>> requests = requests_of({program});
+  if (requests && requests->front())
+    prefetch(jobs::kCompileProgram.ask(*std::move(requests->front())));
 }
 
-void CompileService::load_ahead(const ProgramToCompile& program) {
-  begin_ahead(load_job(program, sizes_, known_half(program)));
+void CompileService::prefetch_load(const ProgramToCompile& program) {
+  prefetch(load_job(program, sizes_, known_half(program)));
 }
 
 std::shared_ptr<const std::string> CompileService::known_half(
@@ -182,17 +140,17 @@ std::shared_ptr<const std::string> CompileService::known_half(
   return program.front_flags ? compiled_.find(key_of(front_half_job(program))) : nullptr;
 }
 
-void CompileService::compile_in_f32_ahead(const ProgramToCompile& program) {
-  begin_ahead(jobs::kCompileProgramInF32.ask({program.path, program.bytes, program.flags}));
+void CompileService::prefetch_compile_in_f32(const ProgramToCompile& program) {
+  prefetch(in_f32_job(program));
 }
 
-void CompileService::begin_ahead(worker::Message job) {
-  const auto begun = limited_pool().begin_once(job);
-  if (begun) ahead_.push_back({std::move(job), *begun});
+void CompileService::prefetch(worker::Message job) {
+  const auto pending = limited_pool().begin_once(job);
+  if (pending) prefetched_.push_back({std::move(job), *pending});
 }
 
-Result<std::vector<CompileService::Job>> CompileService::jobs_of(
-    std::string_view kind, const std::vector<ProgramToCompile>& programs) {
+Result<std::vector<CompileService::ProgramRequest>> CompileService::requests_of(
+    const std::vector<ProgramToCompile>& programs) {
   using Half = tl::expected<std::shared_ptr<const std::string>, provider::Failure>;
   std::map<std::string, Half> halves;
   std::vector<worker::Message> unknown;
@@ -206,12 +164,14 @@ Result<std::vector<CompileService::Job>> CompileService::jobs_of(
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(unknown));
   for (std::size_t i = 0; i < unknown.size(); ++i) {
     Half& half = halves.at(key_of(unknown[i]));
-    if (!outcomes[i])
+    if (!outcomes[i]) {
       half = tl::unexpected(std::move(outcomes[i]).error());
-    else if (!outcomes[i]->blobs.empty())
-      half = compiled_.keep(key_of(unknown[i]), std::move(outcomes[i]->blobs.front()));
+      continue;
+    }
+    HONE_ASSIGN(jobs::FrontHalf answer, answer_of(jobs::kFrontHalf, std::move(outcomes[i])));
+    if (!answer.bytes.empty()) half = compiled_.keep(key_of(unknown[i]), std::move(answer.bytes));
   }
-  std::vector<Job> made;
+  std::vector<ProgramRequest> made;
   for (const ProgramToCompile& each : programs) {
     const Half half = each.front_flags ? halves.at(key_of(front_half_job(each))) : Half();
     if (!half) {
@@ -220,73 +180,67 @@ Result<std::vector<CompileService::Job>> CompileService::jobs_of(
     }
     // A front half that is too large to be handed on is compiled again for each program.
     const bool from_half = *half != nullptr;
-    made.push_back(
-        provider::message_of(kind, provider::kBody,
-                             jobs::ProgramRequest{.path = each.path,
-                                                  .bytes = from_half ? **half : each.bytes,
-                                                  .flags = each.flags,
-                                                  .front_half = from_half}));
+    made.push_back(jobs::ProgramRequest{.path = each.path,
+                                        .bytes = from_half ? **half : each.bytes,
+                                        .flags = each.flags,
+                                        .front_half = from_half});
   }
   return made;
 }
 
-Result<std::optional<worker::Outcome>> CompileService::taken_ahead(const worker::Message& message) {
-  const auto found = std::ranges::find_if(ahead_, [&](const Ahead& each) {
+Result<std::optional<worker::Outcome>> CompileService::take_prefetched(
+    const worker::Message& message) {
+  const auto found = std::ranges::find_if(prefetched_, [&](const Prefetched& each) {
     return each.message.kind == message.kind && each.message.body == message.body &&
            each.message.blobs == message.blobs;
   });
-  if (found == ahead_.end()) return std::optional<worker::Outcome>();
-  const worker::WorkerPool::Begun begun = found->begun;
-  ahead_.erase(found);
-  HONE_ASSIGN(worker::Outcome outcome, pool_.end_once(begun));
+  if (found == prefetched_.end()) return std::optional<worker::Outcome>();
+  const worker::WorkerPool::Begun pending = found->pending;
+  prefetched_.erase(found);
+  HONE_ASSIGN(worker::Outcome outcome, pool_.end_once(pending));
   return std::optional(std::move(outcome));
 }
 
 Result<std::vector<CompiledModule>> CompileService::compile_each(
     const std::vector<ProgramToCompile>& programs) {
-  HONE_ASSIGN(std::vector<Job> jobs, jobs_of(jobs::kCompileProgram.kind, programs));
+  HONE_ASSIGN(std::vector<ProgramRequest> requests, requests_of(programs));
   std::vector<CompiledModule> compiled(programs.size());
   std::vector<worker::Message> messages;
   std::vector<std::size_t> places;  // of `messages`
   for (std::size_t i = 0; i < programs.size(); ++i) {
-    if (!jobs[i]) {
-      compiled[i] = tl::unexpected(std::move(jobs[i]).error());
+    if (!requests[i]) {
+      compiled[i] = tl::unexpected(std::move(requests[i]).error());
       continue;
     }
-    if (const auto known = compiled_.find(key_of(*jobs[i]))) {
+    worker::Message job = jobs::kCompileProgram.ask(*std::move(requests[i]));
+    if (const auto known = compiled_.find(key_of(job))) {
       compiled[i] = *known;
       continue;
     }
-    messages.push_back(std::move(*jobs[i]));
+    messages.push_back(std::move(job));
     places.push_back(i);
   }
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(messages));
   for (std::size_t m = 0; m < messages.size(); ++m) {
     compiled[places[m]] = module_of(std::move(outcomes[m]));
-    remember(programs[places[m]], messages[m], compiled[places[m]]);
+    // With front flags, the files of its specs may change between calls.
+    const CompiledModule& module = compiled[places[m]];
+    if (module && !programs[places[m]].front_flags) compiled_.keep(key_of(messages[m]), *module);
   }
   return compiled;
 }
 
-// Keeps no program with front flags: the files of its specs may change between calls.
-void CompileService::remember(const ProgramToCompile& program, const worker::Message& job,
-                              const CompiledModule& module) {
-  if (module && !program.front_flags) compiled_.keep(key_of(job), *module);
-}
-
-Result<CompiledModule> CompileService::compile_program_in_f32(
-    const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
-  const worker::Message job = jobs::kCompileProgramInF32.ask({path, bytes, flags});
-  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once({job}));
+Result<CompiledModule> CompileService::compile_program_in_f32(const ProgramToCompile& program) {
+  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once({in_f32_job(program)}));
   return module_of(std::move(outcomes.front()));
 }
 
 Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(
     const ProgramToCompile& program) {
-  HONE_ASSIGN(const std::vector<Job> made, jobs_of(jobs::kConfigured.kind, {program}));
-  const Job& job = made.front();
-  return answer_of(jobs::kConfigured,
-                   job ? once(*job) : worker::Outcome(tl::unexpected(job.error())));
+  HONE_ASSIGN(std::vector<ProgramRequest> requests, requests_of({program}));
+  ProgramRequest& request = requests.front();
+  return answer_of(jobs::kConfigured, request ? once(jobs::kConfigured.ask(*std::move(request)))
+                                              : worker::Outcome(tl::unexpected(request.error())));
 }
 
 Result<jobs::ConfiguredDispatch> CompileService::configured_dispatch(
@@ -295,30 +249,6 @@ Result<jobs::ConfiguredDispatch> CompileService::configured_dispatch(
   if (dispatches.size() != 1)
     return failure("'{}' holds {} dispatches, not one", name, dispatches.size());
   return std::move(dispatches.front());
-}
-
-Result<SpecFile> CompileService::read_spec(const std::string& path, const std::string& bytes) {
-  HONE_ASSIGN(const worker::Message answer,
-              accepted(once(jobs::kReadSpec.ask({.path = path, .bytes = bytes}))));
-  SpecFile spec;
-  HONE_ASSIGN(spec.entries, understood(jobs::kReadSpec.answered_in(answer)));
-  HONE_ASSIGN(spec.marking, understood(first_blob(answer)));
-  return spec;
-}
-
-Result<std::string> CompileService::extract_root(const std::string& name, const std::string& source,
-                                                 const std::vector<std::string>& flags) {
-  return answer_of(jobs::kExtractRoot,
-                   limited_pool().once(jobs::kExtractRoot.ask({name, source, flags})));
-}
-
-Result<nlohmann::json> CompileService::ask(std::string_view job, const std::string& path,
-                                           const std::string& bytes,
-                                           const std::vector<std::string>& flags) {
-  HONE_ASSIGN(worker::Message answer,
-              accepted(once(provider::message_of(job, provider::kBody,
-                                                 jobs::ProgramRequest{path, bytes, flags}))));
-  return std::move(answer.body);
 }
 
 Result<std::vector<std::string>> CompileService::stated_constraints(
@@ -347,7 +277,8 @@ Result<std::vector<Status>> CompileService::prepare_each(
     const std::vector<DispatchToPrepare>& dispatches) {
   std::vector<std::pair<std::string, worker::Message>> servers;
   for (const DispatchToPrepare& each : dispatches)
-    servers.emplace_back(each.key, prepare_job(each.flags, each.assemble_for, each.source));
+    servers.emplace_back(each.key,
+                         jobs::kPrepare.ask({each.flags, each.assemble_for, each.source}));
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.prepare_each(servers));
   std::vector<Status> statuses;
   for (std::size_t i = 0; i < servers.size(); ++i) {
@@ -382,9 +313,7 @@ Result<worker::JobId> CompileService::submit(const std::string& key,
 Status CompileService::submit_as(worker::JobId id, const std::string& key,
                                  const std::optional<provider::Payload>& payload) {
   if (payload && !payload->replacing.empty()) return submit_replacing(key, id, *payload);
-  nlohmann::json body = nlohmann::json::object();
-  if (payload) body = payload->json;
-  return pool_.submit(key, id, {std::string(jobs::kCompile), std::move(body), {}});
+  return pool_.submit(key, id, jobs::kCompile.ask({payload}));
 }
 
 Status CompileService::submit_replacing(const std::string& key, worker::JobId id,
@@ -395,13 +324,13 @@ Status CompileService::submit_replacing(const std::string& key, worker::JobId id
     return failure("nobody here compiles what {} made for '{}'", payload.replacing, key);
   if (!maker->prepared.contains(key)) {
     const worker::Message message =
-        prepare_job(maker->flags, stated->second.assemble_for, stated->second.statement);
+        jobs::kPrepare.ask({maker->flags, stated->second.assemble_for, stated->second.statement});
     const auto call = [&] { return maker->pool->prepare(key, message); };
     HONE_ASSIGN(const worker::Outcome outcome, final_of(call(), call));
     HONE_TRY(prepared(outcome));
     maker->prepared.insert(key);
   }
-  return maker->pool->submit(key, id, {std::string(jobs::kCompile), payload.json, {}});
+  return maker->pool->submit(key, id, jobs::kCompile.ask({payload}));
 }
 
 Status CompileService::cancel_all() {
@@ -439,11 +368,11 @@ Result<std::optional<CompiledCandidate>> CompileService::next_finished(double se
   HONE_ASSIGN(std::optional<worker::Finished> finished, next_of_any(seconds));
   if (!finished) return std::optional<CompiledCandidate>();
   CompiledCandidate candidate{finished->id, {}, finished->seconds, {}, finished->ended};
-  if (finished->outcome) candidate.stages = stages_from(finished->outcome->body);
-  if (finished->outcome)
-    candidate.artifact = or_crash(artifact_from(std::move(*finished->outcome)));
-  else
-    candidate.artifact = tl::unexpected(std::move(finished->outcome).error());
+  auto compiled = finished->outcome
+                      ? or_crash(jobs::kCompile.answered_in(*std::move(finished->outcome)))
+                      : tl::unexpected(std::move(finished->outcome).error());
+  if (compiled) candidate.stages = compiled->stages;
+  candidate.artifact = std::move(compiled).map(&jobs::Compiled::artifact);
   return std::optional<CompiledCandidate>(std::move(candidate));
 }
 

@@ -59,12 +59,6 @@ struct DispatchToPrepare {
   std::string statement = {};
 };
 
-// A tuning spec's entries, and a spec that marks the operations that they match (iree::SpecFile).
-struct SpecFile {
-  std::vector<jobs::SpecFileEntry> entries;
-  std::string marking;
-};
-
 // Typed calls to the compile workers. For one thread. Errors: kInterrupted if the tuner was told to
 // stop, kEnvironment if no worker can be started. A refusal by the compiler is a kInput error with
 // its words for a program of the user's. It is a Failure for a candidate that hone proposed.
@@ -85,45 +79,30 @@ class CompileService {
                      const std::type_identity_t<Request>& request = {}) {
     return answer_of(job, once(job.ask(request)));
   }
-  Result<problem::Program> load_program(const std::string& path, const std::string& bytes,
-                                        const std::vector<std::string>& flags,
-                                        std::optional<problem::GivenSizes> given = {});
-  // Loads a program and keeps its front half (ProgramToCompile::front_flags).
-  Result<problem::Program> load_program_to_compile(const std::string& path,
-                                                   const std::string& bytes,
-                                                   const std::vector<std::string>& flags,
-                                                   std::optional<problem::GivenSizes> given = {});
+  // Loads a program; with front flags, keeps its front half.
+  Result<problem::Program> load_program(const ProgramToCompile& program);
   // Loads several programs, concurrently if the pool can; results are in their order.
   Result<std::vector<Result<problem::Program>>> load_programs(
       const std::vector<ProgramToCompile>& programs);
-  Result<CompiledModule> compile_program(const std::string& path, const std::string& bytes,
-                                         const std::vector<std::string>& flags);
+  Result<CompiledModule> compile_program(const ProgramToCompile& program);
   // Compiles several programs, concurrently if the pool can; results are in their order. Modules
   // that were compiled at once, without a front half, are kept for the next request.
   Result<std::vector<CompiledModule>> compile_each(const std::vector<ProgramToCompile>& programs);
+  // Compiles a program as computed in f32 (jobs::kCompileProgramInF32). Fails if the provider does
+  // not know the job.
+  Result<CompiledModule> compile_program_in_f32(const ProgramToCompile& program);
   // Start to compile or load a program in the background, if the pool has a process for it. The
   // next call with the same request takes the result. They wait for a front half, and keep it for
   // later loads. An error in it is reported by the call that takes the result.
-  void compile_ahead(const ProgramToCompile& program);
-  void load_ahead(const ProgramToCompile& program);
-  void compile_in_f32_ahead(const ProgramToCompile& program);
-  // Compiles a program as computed in f32 (provider::jobs). Fails if the provider does not know the
-  // job.
-  Result<CompiledModule> compile_program_in_f32(const std::string& path, const std::string& bytes,
-                                                const std::vector<std::string>& flags);
+  void prefetch_compile(const ProgramToCompile& program);
+  void prefetch_load(const ProgramToCompile& program);
+  void prefetch_compile_in_f32(const ProgramToCompile& program);
   // Returns each dispatch's configuration in a compile of the program.
   Result<std::vector<jobs::ConfiguredDispatch>> configured(const ProgramToCompile& program);
   // Returns the compiler's configuration of one dispatch, given its source.
   Result<jobs::ConfiguredDispatch> configured_dispatch(const std::string& name,
                                                        const std::string& source,
                                                        const std::vector<std::string>& flags);
-  Result<SpecFile> read_spec(const std::string& path, const std::string& bytes);
-  // Returns the root operation of a dispatch as a program's text (iree::extract_root).
-  Result<std::string> extract_root(const std::string& name, const std::string& source,
-                                   const std::vector<std::string>& flags);
-  // Runs a provider's own job about a program and returns its answer.
-  Result<nlohmann::json> ask(std::string_view job, const std::string& path,
-                             const std::string& bytes, const std::vector<std::string>& flags);
   // Returns the compiler's constraints on each dispatch's configurations on a GPU, as the provider
   // reads them (problem::Dispatch::stated_constraints). Empty if the compiler states none, or
   // crashes. The dispatches are read concurrently.
@@ -192,20 +171,17 @@ class CompileService {
     return understood(job.answered_in(std::move(answer)));
   }
   // Runs these jobs concurrently, retrying those in which the compiler crashes. Waits for jobs that
-  // were started ahead.
+  // were prefetched.
   Result<std::vector<worker::Outcome>> each_once(const std::vector<worker::Message>& messages);
-  // Makes the jobs of `kind` for the programs, or the reason why there is none. A program with a
-  // front half gets the job for the rest. Unknown front halves are compiled concurrently.
-  using Job = tl::expected<worker::Message, provider::Failure>;
-  Result<std::vector<Job>> jobs_of(std::string_view kind,
-                                   const std::vector<ProgramToCompile>& programs);
+  // Makes the requests for the programs, or the reason why there is none. A program with a front
+  // half gets the request for the rest. Unknown front halves are compiled concurrently.
+  using ProgramRequest = tl::expected<jobs::ProgramRequest, provider::Failure>;
+  Result<std::vector<ProgramRequest>> requests_of(const std::vector<ProgramToCompile>& programs);
   // Returns the front half; null if none is kept.
   std::shared_ptr<const std::string> known_half(const ProgramToCompile& program) const;
-  void begin_ahead(worker::Message job);
-  void remember(const ProgramToCompile& program, const worker::Message& job,
-                const CompiledModule& module);
+  void prefetch(worker::Message job);
   // Returns the prefetched result, waiting for it; nullopt if none was started.
-  Result<std::optional<worker::Outcome>> taken_ahead(const worker::Message& message);
+  Result<std::optional<worker::Outcome>> take_prefetched(const worker::Message& message);
   // Does for all pools what WorkerPool::next_finished() does for one.
   Result<std::optional<worker::Finished>> next_of_any(double seconds);
   Status submit_as(worker::JobId id, const std::string& key,
@@ -213,13 +189,13 @@ class CompileService {
   Status submit_replacing(const std::string& key, worker::JobId id,
                           const provider::Payload& payload);
 
-  struct Ahead {
+  struct Prefetched {
     worker::Message message;
-    worker::WorkerPool::Begun begun;
+    worker::WorkerPool::Begun pending;
   };
 
   worker::WorkerPool& pool_;
-  std::vector<Ahead> ahead_;
+  std::vector<Prefetched> prefetched_;
   CompiledPrograms compiled_;
   std::vector<Replacing> replacing_;
   std::map<std::string, Stated> stated_;  // by key

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "provider/artifact.h"
+
 namespace hone::trial {
 
 // Current activity of the tuner. There is only one at a time: the activities of a session add up to
@@ -28,13 +30,7 @@ enum class Activity {
 inline constexpr std::size_t kActivities = static_cast<std::size_t>(Activity::kProgram) + 1;
 std::string_view name_of(Activity activity);
 
-// Seconds that the stages of one compile took, as far as the provider reports them; `assemble` is
-// the GPU assembler's.
-struct CompileStages {
-  double configure = 0, translate = 0, serialize = 0, assemble = 0;
-
-  bool operator==(const CompileStages&) const = default;
-};
+using provider::CompileStages;
 
 // Times are seconds since the session began. As JSON they are whole microseconds.
 struct Timeline {

@@ -69,14 +69,14 @@ Status ProgramTuning::split(References references) {
       path, *bytes_, joined(context_.options.reference_flags, context_.baseline.extra_flags.flags)};
   const bool wants_references = references == References::kLoaded;
   other.given = given();
-  if (wants_references) context_.compiler.load_ahead(other);
+  if (wants_references) context_.compiler.prefetch_load(other);
   HONE_ASSIGN(result_.program,
-              context_.compiler.load_program_to_compile(path, *bytes_, flags, other.given));
+              context_.compiler.load_program({path, *bytes_, flags, flags, other.given}));
   HONE_TRY(ask_for_spaces(context_.compiler, *context_.programs, flags, result_.program,
                           context_.replacing));
   if (!wants_references) return {};
   HONE_ASSIGN(problem::Program reference,
-              context_.compiler.load_program(path, *bytes_, other.flags, other.given));
+              context_.compiler.load_program({path, *bytes_, other.flags, {}, other.given}));
   references_ = std::move(reference.dispatches);
   return {};
 }

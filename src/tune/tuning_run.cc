@@ -49,7 +49,7 @@ class TuningRun {
     const Options& options = context_.options;
     begin_budget(context_);
     if (options.prove && !options.traits().compiling_disturbs)
-      context_.compiler.compile_ahead({options.input, *bytes_, options.flags});
+      context_.compiler.prefetch_compile({options.input, *bytes_, options.flags});
     HONE_TRY(bases_.back().load({}, bytes_));
     context_.state->deadline.loaded();
     run_row.program = first_tuning().result().program_id;
@@ -148,7 +148,8 @@ class TuningRun {
     const std::filesystem::path& path = context_.options.starter_spec;
     if (path.empty()) return {};
     HONE_ASSIGN(std::string text, read_file(path));
-    HONE_ASSIGN(const trial::SpecFile spec, context_.compiler.read_spec(path.string(), text));
+    HONE_ASSIGN(const provider::jobs::SpecFile spec,
+                context_.compiler.ask(provider::jobs::kReadSpec, {path.string(), text}));
     context_.state->starter_spec = std::move(text);
     context_.note(
         "'{}' has {} entries: none is applied while dispatches are tuned, and what is found comes "

@@ -30,10 +30,10 @@ constexpr double kServerGraceSeconds = 5;
 
 // The process that prepares one dispatch and forks its candidates. It prepares, answers on
 // `socket`, and on success serves until the socket closes. Jobs have folders in `folder`.
-void serve_prepared(UniqueFd socket, const Message& message, const CompileHandlers& handlers,
+void serve_prepared(UniqueFd socket, Message message, const CompileHandlers& handlers,
                     const TreeSettings& settings, const std::filesystem::path& folder) {
   become_subreaper();
-  Outcome outcome = guarded(handlers.prepare, message, FailureKind::kCompileError);
+  Outcome outcome = guarded(handlers.prepare, std::move(message), FailureKind::kCompileError);
   const bool prepared = outcome.has_value();
   answer(socket.get(), std::move(outcome));
   if (prepared)
@@ -140,9 +140,9 @@ Result<JobProcess> Zygote::fork_server(const Message& message, bool is_second_tr
   const std::filesystem::path folder = folder_ / fmt::format("server-{}", ++servers_started_);
   return JobProcess::start(folder, of_try(settings_.prepare, is_second_try), [&](UniqueFd socket) {
     // The message may be the zygote's own, which letting go destroys.
-    const Message kept = message;
+    Message kept = message;
     let_go();
-    serve_prepared(std::move(socket), kept, handlers_, settings_, folder);
+    serve_prepared(std::move(socket), std::move(kept), handlers_, settings_, folder);
   });
 }
 

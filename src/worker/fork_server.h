@@ -35,11 +35,11 @@ struct JobLimits {
 struct CompileHandlers {
   // Runs in the prepared server, and leaves in memory what run() needs. Its answer goes to the
   // tuner.
-  std::function<Outcome(const Message&)> prepare;
+  std::function<Outcome(Message)> prepare;
   // Runs in a child of the prepared server, which sees prepare()'s memory.
-  std::function<Outcome(const Message&)> run;
+  std::function<Outcome(Message)> run;
   // Runs in a child of the zygote.
-  std::function<Outcome(const Message&)> once;
+  std::function<Outcome(Message)> once;
 };
 
 // Names the folder of a worker session, which holds all its temporary files; set by the tuner for

@@ -72,7 +72,7 @@ void ForkingServer::start(std::uint64_t id, Message message, std::optional<doubl
   auto job =
       JobProcess::start(folder_ / fmt::format("{}-{}", name_, id), limits, [&](UniqueFd socket) {
         let_go();
-        answer(socket.get(), guarded(handler_, message, FailureKind::kCompileError));
+        answer(socket.get(), guarded(handler_, std::move(message), FailureKind::kCompileError));
       });
   if (job)
     jobs_.emplace(id, Job{std::move(*job), std::move(message), most_seconds, is_second_try});

@@ -14,7 +14,7 @@ namespace hone::worker {
 
 class ForkingServer {
  public:
-  using Handler = std::function<Outcome(const Message&)>;
+  using Handler = std::function<Outcome(Message)>;
   // Runs `handler` for each job, within `limits` of the settings. The job's folder lies in `folder`
   // and its name begins with `name`.
   ForkingServer(UniqueFd asker, const Handler& handler, JobLimits TreeSettings::*limits,

@@ -176,11 +176,11 @@ bool end_orphans(const std::vector<pid_t>& known) {
   return left;
 }
 
-Outcome guarded(const std::function<Outcome(const Message&)>& handler, const Message& message,
+Outcome guarded(const std::function<Outcome(Message)>& handler, Message message,
                 FailureKind on_exception) {
   if (!handler) return tl::unexpected(Failure{on_exception, "no such job is served here"});
   try {
-    return handler(message);
+    return handler(std::move(message));
   } catch (const std::exception& exception) {
     return tl::unexpected(Failure{on_exception, exception.what()});
   } catch (...) {

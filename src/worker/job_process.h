@@ -90,7 +90,7 @@ double seconds_of_both_tries(const JobLimits& limits);
 bool end_orphans(const std::vector<pid_t>& known);
 
 // Runs `handler`; an exception becomes a failure of kind `on_exception`.
-Outcome guarded(const std::function<Outcome(const Message&)>& handler, const Message& message,
+Outcome guarded(const std::function<Outcome(Message)>& handler, Message message,
                 provider::FailureKind on_exception);
 
 // Sends the answer of a handler; a failure to send it (too large) is sent instead.

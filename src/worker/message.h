@@ -10,7 +10,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "provider/compile_worker.h"
+#include "provider/message.h"
 
 namespace hone::worker {
 
@@ -22,8 +22,8 @@ struct FrameLimits {
   static constexpr std::uint32_t kKindBytes = 64;
   static constexpr std::uint32_t kBodyBytes = std::uint32_t{64} << 20;
   static constexpr std::uint32_t kBlobs = 1024;
-  static constexpr std::uint64_t kBlobBytes = std::uint64_t{1} << 30;  // all blobs together
-  static constexpr int kDepth = 64;                                    // nesting of the body
+  static constexpr std::uint64_t kBlobBytes = provider::kMostBlobBytes;  // all blobs together
+  static constexpr int kDepth = 64;                                      // nesting of the body
 };
 
 // Returns the frame of `message`, or a failure that names the exceeded limit. Bytes of the body

@@ -35,7 +35,8 @@ bool answer_all(int socket, const RunnerHandler& handler, const std::function<bo
       answer(socket, Outcome(Message{std::string(kPing), {}, {}}));
       continue;
     }
-    const Outcome outcome = guarded(handler, **message, provider::FailureKind::kKernelCrash);
+    const Outcome outcome =
+        guarded(handler, std::move(**message), provider::FailureKind::kKernelCrash);
     if (!outcome && is_lost && is_lost()) {
       say("{}\n", outcome.error().message);
       return false;

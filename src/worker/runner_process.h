@@ -47,7 +47,7 @@ class RunnerProcess final : public RunnerTransport {
   std::uint64_t generation_ = 0;
 };
 
-using RunnerHandler = std::function<Outcome(const Message&)>;
+using RunnerHandler = std::function<Outcome(Message)>;
 
 // Serves as runner on the stream socket `socket`, which it takes over. Answers each message with
 // `handler` until the tuner closes the socket; returns the exit code. Requires a process with one

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/decode_json.h"
 #include "device/cpu/target.h"
 #include "provider/iree/compile_worker.h"
 #include "provider/iree/compiler/weights_in_blocks.h"
@@ -54,11 +53,10 @@ class ExternalProof : public HoneCommand {
     ASSERT_TRUE(pool) << pool.error().message;
     pool_ = std::move(*pool);
     compiler_.emplace(*pool_);
-    const auto answer = compiler_->ask(iree::kReplaceableOperations.kind, "p.mlir", kProduct,
-                                       compile_flags(options_));
-    ASSERT_TRUE(answer) << answer.error().message;
-    const auto listed = decode_json<std::vector<iree::ReplaceableOperation>>(*answer, "operations");
-    ASSERT_TRUE(listed && listed->size() == 1);
+    const auto listed =
+        compiler_->ask(iree::kReplaceableOperations, {"p.mlir", kProduct, compile_flags(options_)});
+    ASSERT_TRUE(listed) << listed.error().message;
+    ASSERT_EQ(listed->size(), 1u);
     dispatch_.operation = listed->front();
     dispatch_.comment = "a kernel of f16";
     for (const int binding : {0, 1})

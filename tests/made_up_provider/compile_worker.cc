@@ -10,12 +10,8 @@ namespace hone::plain_c {
 namespace {
 
 namespace jobs = provider::jobs;
-using provider::Message;
-using provider::Outcome;
-
-Outcome refused(const std::string& words) {
-  return tl::unexpected(provider::Failure{provider::FailureKind::kCompileError, words});
-}
+using provider::Failure;
+using provider::FailureKind;
 
 // The export "kernel" of three buffers, as the CPU's device finds it.
 constexpr std::string_view kTables = R"(
@@ -57,40 +53,35 @@ class Worker final : public provider::CompileWorker {
   Worker(std::string cc, std::string revision)
       : cc_(std::move(cc)), revision_(std::move(revision)) {}
 
-  Outcome once(const Message& job) override {
-    if (job.kind != provider::jobs::kRevision) return refused("unknown job '" + job.kind + "'");
-    return Message{"done", {{"revision", revision_}}, {}};
+  Status prepare(jobs::PrepareRequest dispatch) override {
+    HONE_ASSIGN(product_, product_in(dispatch.source));
+    flags_ = std::move(dispatch.flags);
+    return {};
   }
 
-  Outcome prepare(const Message& job) override {
-    const Result<Product> product = product_in(job.blobs.at(0));
-    if (!product) return refused(product.error().message);
-    product_ = *product;
-    flags_ = job.body.at("flags").get<std::vector<std::string>>();
-    return Message{"done", nlohmann::json::object(), {}};
-  }
-
-  Outcome run(const Message& job) override {
-    Choice choice;
-    if (!job.body.empty()) {
-      const Result<Choice> told = choice_in({job.body});
-      if (!told) return refused(told.error().message);
-      choice = *told;
-    }
-    const Result<std::string> code = compile(choice);
-    if (!code) return refused(code.error().message);
+  tl::expected<jobs::Compiled, Failure> compile(
+      const std::optional<provider::Payload>& payload) override {
+    const auto failed = [](const Error& error) {
+      return Failure{FailureKind::kCompileError, error.message};
+    };
+    const Result<Choice> choice = payload ? choice_in(*payload) : Choice();
+    if (!choice) return tl::unexpected(failed(choice.error()));
+    Result<std::string> code = code_of(*choice);
+    if (!code) return tl::unexpected(failed(code.error()));
     problem::Launch launch;
     launch.entry = "kernel";
-    return Message{"done",
-                   {{"format", "elf-of-c"},
-                    {"launch", launch},
-                    {"configured", payload_of(choice).json.dump()},
-                    {"stages", nlohmann::json::object()}},
-                   {*code}};
+    return jobs::Compiled{{"elf-of-c", *std::move(code), launch, payload_of(*choice).json.dump()}};
+  }
+
+  provider::Outcome once(provider::Message job) override {
+    static const provider::ServedJob<Worker> kServed[] = {{jobs::kRevision, &Worker::revision}};
+    return provider::answer_by<Worker>(kServed, *this, std::move(job), FailureKind::kCompileError);
   }
 
  private:
-  Result<std::string> compile(const Choice& choice) const {
+  Result<std::string> revision() { return revision_; }
+
+  Result<std::string> code_of(const Choice& choice) const {
     HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-c-"));
     const std::string c = (folder.path() / "product.c").string();
     const std::string so = (folder.path() / "product.so").string();

@@ -13,12 +13,11 @@ using namespace hone;
 int serve_compiles() {
   const auto worker = plain_c::open_compile_worker("cc");
   if (!worker) return 3;
-  using worker::Message;
-  return worker::serve_zygote(
-      ChildProcess::kChildSocket,
-      {.prepare = [&](const Message& job) { return (*worker)->prepare(job); },
-       .run = [&](const Message& job) { return (*worker)->run(job); },
-       .once = [&](const Message& job) { return (*worker)->once(job); }});
+  const auto answer = [&](worker::Message job) {
+    return provider::answer(**worker, std::move(job));
+  };
+  return worker::serve_zygote(ChildProcess::kChildSocket,
+                              {.prepare = answer, .run = answer, .once = answer});
 }
 
 int serve_runs() {

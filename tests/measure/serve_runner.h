@@ -11,7 +11,7 @@ namespace hone::test {
 inline int serve_runner(measure::Runner& runner) {
   return worker::serve_runner(
       ChildProcess::kChildSocket,
-      [&runner](const worker::Message& message) { return measure::handle(runner, message); },
+      [&runner](worker::Message message) { return measure::handle(runner, std::move(message)); },
       [&runner] { return runner.has_lost_its_device(); });
 }
 

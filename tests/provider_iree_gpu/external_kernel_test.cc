@@ -28,16 +28,15 @@ external::ExternalKernel product() {
 }
 
 // What the workers' half makes of the default configuration.
-provider::Outcome compiled(const problem::Dispatch& replaced) {
+tl::expected<provider::jobs::Compiled, provider::Failure> compiled(
+    const problem::Dispatch& replaced) {
   const external::ExternalKernel kernel = product();
   const external::ExternalProvider tuner(kernel, 49152);
   const space::Space space = tuner.space_of(replaced).value();
   const provider::Payload payload = tuner.payload_of(replaced, space, space.at(1).value()).value();
   const auto worker = external::open_compile_worker(kernel.manifest).value();
-  const auto prepared = worker->prepare(
-      {"prepare", {{"flags", external::worker_flags("sm_80", 49152)}}, {replaced.statement}});
-  if (!prepared) return prepared;
-  return worker->run({"compile", payload.json, {}});
+  EXPECT_TRUE(worker->prepare({external::worker_flags("sm_80", 49152), "", replaced.statement}));
+  return worker->compile(payload);
 }
 
 TEST(ExternalKernels, AreForTheDispatchesOfTheirForm) {
@@ -61,12 +60,12 @@ TEST(ExternalKernels, AreForTheDispatchesOfTheirForm) {
 TEST(ExternalKernels, AreWhatTheProgramHolds) {
   const std::string text = matmul(64, 48, 32);
   const problem::Dispatch replaced = dispatch(text);
-  const provider::Outcome made = compiled(replaced);
+  const auto made = compiled(replaced);
   ASSERT_TRUE(made) << made.error().message;
-  const auto launch = made->body.at("launch").get<problem::Launch>();
+  const problem::Launch& launch = made->artifact.launch;
   EXPECT_THAT(launch.grid, ElementsAre(1, 64, 1));  // 48 columns are less than 64 threads
   EXPECT_THAT(launch.block, ElementsAre(64, 1, 1));
-  const auto file = replaced_executable(replaced, made->blobs.at(0), launch);
+  const auto file = replaced_executable(replaced, made->artifact.code, launch);
   ASSERT_TRUE(file) << file.error().message;
   const TemporaryFolder folder = TemporaryFolder::create("hone-test-").value();
   ASSERT_TRUE(write_file_atomically(folder.path() / (file->executable + ".mlir"), file->text));

@@ -47,8 +47,8 @@ TEST(CompileService, SplitsAndCompilesAProgramFromOneFrontHalf) {
   CompileService compiler(pool);
   const std::vector<std::string> flags = {"--flag"};
   const ProgramToCompile program{"program.mlir", "program", flags, flags};
-  compiler.compile_ahead(program);
-  ASSERT_TRUE(compiler.load_program_to_compile("program.mlir", "program", flags));
+  compiler.prefetch_compile(program);
+  ASSERT_TRUE(compiler.load_program({"program.mlir", "program", flags, flags}));
   const auto compiled = compiler.compile_each({program});
   ASSERT_TRUE(compiled);
   EXPECT_EQ(compiled->at(0).value(), "module of half");
@@ -65,8 +65,9 @@ TEST(CompileService, SplitsAndCompilesAProgramFromOneFrontHalf) {
 TEST(CompileService, AsksForAFrontHalfThatItDoesNotKnow) {
   AskedPool pool;
   CompileService compiler(pool);
-  ASSERT_TRUE(compiler.load_program_to_compile("program.mlir", "program", {}));
-  ASSERT_TRUE(compiler.load_program("program.mlir", "program", {}));
+  const std::vector<std::string> no_flags;
+  ASSERT_TRUE(compiler.load_program({"program.mlir", "program", no_flags, no_flags}));
+  ASSERT_TRUE(compiler.load_program({"program.mlir", "program", {}}));
   ASSERT_EQ(pool.asked.size(), 2u);
   EXPECT_THAT(pool.asked[0].blobs, ElementsAre("program"));
   EXPECT_TRUE(pool.asked[0].body.value("front_half", false));

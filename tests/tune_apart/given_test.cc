@@ -20,7 +20,7 @@ class ApartGiven : public ApartSession {
     return in_context([&](Context& context) -> Result<std::vector<CheckedCandidate>> {
       HONE_ASSIGN(const std::string bytes, read_file(options_.input));
       HONE_ASSIGN(const problem::Program program,
-                  context.compiler.load_program(options_.input, bytes, options_.flags));
+                  context.compiler.load_program({options_.input, bytes, options_.flags}));
       const problem::Dispatch& dispatch = program.dispatches.at(0);
       HONE_ASSIGN(const space::Space space, context.provider.space_of(dispatch));
       list_ = {"results.yaml", "given", {}};

@@ -26,7 +26,7 @@ class ApartList : public ApartSession {
       DispatchList list{"sizes.yaml", "three sizes", {}};
       for (const char* rows : {"32", "48", "64"}) {
         HONE_ASSIGN(const problem::Program program,
-                    context.compiler.load_program("product.mlir", product(rows), options_.flags));
+                    context.compiler.load_program({"product.mlir", product(rows), options_.flags}));
         list.dispatches.push_back(program.dispatches.at(0));
       }
       store::Run run;

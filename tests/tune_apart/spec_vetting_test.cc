@@ -26,7 +26,7 @@ class SpecVetting : public ApartSession {
     return in_context([&](Context& context) -> Result<VettedSpec> {
       const std::string path = (folder_.path() / "program.mlir").string();
       HONE_ASSIGN(const problem::Program program,
-                  context.compiler.load_program(path, text, options_.flags));
+                  context.compiler.load_program({path, text, options_.flags}));
       EXPECT_THAT(program.dispatches, SizeIs(winners.size()));
       std::vector<TunedDispatch> tuned(program.dispatches.size());
       for (std::size_t i = 0; i < tuned.size(); ++i) {

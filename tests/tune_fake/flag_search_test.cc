@@ -60,7 +60,7 @@ class FlagSearch : public FakeSession {
     device.protocol = "{}";
     HONE_ASSIGN(context.device, store_.intern(device));
     HONE_ASSIGN(const problem::Program program,
-                compiler.load_program(options_.input, "a program", options_.flags));
+                compiler.load_program({options_.input, "a program", options_.flags}));
     HONE_TRY(store_.begin_run({}));
     Result<FoundFlags> found =
         search_flags(context, program, "a program", program.functions.front(), request);

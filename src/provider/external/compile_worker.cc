@@ -12,16 +12,14 @@
 namespace hone::external {
 namespace {
 
-using provider::Message;
-using provider::Outcome;
+namespace jobs = provider::jobs;
+using provider::Failure;
+using provider::FailureKind;
 
 constexpr std::string_view kTarget = "--target=", kShared = "--shared=";
-Outcome failed(const Error& error) {
-  return tl::unexpected(provider::Failure{provider::FailureKind::kCompileError, error.message});
-}
 
-Result<Message> compiled(const DispatchForm& form, const Candidate& candidate,
-                         const std::string& target) {
+Result<jobs::Compiled> compiled(const DispatchForm& form, const Candidate& candidate,
+                                const std::string& target) {
   const Stopwatch watch;
   HONE_ASSIGN(problem::Launch launch, candidate.launched());
   launch.entry = provider::symbol_in_code(form.entry);
@@ -37,43 +35,42 @@ Result<Message> compiled(const DispatchForm& form, const Candidate& candidate,
   HONE_ASSIGN(std::string fitted,
               with_launch(ptx, function, launch.entry, arguments, form.bindings, form.constants,
                           std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2]));
-  Message answer{"done", nlohmann::json::object(), {std::move(fitted)}};
-  answer.body["format"] = provider::kCudaPtx;
-  answer.body["launch"] = launch;
-  answer.body["stages"] = {{"configure", 0}, {"translate", watch.seconds()}, {"serialize", 0}};
-  return answer;
+  return jobs::Compiled{{std::string(provider::kCudaPtx), std::move(fitted), std::move(launch)},
+                        {.translate = watch.seconds()}};
 }
 
 class Worker : public provider::CompileWorker {
  public:
   explicit Worker(ExternalKernel kernel) : kernel_(std::move(kernel)) {}
 
-  Outcome once(const Message& job) override {
-    return failed({ErrorKind::kFailure, fmt::format("a manifest's kernel has no '{}'", job.kind)});
-  }
-
-  Outcome prepare(const Message& job) override {
-    for (const std::string flag : job.body.at("flags")) {
+  Status prepare(jobs::PrepareRequest dispatch) override {
+    for (const std::string& flag : dispatch.flags) {
       if (flag.starts_with(kTarget)) target_ = flag.substr(kTarget.size());
       if (flag.starts_with(kShared)) shared_bytes_ = std::stoll(flag.substr(kShared.size()));
     }
-    Result<DispatchForm> form = form_of(kernel_, job.blobs.at(0));
-    if (!form) return failed(form.error());
-    form_ = *std::move(form);
-    return Message{"done", nlohmann::json::object(), {}};
+    HONE_ASSIGN(form_, form_of(kernel_, dispatch.source));
+    return {};
   }
 
-  Outcome run(const Message& job) override {
+  tl::expected<jobs::Compiled, Failure> compile(
+      const std::optional<provider::Payload>& payload) override {
+    const nlohmann::json told = payload.value_or(provider::Payload()).json;
     // Results are kept by what was read when hone began.
-    if (const std::string content = job.body.at("content"); content != kernel_.content)
-      return failed({ErrorKind::kFailure, "the manifest or its file has changed meanwhile"});
+    if (told.at("content").get<std::string>() != kernel_.content)
+      return tl::unexpected(
+          Failure{FailureKind::kCompileError, "the manifest or its file has changed meanwhile"});
     Candidate candidate(kernel_, form_, target_, shared_bytes_);
-    for (const auto& [knob, value] : job.body.at("knobs").items())
+    for (const auto& [knob, value] : told.at("knobs").items())
       candidate.give(knob, value.get<space::Value>());
-    Result<Message> answer = compiled(form_, candidate, target_);
-    if (!answer) return failed(answer.error());
-    answer->body["configured"] = job.body.at("knobs").dump();
-    return *std::move(answer);
+    Result<jobs::Compiled> made = compiled(form_, candidate, target_);
+    if (!made) return tl::unexpected(Failure{FailureKind::kCompileError, made.error().message});
+    made->artifact.configured = told.at("knobs").dump();
+    return *std::move(made);
+  }
+
+  provider::Outcome once(provider::Message job) override {
+    return tl::unexpected(Failure{FailureKind::kCompileError,
+                                  fmt::format("a manifest's kernel has no '{}'", job.kind)});
   }
 
  private:

@@ -10,12 +10,11 @@
 namespace hone::external {
 
 // `manifest`: its path, given where other providers are given an installation. Errors of
-// read_external_kernel(). Jobs of it (provider/jobs.h):
-//   prepare  "flags": ["--target=sm_90", "--shared=232448"], blob: what the dispatch states
-//   compile  ExternalProvider::payload_of()'s, for PTX
+// read_external_kernel(). It prepares what a dispatch states with worker_flags(), and compiles
+// ExternalProvider::payload_of()'s payloads to PTX.
 Result<std::unique_ptr<provider::CompileWorker>> open_compile_worker(const std::string& manifest);
 
-// Returns the flags of the job prepare for a device with `target` and `shared_bytes` of memory for
+// Returns the flags to prepare with for a device with `target` and `shared_bytes` of memory for
 // a workgroup.
 std::vector<std::string> worker_flags(const std::string& target, std::int64_t shared_bytes);
 

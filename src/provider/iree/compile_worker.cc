@@ -17,27 +17,6 @@ namespace hone::iree {
 namespace {
 
 namespace jobs = provider::jobs;
-using provider::Message;
-using provider::Outcome;
-
-Outcome refused(const Error& error) {
-  return tl::unexpected(provider::Failure{provider::FailureKind::kCompileError, error.message});
-}
-
-Outcome done(nlohmann::json body, std::vector<std::string> blobs = {}) {
-  return Message{"done", std::move(body), std::move(blobs)};
-}
-
-template <class Job, class Done>
-Outcome answered(const Job& job, Done done) {
-  Result<Message> answer = job.answer_with(std::move(done));
-  return answer ? Outcome(*std::move(answer)) : refused(answer.error());
-}
-
-// Whether the front half goes into the answer: it exists and fits in a message (provider::Message).
-bool is_handed_on(const std::string& half) {
-  return !half.empty() && half.size() <= std::size_t{1} << 30;
-}
 
 Result<std::vector<jobs::ConfiguredDispatch>> configured(const Library& library,
                                                          const std::string& path,
@@ -58,87 +37,71 @@ class IreeWorker : public provider::CompileWorker {
     library_.allow_threads();  // a job that compiles a whole program has its own process
   }
 
-  Outcome once(const Message& job) override {
-    if (job.kind == jobs::kRevision) return jobs::kRevision.answer(library_.revision());
-    if (job.kind == jobs::kCanonical) return answered(jobs::kCanonical, canonical(job));
-    const auto request = job.body.get<jobs::ProgramRequest>();
-    const std::string& bytes = job.blobs.at(0);
-    const ModuleKind kind = request.front_half ? ModuleKind::kFrontHalf : ModuleKind::kProgram;
-    if (job.kind == jobs::kLoadProgram) return load_program(request, job.blobs);
-    if (job.kind == jobs::kReadSpec) return read_spec(request.path, bytes);
-    Outcome outcome = refused({ErrorKind::kInput, "unknown job '" + job.kind + "'"});
-    const auto serve = [&](const auto& served, const auto& does, const auto&... more) {
-      if (job.kind == served)
-        outcome = answered(served, does(library_, request.path, bytes, request.flags, more...));
-    };
-    serve(jobs::kFrontHalf, iree::front_half);
-    if (job.kind == jobs::kFrontHalf && outcome && !is_handed_on(outcome->blobs[0]))
-      outcome->blobs.clear();
-    serve(jobs::kCompileProgram, iree::compile_program, kind);
-    serve(jobs::kCompileProgramInF32, iree::compile_program_in_f32);
-    serve(jobs::kCompileDispatch, iree::compile_dispatch);
-    serve(jobs::kConfigured, configured, kind);
-    serve(jobs::kConfiguredDispatch, configured, ModuleKind::kDispatch);
-    serve(jobs::kExtractRoot, iree::extract_root);
-    serve(jobs::kConstraints, iree::stated_constraints);
-    serve(jobs::kLinkSpecs,
-          [&](const Library& library, const auto& path, const auto& first, auto&) {
-            return iree::link_specs(library, path, first, job.blobs.at(1));
-          });
-    serve(kReplaceableOperations, replaceable_operations);
-    serve(kExternLaunches, extern_launches);
-    serve(kProgramGraph, program_graph);
-    return outcome;
+  Status prepare(jobs::PrepareRequest dispatch) override {
+    HONE_ASSIGN(PreparedDispatch prepared,
+                PreparedDispatch::create(library_, dispatch.source, dispatch.flags));
+    prepared_ = std::make_unique<PreparedDispatch>(std::move(prepared));
+    return {};
   }
 
-  Outcome prepare(const Message& job) override {
-    auto prepared = PreparedDispatch::create(library_, job.blobs.at(0),
-                                             job.body.at("flags").get<std::vector<std::string>>());
-    if (!prepared) return refused(prepared.error());
-    prepared_ = std::make_unique<PreparedDispatch>(std::move(*prepared));
-    return done(nlohmann::json::object());
-  }
-
-  Outcome run(const Message& job) override {
+  tl::expected<jobs::Compiled, provider::Failure> compile(
+      const std::optional<provider::Payload>& payload) override {
     std::optional<Attributes> attributes;
-    if (!job.body.empty()) attributes = job.body.get<Attributes>();
-    StageTimes stages;
-    auto artifact = prepared_->compile(attributes, &stages);
-    if (!artifact) return tl::unexpected(std::move(artifact).error());
-    nlohmann::json answer = std::move(artifact->more.json);
-    answer.update(nlohmann::json(*artifact));
-    answer["stages"] = {{"configure", stages.configure},
-                        {"translate", stages.translate},
-                        {"serialize", stages.serialize}};
-    return done(std::move(answer), {std::move(artifact->code)});
+    if (payload) attributes = payload->json.get<Attributes>();
+    jobs::Compiled compiled;
+    HONE_ASSIGN(compiled.artifact, prepared_->compile(attributes, &compiled.stages));
+    return compiled;
   }
+
+  provider::Outcome once(provider::Message job) override;
 
  private:
-  Outcome load_program(const jobs::ProgramRequest& request,
-                       const std::vector<std::string>& blobs) const {
-    const bool is_known = blobs.size() > 1;
-    std::string half = is_known ? blobs[1] : std::string();
-    const auto program =
-        iree::load_program(library_, request.path, blobs[0], request.flags, request.given.value(),
-                           request.front_half ? &half : nullptr);
-    if (!program) return refused(program.error());
-    Message answer = jobs::kLoadProgram.answer(*program);
-    if (!is_known && is_handed_on(half)) answer.blobs.push_back(std::move(half));
-    return answer;
+  using Request = jobs::ProgramRequest;
+
+  // Serves a job by a function of the compiler's library that takes a request's parts, and `more`.
+  static auto by(auto does, auto... more) {
+    return [=](IreeWorker& worker, const Request& request) {
+      return does(worker.library_, request.path, request.bytes, request.flags, more...);
+    };
+  }
+  // Likewise, for what may be a program or its front half.
+  static auto by_kind(auto does) {
+    return [=](IreeWorker& worker, const Request& request) {
+      const ModuleKind kind = request.front_half ? ModuleKind::kFrontHalf : ModuleKind::kProgram;
+      return by(does, kind)(worker, request);
+    };
   }
 
-  Outcome read_spec(const std::string& path, const std::string& bytes) const {
-    const auto spec = read_spec_file(library_, path, bytes);
-    if (!spec) return refused(spec.error());
-    std::vector<jobs::SpecFileEntry> entries;
-    for (const SpecFileEntry& entry : spec->entries)
-      entries.push_back(
+  Result<std::string> revision() { return library_.revision(); }
+
+  Result<jobs::LoadedProgram> load_program(Request request) {
+    const bool is_known = request.second.has_value();
+    std::string half = std::move(request.second).value_or("");
+    HONE_ASSIGN(problem::Program program,
+                iree::load_program(library_, request.path, request.bytes, request.flags,
+                                   request.given.value(), request.front_half ? &half : nullptr));
+    return jobs::LoadedProgram{std::move(program), {is_known ? "" : std::move(half)}};
+  }
+
+  Result<jobs::FrontHalf> front_half(const Request& request) {
+    HONE_ASSIGN(std::string half, by(iree::front_half)(*this, request));
+    return jobs::FrontHalf{std::move(half)};
+  }
+
+  Result<jobs::SpecFile> read_spec(const Request& request) {
+    HONE_ASSIGN(SpecFile spec, read_spec_file(library_, request.path, request.bytes));
+    jobs::SpecFile file{{}, std::move(spec.marking)};
+    for (const SpecFileEntry& entry : spec.entries)
+      file.entries.push_back(
           {entry.matcher, entry.line, payload_of({entry.lowering_config, entry.translation_info})});
-    return done({{"entries", entries}}, {spec->marking});
+    return file;
   }
 
-  Result<jobs::Texts> canonical(const Message& job) const {
-    HONE_ASSIGN(jobs::Texts texts, jobs::kCanonical.asked_in(job));
+  Result<std::string> link_specs(const Request& request) {
+    return iree::link_specs(library_, request.path, request.bytes, request.second.value());
+  }
+
+  Result<jobs::Texts> canonical(jobs::Texts texts) {
     for (std::string& text : texts) {
       HONE_ASSIGN(text, canonical_attribute(library_, text));
     }
@@ -148,6 +111,29 @@ class IreeWorker : public provider::CompileWorker {
   Library library_;
   std::unique_ptr<PreparedDispatch> prepared_;
 };
+
+provider::Outcome IreeWorker::once(provider::Message job) {
+  static const provider::ServedJob<IreeWorker> kServed[] = {
+      {jobs::kRevision, &IreeWorker::revision},
+      {jobs::kLoadProgram, &IreeWorker::load_program},
+      {jobs::kFrontHalf, &IreeWorker::front_half},
+      {jobs::kCompileProgram, by_kind(iree::compile_program)},
+      {jobs::kCompileProgramInF32, by(compile_program_in_f32)},
+      {jobs::kConfigured, by_kind(configured)},
+      {jobs::kConfiguredDispatch, by(configured, ModuleKind::kDispatch)},
+      {jobs::kCompileDispatch, by(compile_dispatch)},
+      {jobs::kExtractRoot, by(extract_root)},
+      {jobs::kConstraints, by(stated_constraints)},
+      {jobs::kReadSpec, &IreeWorker::read_spec},
+      {jobs::kLinkSpecs, &IreeWorker::link_specs},
+      {jobs::kCanonical, &IreeWorker::canonical},
+      {kReplaceableOperations, by(replaceable_operations)},
+      {kExternLaunches, by(extern_launches)},
+      {kProgramGraph, by(program_graph)},
+  };
+  return provider::answer_by<IreeWorker>(kServed, *this, std::move(job),
+                                         provider::FailureKind::kCompileError);
+}
 
 }  // namespace
 

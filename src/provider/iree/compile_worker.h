@@ -1,9 +1,5 @@
 // IREE's half in the worker processes: libIREECompiler does the jobs of provider/jobs.h, and three
-// more about a program, all of the kind "once":
-//     replaceable_operations {"path", "flags"}, blob: the file -> {"operations":
-//                                                                  [ReplaceableOperation]}
-//     extern_launches        {"path", "flags"}, blob: the file -> {"launches": [ExternLaunch]}
-//     program_graph          {"path", "flags"}, blob: the file -> {"graph": ProgramGraph}
+// more about a program.
 #pragma once
 
 #include <memory>
@@ -22,8 +18,8 @@ inline constexpr provider::jobs::ProgramJob<std::vector<ReplaceableOperation>>
     kReplaceableOperations{"replaceable_operations", provider::kBody, "operations"};
 inline constexpr provider::jobs::ProgramJob<std::vector<ExternLaunch>> kExternLaunches{
     "extern_launches", provider::kBody, "launches"};
-inline constexpr provider::jobs::ProgramJob<ProgramGraph> kProgramGraph{
-    "program_graph", provider::kBody, "graph"};
+inline constexpr provider::jobs::ProgramJob<ProgramGraph> kProgramGraph{"program_graph",
+                                                                        provider::kBody, "graph"};
 
 // Opens the compiler of `installation`, as find_installation() takes it. Errors of it and of
 // Library::open.

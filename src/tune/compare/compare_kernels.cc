@@ -70,7 +70,7 @@ Result<provider::Artifact> independent_reference(const CompareContext& context,
                                                  const std::string& bytes,
                                                  const problem::Dispatch& dispatch) {
   const std::vector<std::string>& flags = context.options.reference_flags;
-  HONE_ASSIGN(const problem::Program other, compiler.load_program(program, bytes, flags));
+  HONE_ASSIGN(const problem::Program other, compiler.load_program({program, bytes, flags}));
   for (const problem::Dispatch& each : other.dispatches) {
     if (each.name != dispatch.name || each.bindings != dispatch.bindings) continue;
     HONE_ASSIGN(

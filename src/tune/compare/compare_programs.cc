@@ -184,7 +184,7 @@ using Functions = std::vector<problem::Function>;
 Result<ProgramSide> compiled(const CompareContext& context, trial::CompileService& compiler,
                              const CompiledSide& side, const std::filesystem::path& module,
                              Functions& known) {
-  HONE_ASSIGN(const auto bytes, compiler.compile_program(side.path, side.bytes, side.flags));
+  HONE_ASSIGN(const auto bytes, compiler.compile_program({side.path, side.bytes, side.flags}));
   if (!bytes)
     return input_error("'{}' does not compile ({}): {}", side.path, side.label,
                        bytes.error().message);
@@ -194,7 +194,7 @@ Result<ProgramSide> compiled(const CompareContext& context, trial::CompileServic
   if (!untyped.empty() && known.empty()) {
     // Uses the comparison's flags: a side's own flags do not change the function.
     HONE_ASSIGN(problem::Program loaded,
-                compiler.load_program(side.path, side.bytes, context.options.flags));
+                compiler.load_program({side.path, side.bytes, context.options.flags}));
     known = std::move(loaded.functions);
   }
   made.known = known;
@@ -215,7 +215,8 @@ Result<std::vector<problem::Array>> wide_outputs(const CompareContext& context,
                                                  trial::CompileService& compiler,
                                                  const CompiledSide& side, const ProgramSide& a,
                                                  const std::filesystem::path& folder) {
-  HONE_ASSIGN(const auto bytes, compiler.compile_program_in_f32(side.path, side.bytes, side.flags));
+  HONE_ASSIGN(const auto bytes,
+              compiler.compile_program_in_f32({side.path, side.bytes, side.flags}));
   if (!bytes) return std::vector<problem::Array>();
   provider::ProgramCall call = a.call;
   call.module = folder / "wide.vmfb";

@@ -94,7 +94,7 @@ class DispatchVerification {
   Status add_reference(measure::ProblemRequest& problem) {
     HONE_ASSIGN(
         const problem::Program other,
-        compiler_.load_program(request_.program.path, request_.bytes, request_.reference_flags));
+        compiler_.load_program({request_.program.path, request_.bytes, request_.reference_flags}));
     const auto found = std::ranges::find_if(other.dispatches, [&](const auto& each) {
       return each.name == dispatch_.name && each.bindings == dispatch_.bindings;
     });

@@ -104,8 +104,8 @@ class ProgramVerification {
   // Returns the results of the program in f32; empty if it does not compile or run.
   Result<std::vector<problem::Array>> wide_results() {
     HONE_ASSIGN(const auto module,
-                compiler_.compile_program_in_f32(request_.program.path, request_.bytes,
-                                                 request_.reference_flags));
+                compiler_.compile_program_in_f32(
+                    {request_.program.path, request_.bytes, request_.reference_flags}));
     if (!module) return std::vector<problem::Array>();
     const std::filesystem::path path = folder_ / "wide.vmfb";
     HONE_TRY(write_file_atomically(path, *module));
@@ -178,7 +178,7 @@ class ProgramVerification {
   // Returns the path of the compiled module.
   Result<std::string> compile(const std::string& name, const std::vector<std::string>& flags) {
     HONE_ASSIGN(const auto module,
-                compiler_.compile_program(request_.program.path, request_.bytes, flags));
+                compiler_.compile_program({request_.program.path, request_.bytes, flags}));
     if (!module && module.error().kind == provider::FailureKind::kCompileError)
       return input_error("the {} does not compile with {}: {}", name, fmt::join(flags, " "),
                          module.error().message);

@@ -328,7 +328,7 @@ Result<std::vector<problem::Array>> BuildBench::outputs_in_f32(
     const std::filesystem::path& module) {
   if (!std::filesystem::exists(module)) {
     HONE_ASSIGN(const trial::CompiledModule compiled,
-                context_->compiler.compile_program_in_f32(path_, bytes_, flags));
+                context_->compiler.compile_program_in_f32({path_, bytes_, flags}));
     if (!compiled)
       return failure("in f32 the program does not compile: {}", compiled.error().message);
     HONE_TRY(write_file_atomically(module, *compiled));
@@ -356,7 +356,7 @@ void BuildBench::compare_in_f32_later(std::size_t builds) {
       !are_narrow(checked_.front().expected) || context_->options.traits().compiling_disturbs)
     return;
   wide_begun_ = true;
-  context_->compiler.compile_in_f32_ahead({path_, bytes_, context_->options.flags});
+  context_->compiler.prefetch_compile_in_f32({path_, bytes_, context_->options.flags});
 }
 
 Status BuildBench::add_each(std::vector<ProgramBuild> wanted) {
@@ -453,7 +453,7 @@ Status BuildBench::compile_plainly_ahead(const BuildId& id) {
   Result<trial::ProgramToCompile> program = to_compile(*found);
   found->plainly = false;
   if (!program) return tl::unexpected(std::move(program).error());
-  context_->compiler.compile_ahead(*program);
+  context_->compiler.prefetch_compile(*program);
   return {};
 }
 

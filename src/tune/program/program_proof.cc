@@ -100,8 +100,8 @@ class Proof {
   // Compiles the program with the user's own flags, which are what will be written.
   Status compile_without_spec() {
     HONE_ASSIGN(const auto compiled,
-                context_.compiler.compile_program(request_.program.path, request_.bytes,
-                                                  context_.options.flags));
+                context_.compiler.compile_program(
+                    {request_.program.path, request_.bytes, context_.options.flags}));
     if (!compiled)
       context_.observer.warn("the program does not compile, without a spec: " +
                              compiled.error().message);

@@ -34,8 +34,8 @@ class ReplacedCheck {
 
   Result<std::vector<CheckedKernel>> run() {
     HONE_ASSIGN(const std::vector<fs::path> files, files_of(request_.folder));
-    HONE_ASSIGN(program_, compiler_.load_program(request_.program_path, request_.program_bytes,
-                                                 request_.flags));
+    HONE_ASSIGN(program_, compiler_.load_program(
+                              {request_.program_path, request_.program_bytes, request_.flags}));
     HONE_ASSIGN(const TemporaryFolder fitting, TemporaryFolder::create("hone-kernels-"));
     for (const fs::path& file : files) {
       HONE_ASSIGN(const std::string text, read_file(file.string()));
@@ -86,8 +86,8 @@ class ReplacedCheck {
     };
     if (std::ranges::none_of(kernels_, fits)) return {};
     HONE_ASSIGN(const trial::CompiledModule compiled,
-                compiler_.compile_program(request_.program_path, request_.program_bytes,
-                                          provider_.with_replaced(request_.flags, fitting)));
+                compiler_.compile_program({request_.program_path, request_.program_bytes,
+                                           provider_.with_replaced(request_.flags, fitting)}));
     if (!compiled)
       return failure("the program does not compile with these kernels: {}",
                      compiled.error().message);

@@ -38,10 +38,11 @@ class SpecCheck {
       : compiler_(compiler), provider_(provider), request_(request) {}
 
   Result<CheckedSpec> run() {
-    HONE_ASSIGN(const trial::SpecFile spec,
-                compiler_.read_spec(request_.spec_path.string(), request_.spec_bytes));
-    HONE_ASSIGN(checked_.program, compiler_.load_program(request_.program_path,
-                                                         request_.program_bytes, request_.flags));
+    HONE_ASSIGN(const provider::jobs::SpecFile spec,
+                compiler_.ask(provider::jobs::kReadSpec,
+                              {request_.spec_path.string(), request_.spec_bytes}));
+    HONE_ASSIGN(checked_.program, compiler_.load_program({request_.program_path,
+                                                          request_.program_bytes, request_.flags}));
     for (const provider::jobs::SpecFileEntry& entry : spec.entries) {
       HONE_ASSIGN(std::vector<provider::NamedText> says, provider_.texts_in_ir(entry.payload));
       checked_.entries.push_back({entry, std::move(says), {}});
@@ -66,7 +67,7 @@ class SpecCheck {
   }
 
   // Returns the entries that match in each dispatch, by the dispatch's name.
-  Result<std::map<std::string, std::vector<int>>> matches_of(const trial::SpecFile& spec) {
+  Result<std::map<std::string, std::vector<int>>> matches_of(const provider::jobs::SpecFile& spec) {
     HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-spec-"));
     const std::filesystem::path file = folder.path() / "marking_spec.mlir";
     HONE_TRY(write_file_atomically(file, spec.marking));

@@ -71,8 +71,9 @@ class Vetting {
 
   Status look_at_program() {
     if (request_.program == nullptr) {
-      HONE_ASSIGN(loaded_, context_.compiler.load_program_to_compile(
-                               request_.path, request_.bytes, request_.flags, request_.given));
+      HONE_ASSIGN(loaded_,
+                  context_.compiler.load_program({request_.path, request_.bytes, request_.flags,
+                                                  request_.flags, request_.given}));
     }
     for (const VerifiedEntry& entry : entries_) {
       HONE_ASSIGN(const std::vector<std::string> texts, texts_of(*entry.tuned->payload));

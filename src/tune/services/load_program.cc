@@ -12,7 +12,7 @@ Result<problem::Program> load_program(trial::CompileService& compiler,
                                       const std::string& bytes,
                                       const std::vector<std::string>& flags,
                                       const std::optional<problem::GivenSizes>& given) {
-  HONE_ASSIGN(problem::Program program, compiler.load_program(path, bytes, flags, given));
+  HONE_ASSIGN(problem::Program program, compiler.load_program({path, bytes, flags, {}, given}));
   HONE_TRY(ask_for_spaces(compiler, provider, flags, program));
   return program;
 }

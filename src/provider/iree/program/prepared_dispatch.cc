@@ -360,8 +360,8 @@ const Attributes& PreparedDispatch::default_configuration() const {
 }
 
 tl::expected<Artifact, Failure> PreparedDispatch::compile(
-    const std::optional<Attributes>& configuration, StageTimes* times) {
-  StageTimes spent;
+    const std::optional<Attributes>& configuration, provider::CompileStages* times) {
+  provider::CompileStages spent;
   Stopwatch stopwatch;
   Artifact artifact;
   Candidate candidate(

@@ -14,13 +14,6 @@
 
 namespace hone::iree {
 
-// Seconds each stage of one compile took.
-struct StageTimes {
-  double configure = 0;  // clone, set the attributes, executable-sources -> configurations
-  double translate = 0;  // executable-configurations -> executable-targets (MLIR to LLVM dialect)
-  double serialize = 0;  // executable-targets -> hal: LLVM's optimiser, code generator, linker
-};
-
 class PreparedDispatch {
  public:
   // Parses a dispatch's source (problem::Dispatch::source) and finds its root operation. Call it
@@ -34,9 +27,10 @@ class PreparedDispatch {
   // Compiles the dispatch with the configuration, or with the compiler's own choice if there is
   // none. Failures: kCompileError with the compiler's words; kNotApplied if the configured IR does
   // not hold the requested configuration. The compiler may also crash or hang on an illegal
-  // configuration: call it in a process of its own.
+  // configuration: call it in a process of its own. `times`: up to executable-configurations, to
+  // executable-targets (LLVM's dialect), and to hal (optimiser, code generator, linker).
   tl::expected<provider::Artifact, provider::Failure> compile(
-      const std::optional<Attributes>& configuration, StageTimes* times = nullptr);
+      const std::optional<Attributes>& configuration, provider::CompileStages* times = nullptr);
 
   // The compiler's default configuration; empty if it configures no root operation.
   const Attributes& default_configuration() const;
