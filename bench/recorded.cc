@@ -19,10 +19,10 @@ Result<std::unique_ptr<provider::Provider>> provider_of(const nlohmann::json& he
   if (header.at("provider") == "iree") {
     // Stating a space needs no compiler.
     if (target.is_object())
-      return std::make_unique<iree::IreeProvider>(iree::Installation{},
-                                                  target.get<problem::CpuTarget>());
+      return std::make_unique<iree::CpuIreeProvider>(iree::Installation{},
+                                                     target.get<problem::CpuTarget>());
     HONE_ASSIGN(problem::GpuTarget gpu, problem::gpu_target(target.get<std::string>()));
-    return std::make_unique<iree::IreeProvider>(iree::Installation{}, std::move(gpu));
+    return std::make_unique<iree::GpuIreeProvider>(iree::Installation{}, std::move(gpu));
   }
   if (header.at("provider") != "triton")
     return input_error("the provider is '{}'; known: iree, triton", header.at("provider").dump());

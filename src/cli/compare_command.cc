@@ -194,7 +194,7 @@ CommandResult run_compare(CompareCommand options) {
     stop.emplace(std::move(installed));
     options.compare.stop_fd = stop->fd();
   }
-  HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options.toolchain, installation));
+  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, installation));
   trial::RunnerService runner(toolchain ? toolchain->make_runner()
                                         : make_runner(options.compare.stop_fd, folder->parent()));
   output::StatusLine status(
@@ -206,7 +206,7 @@ CommandResult run_compare(CompareCommand options) {
               tune::check_machine(runner, place.address, noise, status));
 
   device::cpu::MachineSampler sampler(cores);
-  const tune::CompareContext context{options.compare, provider, runner, status,
+  const tune::CompareContext context{options.compare, *provider, runner, status,
                                      [&sampler] { return sampler.sample_in_detail(); }};
   Result<std::vector<tune::ComparedPair>> pairs =
       compare(options, kind, context, toolchain ? &*toolchain : nullptr);

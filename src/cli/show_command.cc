@@ -50,16 +50,16 @@ Result<provider::Payload> as_compiled(const ToolchainOptions& options, bool trus
   if (!compiled.artifact)
     return failure("candidate {} does not compile: {}", details.candidate.id,
                    compiled.artifact.error().message);
-  return provider.as_compiled(payload, *compiled.artifact);
+  return provider.specs().as_compiled(payload, *compiled.artifact);
 }
 
-Result<iree::IreeProvider> provider_of(const store::CandidateDetails& details) {
+Result<std::unique_ptr<iree::IreeProvider>> provider_of(const store::CandidateDetails& details) {
   if (const auto gpu = gpu_of(details)) {
     HONE_ASSIGN(const problem::GpuTarget target, problem::gpu_target(*gpu));
-    return iree::IreeProvider({}, target);
+    return std::make_unique<iree::GpuIreeProvider>(iree::Installation(), target);
   }
   HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
-  return iree::IreeProvider({}, target);
+  return std::make_unique<iree::CpuIreeProvider>(iree::Installation(), target);
 }
 
 // Returns the spec that gives the dispatch this configuration; empty for the compiler's own choice
@@ -68,19 +68,19 @@ Result<std::string> spec_of(const ShowOptions& options, const store::CandidateDe
   if (details.candidate.provider != "iree" ||
       details.candidate.configuration == store::kDefaultConfiguration)
     return std::string();
-  HONE_ASSIGN(const iree::IreeProvider provider, provider_of(details));
+  HONE_ASSIGN(const auto provider, provider_of(details));
   HONE_ASSIGN(const problem::Dispatch dispatch, trial::dispatch_from(details.dispatch));
-  HONE_ASSIGN(const space::Space space, provider.space_of(dispatch));
+  HONE_ASSIGN(const space::Space space, provider->space_of(dispatch));
   HONE_ASSIGN(const space::Configuration configuration,
               space::configuration_from_json(
                   space, nlohmann::ordered_json::parse(details.candidate.configuration, nullptr,
                                                        /*allow_exceptions=*/false)));
-  HONE_ASSIGN(provider::Payload payload, provider.payload_of(dispatch, space, configuration));
+  HONE_ASSIGN(provider::Payload payload, provider->payload_of(dispatch, space, configuration));
   if (gpu_of(details)) {
-    HONE_ASSIGN(payload, as_compiled(options.toolchain, options.trust, details, dispatch, provider,
+    HONE_ASSIGN(payload, as_compiled(options.toolchain, options.trust, details, dispatch, *provider,
                                      payload));
   }
-  return provider.spec({{dispatch.name, dispatch.root, payload}});
+  return provider->specs().text_of({{dispatch.name, dispatch.root, payload}});
 }
 
 // Replaces control characters, so that the text fits a comment.
@@ -98,7 +98,7 @@ Result<std::string> reproduce_text(const store::CandidateDetails& details, bool 
   HONE_ASSIGN(const std::vector<std::string> flags, tune::flags_in(details.build));
   std::string quoted;
   for (const std::string& flag : flags) quoted += " " + shell_word(flag);
-  HONE_ASSIGN(const iree::IreeProvider provider, provider_of(details));
+  HONE_ASSIGN(const auto provider, provider_of(details));
   const bool gpu = gpu_of(details).has_value();
   std::string text = fmt::format(
       "#!/bin/sh\n# {}, candidate {}: {}\n# {}\niree-compile dispatch.mlir{} "
@@ -110,7 +110,7 @@ Result<std::string> reproduce_text(const store::CandidateDetails& details, bool 
                    "measured."
                  : "Compiles the dispatch with this configuration. The code that was measured is "
                    "somebody else's: hone show --trust writes it too.",
-      quoted, has_spec ? " " + provider.spec_flag("tuning_spec.mlir") : "",
+      quoted, has_spec ? " " + provider->specs().flag_of("tuning_spec.mlir") : "",
       gpu ? "--compile-to=hal --iree-hal-dump-executable-binaries-to=binaries -o /dev/null"
           : "-o dispatch.vmfb");
   if (gpu || !has_code) return text;

@@ -159,12 +159,11 @@ Result<std::vector<ShownSpace>> spaces_of_program(const SpaceOptions& options) {
   std::vector<tune::NotTuned> not_tuned;
   HONE_ASSIGN(const auto patterns, names_of(program, options.dispatches));
   HONE_ASSIGN(const auto chosen, tune::select_dispatches(program, patterns, not_tuned));
-  HONE_ASSIGN(const iree::IreeProvider provider,
-              make_provider(options.toolchain, toolchain.installation()));
+  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
   std::vector<ShownSpace> shown;
   for (const problem::Dispatch* dispatch : chosen) {
     HONE_ASSIGN(space::Space space, options.rules == "compiler" ? iree::compiler_space(*dispatch)
-                                                                : provider.space_of(*dispatch));
+                                                                : provider->space_of(*dispatch));
     shown.push_back({dispatch->name, problem::describe(dispatch->root), std::move(space)});
   }
   return shown;

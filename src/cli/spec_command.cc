@@ -156,12 +156,12 @@ CommandResult check_kernels(const SpecOptions& options) {
   HONE_ASSIGN(InputProgram program, read_program(options.program, toolchain));
   if (!options.json) print_notes_of(program);
   request.program_bytes = std::move(program.bytes);
-  HONE_ASSIGN(const iree::IreeProvider provider,
-              make_provider(options.toolchain, toolchain.installation()));
+  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) say("{}\n", note);
   HONE_ASSIGN(const std::vector<tune::CheckedKernel> kernels,
-              tune::check_replaced(toolchain.compiler(), provider, request));
+              tune::check_replaced(toolchain.compiler(), *provider->replacer(), provider->runtime(),
+                                   request));
   output::Table table(
       {{"file", "file"}, {"dispatch", "replaces"}, {"effect", "effect"}, {"note", "why"}});
   for (const tune::CheckedKernel& kernel : kernels)
@@ -171,7 +171,7 @@ CommandResult check_kernels(const SpecOptions& options) {
                {kernel.note, kernel.note.empty() ? "-" : output::in_one_line(kernel.note)}});
   const auto applied =
       std::ranges::count(kernels, tune::ReplacedEffect::kApplied, &tune::CheckedKernel::effect);
-  const std::vector<std::string> flags = provider.with_replaced({}, options.spec);
+  const std::vector<std::string> flags = provider->replacer()->with_replaced({}, options.spec);
   if (options.json)
     fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
                                                         {"kernels", table.to_json()},
@@ -198,27 +198,27 @@ CommandResult check(const SpecOptions& options) {
   print_notes_of(program);
   request.program_path = options.program;
   request.program_bytes = std::move(program.bytes);
-  HONE_ASSIGN(const iree::IreeProvider provider,
-              make_provider(options.toolchain, toolchain.installation()));
+  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) say("{}\n", note);
   HONE_ASSIGN(const tune::CheckedSpec checked,
-              tune::check_spec(toolchain.compiler(), provider, request));
+              tune::check_spec(toolchain.compiler(), provider->specs(), request));
   const auto working = static_cast<std::size_t>(
       std::count_if(checked.entries.begin(), checked.entries.end(),
                     [](const tune::CheckedEntry& entry) { return entry.works(); }));
-  const std::vector<std::string> flags = provider.with_spec({}, options.spec);
+  const std::vector<std::string> flags = provider->specs().with_spec({}, options.spec);
   if (options.json)
-    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
-                                                        {"spec", options.spec},
-                                                        {"program", options.program},
-                                                        {"compiler", toolchain.revision()},
-                                                        {"target", target_json(options.toolchain)},
-                                                        {"flag", provider.spec_flag(options.spec)},
-                                                        {"flags", flags},
-                                                        {"entries", json_of(checked)},
-                                                        {"spec_classes", classes_of(checked)},
-                                                        {"working", working}}));
+    fmt::print("{}\n",
+               output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
+                                                {"spec", options.spec},
+                                                {"program", options.program},
+                                                {"compiler", toolchain.revision()},
+                                                {"target", target_json(options.toolchain)},
+                                                {"flag", provider->specs().flag_of(options.spec)},
+                                                {"flags", flags},
+                                                {"entries", json_of(checked)},
+                                                {"spec_classes", classes_of(checked)},
+                                                {"working", working}}));
   else
     print(options, checked, flags, working);
   return working == checked.entries.size() ? 0 : 1;

@@ -196,8 +196,8 @@ CommandResult print_result(const SessionOptions& options, store::Store& store,
 // Makes a spec among the user's flags the starter spec. As a flag it would keep the compiler from
 // applying the candidates' configurations.
 Status take_starter_spec(SessionOptions& options) {
-  HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options.toolchain, {}));
-  const auto named = provider.take_spec(options.toolchain.flags);
+  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, {}));
+  const auto named = provider->specs().take_spec(options.toolchain.flags);
   std::filesystem::path& starter = options.tuning.starter_spec;
   if (named && !starter.empty() && *named != starter)
     return input_error("--starter-spec is '{}', and a flag names the spec '{}': link them first",
@@ -247,8 +247,7 @@ CommandResult compile_program(TuneOptions& options) {
   HONE_TRY(make_weights_opaque(input, options.tuning.out));
   print_notes_of(input);
   options.tuning.input = input.path;
-  HONE_ASSIGN(const iree::IreeProvider provider,
-              make_provider(options.toolchain, toolchain.installation()));
+  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
   HONE_ASSIGN(const std::vector<Replacing> workers,
               start_replacing(tools, options.toolchain, toolchain));
   std::vector<const provider::Provider*> replacing;
@@ -269,7 +268,7 @@ CommandResult compile_program(TuneOptions& options) {
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) say("{}\n", note);
   HONE_ASSIGN(const tune::CompiledProgram compiled,
-              tune::compile_only({toolchain.compiler(), provider, replacing, store, options.tuning,
+              tune::compile_only({toolchain.compiler(), *provider, replacing, store, options.tuning,
                                   *target, build_id, status},
                                  std::move(program), run_row(options)));
   status.clear();

@@ -214,8 +214,7 @@ CommandResult verify(VerifyOptions options) {
   HONE_ASSIGN(const InputProgram program, read_program(options.input, toolchain));
   print_notes_of(program);
   request.bytes = program.bytes;
-  HONE_ASSIGN(const iree::IreeProvider provider,
-              make_provider(options.toolchain, toolchain.installation()));
+  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
   std::optional<problem::GivenSizes> given;
   if (options.dispatch.empty()) {
     HONE_ASSIGN(problem::SizeSet sizes, problem::given_sizes(options.toolchain.sizes));
@@ -240,7 +239,7 @@ CommandResult verify(VerifyOptions options) {
   std::string spec;
   if (!options.spec.empty()) {
     const std::vector<std::string> without = request.flags;
-    request.flags.push_back(provider.spec_flag(options.spec));
+    request.flags.push_back(provider->specs().flag_of(options.spec));
     HONE_ASSIGN(spec, effect_of_spec(request, without, toolchain.compiler()));
   }
   tune::VerifyResult verdict;
@@ -250,11 +249,11 @@ CommandResult verify(VerifyOptions options) {
                                 std::filesystem::temp_directory_path(), options.seed));
     flags_of_runtime.insert(flags_of_runtime.end(), parameters.begin(), parameters.end());
     HONE_ASSIGN(verdict, tune::verify_program(request, *subject.function, flags_of_runtime,
-                                              provider, toolchain.compiler()));
+                                              *provider, toolchain.compiler()));
   } else {
     trial::RunnerService runner(toolchain.make_runner());
     HONE_ASSIGN(verdict, tune::verify_dispatch(request, *subject.dispatch, options.configuration,
-                                               provider, toolchain.compiler(), runner));
+                                               *provider, toolchain.compiler(), runner));
   }
   HONE_TRY(write_outputs(verdict, options.outputs));
   if (options.json)

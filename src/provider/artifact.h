@@ -56,7 +56,7 @@ struct Artifact {
   Launch launch;
   std::string configured = {};  // what the compiler says that it was configured with, for people
   // Further data from the worker for the provider's half in the tuner
-  // (ProgramProvider::as_compiled); not stored.
+  // (SpecWriter::as_compiled); not stored.
   Payload more = {};
 
   // Describes all fields but `code` and `more`.

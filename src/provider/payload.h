@@ -1,6 +1,6 @@
 // Configuration encoded for the provider's compiler, or as the compiler reports it. The JSON is
 // opaque to everyone but the provider's halves in the tuner and in the workers. Other code stores,
-// sends and compares it, and asks the provider for anything else (provider.h, program_provider.h).
+// sends and compares it, and asks the provider for anything else (provider.h, spec_writer.h).
 #pragma once
 
 #include <nlohmann/json.hpp>

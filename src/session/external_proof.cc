@@ -164,8 +164,7 @@ Result<Prices> prove(const ProofRequest& request, const Toolchain& toolchain,
       const std::vector<std::string> more,
       parameter_flags(request.runtime, request.given, program, folder.path(), compare.seed));
   compare.runtime_flags.insert(compare.runtime_flags.end(), more.begin(), more.end());
-  HONE_ASSIGN(const iree::IreeProvider provider,
-              make_provider(request.toolchain, toolchain.installation()));
+  HONE_ASSIGN(const auto provider, make_provider(request.toolchain, toolchain.installation()));
   trial::RunnerService runner(toolchain.make_runner());
   output::StatusLine status(request.status);
   measure::NoiseOptions noise;
@@ -176,13 +175,13 @@ Result<Prices> prove(const ProofRequest& request, const Toolchain& toolchain,
   HONE_ASSIGN(const std::vector<int> cores, choose_cores(CoreOptions()));
   device::cpu::MachineSampler sampler(cores);
   const auto state = [&sampler] { return sampler.sample_in_detail(); };
-  HONE_ASSIGN(prices.pairs, price_replacements({compare, provider, runner, status, state},
+  HONE_ASSIGN(prices.pairs, price_replacements({compare, *provider, runner, status, state},
                                                toolchain.compiler(), {sides.front()}));
   // The program's function and arguments do not apply to the operations' own programs.
   compare.function.clear();
   compare.inputs.clear();
   HONE_ASSIGN(auto operations,
-              price_replacements({compare, provider, runner, status, state}, toolchain.compiler(),
+              price_replacements({compare, *provider, runner, status, state}, toolchain.compiler(),
                                  {sides.begin() + 1, sides.end()}));
   status.clear();
   std::ranges::move(operations, std::back_inserter(prices.pairs));

@@ -110,9 +110,8 @@ Result<int> with_program_session(SessionOptions options,
   if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const std::vector<std::string> notes, use_input(options, toolchain));
-  HONE_ASSIGN(
-      const iree::IreeProvider provider,
-      make_provider(options.toolchain, toolchain.installation(), static_cast<int>(cores.size())));
+  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation(),
+                                                 static_cast<int>(cores.size())));
   HONE_ASSIGN(const std::vector<Replacing> replacing,
               start_replacing(tools, options.toolchain, toolchain));
   const std::string note = target_note(options.toolchain);
@@ -125,10 +124,10 @@ Result<int> with_program_session(SessionOptions options,
   if (!note.empty()) status.warn(note);
   for (const std::string& each : notes) status.warn(each);
   for (const std::string& each : found) status.note(each);
-  tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
+  tune::Context context{options.tuning, *provider, toolchain.compiler(), runner, store, status};
   for (trial::RunnerService& each : more_runners) context.more_runners.push_back(&each);
   context.leases = &leases;
-  context.programs = &provider;
+  context.programs = provider.get();
   for (const Replacing& each : replacing) context.replacing.push_back(each.provider.get());
   context.stop_fd = toolchain.stop_fd();
   HONE_ASSIGN(context.baseline.build, store.intern(build_row(toolchain, options.tuning,

@@ -57,7 +57,7 @@ Result<SpaceConfigurations> SpaceConfigurations::start(const std::string& target
   options.target = target;
   options.iree = iree;
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options));
-  HONE_ASSIGN(iree::IreeProvider provider, make_provider(options, toolchain.installation()));
+  HONE_ASSIGN(auto provider, make_provider(options, toolchain.installation()));
   return SpaceConfigurations(std::move(options), std::move(toolchain), std::move(provider));
 }
 
@@ -71,13 +71,14 @@ Result<std::vector<profiler::Configuration>> SpaceConfigurations::drawn(
   HONE_ASSIGN(const auto samples, space.samples(kDrawsForOne * count, seed));
   for (const space::Configuration& sample : samples) {
     if (configurations.size() == count || compiles == kCompilesForOne * count) break;
-    HONE_ASSIGN(const provider::Payload payload, provider_.payload_of(dispatch, space, sample));
+    HONE_ASSIGN(const provider::Payload payload, provider_->payload_of(dispatch, space, sample));
     HONE_ASSIGN(const iree::Attributes asked, iree::attributes_from(payload));
     if (takes_more(asked)) continue;
     ++compiles;
     HONE_ASSIGN(const trial::CompiledCandidate candidate, compiler.compile(dispatch.name, payload));
     if (!candidate.artifact) continue;
-    HONE_ASSIGN(const provider::Payload made, provider_.as_compiled(payload, *candidate.artifact));
+    HONE_ASSIGN(const provider::Payload made,
+                provider_->specs().as_compiled(payload, *candidate.artifact));
     HONE_ASSIGN(const iree::Attributes attributes, iree::attributes_from(made));
     std::string info = compilation_info(attributes);
     if (info.empty()) continue;
@@ -119,12 +120,12 @@ Result<std::vector<profiler::Configuration>> SpaceConfigurations::configurations
                               profiler::source_text(operation, only_default)));
   const problem::Dispatch* const dispatch = heaviest(program);
   std::string why = "it has no dispatch";
-  if (dispatch != nullptr) why = provider_.why_no_space(*dispatch);
+  if (dispatch != nullptr) why = provider_->why_no_space(*dispatch);
   if (!why.empty()) {
     say("{} has no space: {}\n", operation.name(), why);
     return std::vector<profiler::Configuration>{};
   }
-  auto space = provider_.space_of(*dispatch);
+  auto space = provider_->space_of(*dispatch);
   if (!space) {
     say("{} has no space: {}\n", operation.name(), space.error().message);
     return std::vector<profiler::Configuration>{};

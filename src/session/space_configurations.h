@@ -29,7 +29,8 @@ class SpaceConfigurations {
       const profiler::Operation& operation, std::size_t count, std::uint64_t seed);
 
  private:
-  SpaceConfigurations(ToolchainOptions options, Toolchain toolchain, iree::IreeProvider provider)
+  SpaceConfigurations(ToolchainOptions options, Toolchain toolchain,
+                      std::unique_ptr<iree::IreeProvider> provider)
       : options_(std::move(options)),
         toolchain_(std::move(toolchain)),
         provider_(std::move(provider)) {}
@@ -42,7 +43,7 @@ class SpaceConfigurations {
 
   ToolchainOptions options_;
   Toolchain toolchain_;
-  iree::IreeProvider provider_;
+  std::unique_ptr<iree::IreeProvider> provider_;
 };
 
 }  // namespace hone::session

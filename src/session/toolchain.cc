@@ -51,18 +51,18 @@ Result<problem::Program> load_for_target(trial::CompileService& compiler,
                                          const ToolchainOptions& options, const std::string& path,
                                          const std::string& bytes,
                                          const std::optional<problem::GivenSizes>& given) {
-  HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options, {}));
-  return tune::load_program(compiler, provider, path, bytes, compile_flags(options), given);
+  HONE_ASSIGN(const auto provider, make_provider(options, {}));
+  return tune::load_program(compiler, *provider, path, bytes, compile_flags(options), given);
 }
 
-Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
-                                         const iree::Installation& installation,
-                                         std::optional<int> cores) {
+Result<std::unique_ptr<iree::IreeProvider>> make_provider(const ToolchainOptions& options,
+                                                          const iree::Installation& installation,
+                                                          std::optional<int> cores) {
   if (const auto gpu = gpu_of(options))
-    return iree::IreeProvider(installation, *gpu, options.audited_rule);
+    return std::make_unique<iree::GpuIreeProvider>(installation, *gpu, options.audited_rule);
   HONE_ASSIGN(problem::CpuTarget cpu, device::cpu::detect_target());
   cpu.cores = cores.value_or(cpu.cores);
-  return iree::IreeProvider(installation, cpu, options.audited_rule);
+  return std::make_unique<iree::CpuIreeProvider>(installation, cpu, options.audited_rule);
 }
 
 std::vector<std::string> compile_flags(const ToolchainOptions& options) {

@@ -50,9 +50,9 @@ Result<problem::Program> load_for_target(trial::CompileService& compiler,
 
 // Returns IREE for `options.target`. A CPU's space is this machine's, for kernels on so many cores
 // (nullopt: all).
-Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
-                                         const iree::Installation& installation,
-                                         std::optional<int> cores = {});
+Result<std::unique_ptr<iree::IreeProvider>> make_provider(const ToolchainOptions& options,
+                                                          const iree::Installation& installation,
+                                                          std::optional<int> cores = {});
 
 // Returns the compiler flags for `options.target`: of the local device, CUDA's or HIP's.
 std::vector<std::string> compile_flags(const ToolchainOptions& options);

@@ -181,7 +181,7 @@ std::vector<std::vector<std::string>> FlagBaseline::spec_classes() {
     for (const problem::Dispatch* dispatch : tuning.chosen()) {
       if (known.contains(dispatch->name)) continue;
       const auto same = std::ranges::find_if(first_of, [&](const auto& first) {
-        return one_entry_for(*context_->programs, *dispatch, *first.first);
+        return one_entry_for(context_->programs->specs(), *dispatch, *first.first);
       });
       if (same == first_of.end()) {
         first_of.emplace_back(dispatch, classes.size());

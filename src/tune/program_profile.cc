@@ -92,12 +92,13 @@ void tell_round(Context& context, std::size_t done, std::size_t rounds) {
 }
 
 // Takes the dispatches' times from runs of the whole program, if the runtime reports kernels.
-Status measure_in_place(Context& context, const provider::ProgramCall& call, std::size_t rounds,
-                        bool alone, problem::Program& program, ProgramProfile& profile) {
+Status measure_in_place(Context& context, const provider::KernelTimer& timer,
+                        const provider::ProgramCall& call, std::size_t rounds, bool alone,
+                        problem::Program& program, ProgramProfile& profile) {
   std::vector<provider::ProgramTimes> runs;
   if (!alone || has_varying_launches(program)) {
     tell_round(context, 0, rounds);
-    HONE_ASSIGN(provider::ProgramTimes first, context.programs->kernel_times(call, 0));
+    HONE_ASSIGN(provider::ProgramTimes first, timer(call, 0));
     take_launches(first.kernels, program);
     if (!alone && first.seconds > kLongCallSeconds) {
       rounds = 1;
@@ -106,8 +107,7 @@ Status measure_in_place(Context& context, const provider::ProgramCall& call, std
   }
   while (runs.size() < rounds) {
     tell_round(context, runs.size(), rounds);
-    HONE_ASSIGN(runs.emplace_back(),
-                context.programs->kernel_times(call, trial::kProgramSampleSeconds));
+    HONE_ASSIGN(runs.emplace_back(), timer(call, trial::kProgramSampleSeconds));
   }
   // All times are of one run, the median, so that they are consistent.
   const auto middle = runs.begin() + std::ssize(runs) / 2;
@@ -129,10 +129,11 @@ Status measure_whole(Context& context, ProgramTuning& session, bool alone,
               compiled_call(context, program_to_profile(options, session.bytes()), function,
                             folder.path()));
   const std::size_t rounds = alone ? kWholeRounds : kQuickRounds;
-  if (context.programs->tells_kernel_times(call.device))
-    return measure_in_place(context, call, rounds, alone, program, profile);
-  HONE_ASSIGN(const std::vector<std::vector<double>> times,
-              time_rounds(*context.programs, {call}, {.rounds = rounds}, context.observer));
+  if (const provider::KernelTimer timer = context.programs->runtime().kernel_timer(call.device))
+    return measure_in_place(context, timer, call, rounds, alone, program, profile);
+  HONE_ASSIGN(
+      const std::vector<std::vector<double>> times,
+      time_rounds(context.programs->runtime(), {call}, {.rounds = rounds}, context.observer));
   std::vector<double> seconds;
   for (const std::vector<double>& round : times) seconds.push_back(round.front());
   profile.program_seconds = measure::median(seconds);

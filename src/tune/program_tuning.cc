@@ -316,7 +316,7 @@ std::string ProgramTuning::why_of_no_use(const problem::Dispatch& dispatch) cons
   const bool is_replaced = std::ranges::any_of(
       context_.replacing,
       [&](const provider::Provider* maker) { return maker->why_no_space(dispatch).empty(); });
-  return is_replaced ? std::string() : context_.programs->why_no_entry(dispatch);
+  return is_replaced ? std::string() : context_.programs->specs().why_no_entry(dispatch);
 }
 
 // Weighs dispatches by their default's time. If there is no time to measure one, its estimate is
@@ -393,8 +393,9 @@ Status ProgramTuning::leave_out(const std::string& reason) {
     const bool shares = std::any_of(result_.tuned.begin(), last, [&](const TunedDispatch& tuned) {
       // A replacing kernel serves all launches of its executable, and no other dispatch.
       return tuned.payload &&
-             (tuned.replaces() ? tuned.dispatch->executable == chosen_[i]->executable
-                               : one_entry_for(*context_.programs, *tuned.dispatch, *chosen_[i]));
+             (tuned.replaces()
+                  ? tuned.dispatch->executable == chosen_[i]->executable
+                  : one_entry_for(context_.programs->specs(), *tuned.dispatch, *chosen_[i]));
     });
     if (!shares) {
       result_.not_tuned.push_back({chosen_[i]->name, why, plan_.share_of(i)});

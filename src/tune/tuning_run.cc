@@ -489,9 +489,9 @@ class TuningRun {
     else if (uses_spec)
       flags = bases_[chosen_].flags();
     if (uses_spec && !result_.spec.empty())
-      flags = context_.programs->with_spec(std::move(flags), spec);
+      flags = context_.programs->specs().with_spec(std::move(flags), spec);
     if (uses_spec && !result_.replaced.empty())
-      flags = context_.programs->with_replaced(std::move(flags), kernels());
+      flags = context_.programs->replacer()->with_replaced(std::move(flags), kernels());
     return flags;
   }
 

@@ -36,7 +36,7 @@ nlohmann::json small_header() {
 }
 
 space::Space small_space() {
-  return iree::IreeProvider({}, iree::avx512(1)).space_of(small_matmul()).value();
+  return iree::CpuIreeProvider({}, iree::avx512(1)).space_of(small_matmul()).value();
 }
 
 // Scores 1, 2, 3, ... in the space's order, of which every second one failed.

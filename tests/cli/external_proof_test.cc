@@ -84,7 +84,7 @@ class ExternalProof : public HoneCommand {
   }
 
   ToolchainOptions options_;
-  std::optional<iree::IreeProvider> provider_;
+  std::optional<iree::CpuIreeProvider> provider_;
   std::unique_ptr<worker::CompilePool> pool_;
   std::optional<trial::CompileService> compiler_;
   iree::ExternDispatch dispatch_;

@@ -5,15 +5,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "provider/iree/iree_provider.h"
+#include "provider/iree/iree_spec_writer.h"
 
 namespace hone::iree {
 namespace {
 
 using testing::HasSubstr;
 
-const IreeProvider& provider() {
-  static const IreeProvider made({}, problem::CpuTarget());
+const IreeSpecWriter& specs() {
+  static const IreeSpecWriter made("", "", kSpecFlag);
   return made;
 }
 
@@ -26,7 +26,7 @@ Attributes of_knobs() {
 }
 
 std::vector<std::string> in_ir(const Attributes& attributes) {
-  const auto texts = provider().texts_in_ir(payload_of(attributes)).value();
+  const auto texts = specs().texts_in_ir(payload_of(attributes)).value();
   std::vector<std::string> words;
   for (const auto& [name, text] : texts) words.push_back(name + " " + text);
   return words;
@@ -49,10 +49,10 @@ TEST(Payload, OfSomebodyElseIsAFailure) {
   for (const char* text : {"null", "7", "{}", R"({"knobs":{"BLOCK_M":64}})"}) {
     const provider::Payload payload{nlohmann::json::parse(text)};
     EXPECT_FALSE(attributes_from(payload)) << text;
-    EXPECT_FALSE(provider().texts_in_ir(payload)) << text;
-    EXPECT_FALSE(provider().same_in_spec(payload, payload)) << text;
-    EXPECT_FALSE(provider().spec({{"main_dispatch_0", {}, payload}})) << text;
-    EXPECT_FALSE(provider().as_compiled(payload, {})) << text;
+    EXPECT_FALSE(specs().texts_in_ir(payload)) << text;
+    EXPECT_FALSE(specs().same_in_spec(payload, payload)) << text;
+    EXPECT_FALSE(specs().text_of({{"main_dispatch_0", {}, payload}})) << text;
+    EXPECT_FALSE(specs().as_compiled(payload, {})) << text;
   }
 }
 
@@ -61,14 +61,14 @@ TEST(Payload, OfKnobsSaysInASpecWhatTheCompilerMadeOfIt) {
   artifact.configured = "#lowering";
   artifact.more = MadeTexts{"#translation", "#parts"}.to_payload();
   const provider::Payload knobs = payload_of(of_knobs());
-  const provider::Payload compiled = provider().as_compiled(knobs, artifact).value();
+  const provider::Payload compiled = specs().as_compiled(knobs, artifact).value();
   Attributes expected = of_knobs();
   expected.lowering_config = "#lowering";
   expected.translation_info = "#translation";
   expected.decomposition_config = "#parts";
   EXPECT_EQ(attributes_from(compiled).value(), expected);
   artifact.more = {};
-  EXPECT_THAT(provider().as_compiled(knobs, artifact).error().message,
+  EXPECT_THAT(specs().as_compiled(knobs, artifact).error().message,
               HasSubstr("IREE's attributes of a configuration cannot be read"));
 }
 
@@ -77,16 +77,16 @@ TEST(Payload, IsTheSameInASpecWhateverKnobsItWasMadeOf) {
   made.lowering_config = "#lowering";
   Attributes written;
   written.lowering_config = "#lowering";
-  EXPECT_TRUE(provider().same_in_spec(payload_of(made), payload_of(written)));
+  EXPECT_TRUE(specs().same_in_spec(payload_of(made), payload_of(written)));
   for (auto text :
        {&Attributes::lowering_config, &Attributes::translation_info, &Attributes::init_config,
         &Attributes::consumer_config, &Attributes::decomposition_config}) {
     Attributes other = written;
     other.*text = "#another";
-    EXPECT_FALSE(provider().same_in_spec(payload_of(made), payload_of(other)));
+    EXPECT_FALSE(specs().same_in_spec(payload_of(made), payload_of(other)));
   }
   written.surrounding_configs = {"#neighbour"};
-  EXPECT_FALSE(provider().same_in_spec(payload_of(made), payload_of(written)));
+  EXPECT_FALSE(specs().same_in_spec(payload_of(made), payload_of(written)));
 }
 
 TEST(Payload, IsFoundInTheIrByTheNamesThere) {
@@ -97,7 +97,7 @@ TEST(Payload, IsFoundInTheIrByTheNamesThere) {
   EXPECT_THAT(in_ir(attributes), testing::Contains("decomposition_config #parts"));
   problem::Dispatch dispatch;
   dispatch.default_configuration = "#chosen";
-  EXPECT_THAT(in_ir(attributes_from(provider().default_of(dispatch)).value()),
+  EXPECT_THAT(in_ir(attributes_from(specs().default_of(dispatch)).value()),
               testing::ElementsAre("lowering_config #chosen", "translation_info "));
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "provider/iree/gpu/executable.h"
-#include "provider/iree/iree_provider.h"
+#include "provider/iree/iree_runtime.h"
 #include "provider/iree/whole_program.h"
 #include "tests/provider_iree_gpu/child.h"
 #include "tests/provider_iree_gpu/programs.h"
@@ -49,9 +49,8 @@ TEST(ReplacedExecutable, IsWhatTheProgramHolds) {
     flags.push_back(replaced_executables_flag(folder.path()));
     const auto module = compile_program(compiler(), "main.mlir", matmul(64, 48, 32), flags);
     if (!module) return module.error().message;
-    const IreeProvider provider(*find_installation(HONE_SOURCE_DIR "/.venv"),
-                                *problem::gpu_target("sm_80"));
-    return provider.device_code(*module, replaced.name).value_or("no such kernel");
+    const IreeRuntime runtime(*find_installation(HONE_SOURCE_DIR "/.venv"));
+    return runtime.device_code(*module, replaced.name).value_or("no such kernel");
   });
   EXPECT_THAT(found, HasSubstr("ret; // in the place"));
 }

@@ -103,12 +103,13 @@ std::pair<Attributes, Texts> some_candidate(const IreeProvider& provider,
 TEST_P(GpuSpec, GivesTheProgramTheConfigurationOfACandidate) {
   const std::string &program = GetParam().program, &arch = GetParam().arch;
   const problem::Dispatch dispatch = with_statement(program, arch);
-  const IreeProvider provider(compiler().installation(), *problem::gpu_target(arch));
+  const GpuIreeProvider provider(compiler().installation(), *problem::gpu_target(arch));
   const auto [attributes, texts] = some_candidate(provider, dispatch, arch);
   provider::Artifact artifact;
   artifact.configured = texts[0];
   artifact.more = MadeTexts{texts[1], texts[2]}.to_payload();
-  const provider::Payload payload = provider.as_compiled(payload_of(attributes), artifact).value();
+  const provider::Payload payload =
+      provider.specs().as_compiled(payload_of(attributes), artifact).value();
 
   // What a session compares is the compiler's own print of what it asked for.
   for (std::size_t i = 0; i < 3; ++i) {
@@ -120,11 +121,11 @@ TEST_P(GpuSpec, GivesTheProgramTheConfigurationOfACandidate) {
     EXPECT_EQ(printed, texts[i]);
   }
 
-  const auto spec = provider.spec({{dispatch.name, dispatch.root, payload}});
+  const auto spec = provider.specs().text_of({{dispatch.name, dispatch.root, payload}});
   ASSERT_TRUE(spec) << spec.error().message;
   std::vector<std::string> flags = flags_for(arch);
   EXPECT_NE(configured(program, flags)[0], texts[0]);
-  flags.push_back(provider.spec_flag(write(*spec)));
+  flags.push_back(provider.specs().flag_of(write(*spec)));
   EXPECT_EQ(configured(program, flags), Texts(texts.begin(), texts.begin() + 3)) << *spec;
   if (texts[3].empty()) return;
 
@@ -170,7 +171,7 @@ class GpuSpecOfOpenSizes : public GpuSpec {};
 
 TEST_P(GpuSpecOfOpenSizes, GivesTheProgramOneConfigurationForAllSizes) {
   const std::string &program = GetParam().program, &arch = GetParam().arch;
-  const IreeProvider provider(compiler().installation(), *problem::gpu_target(arch));
+  const GpuIreeProvider provider(compiler().installation(), *problem::gpu_target(arch));
   for (const auto& [size, workgroups] : {std::pair(512, 128u), std::pair(16, 16u)}) {
     const auto loaded =
         load_program(compiler(), "open.mlir", program, flags_for(arch), {.sizes = {{"M", size}}});
@@ -197,10 +198,10 @@ TEST_P(GpuSpecOfOpenSizes, GivesTheProgramOneConfigurationForAllSizes) {
     ASSERT_TRUE(read.is_object()) << launch;
     EXPECT_EQ(read["constants"], nlohmann::json({size, 0}));
     EXPECT_EQ(read["grid"], nlohmann::json({workgroups, 1, 1}));
-    const auto spec = provider.spec({{"product", dispatch.root, *payload}});
+    const auto spec = provider.specs().text_of({{"product", dispatch.root, *payload}});
     ASSERT_TRUE(spec) << spec.error().message;
     std::vector<std::string> flags = flags_for(arch);
-    flags.push_back(provider.spec_flag(write(*spec)));
+    flags.push_back(provider.specs().flag_of(write(*spec)));
     EXPECT_THAT(configured(program, flags).at(0), HasSubstr("promote_operands = [0, 1, 2]"));
     // A program of that size written out is another one.
     EXPECT_THAT(configured(matmul(size, 1024, 1280), flags).at(0),
@@ -214,7 +215,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& each) { return each.param.name; });
 
 TEST(GpuSummation, IsReadFromTheDefaultsConfiguration) {
-  const IreeProvider provider(compiler().installation(), *problem::gpu_target("sm_80"));
+  const GpuIreeProvider provider(compiler().installation(), *problem::gpu_target("sm_80"));
   EXPECT_THAT(
       provider.summation(dispatch_of(matmul(2048, 1024, 1280), "sm_80"), std::nullopt),
       ::testing::MatchesRegex("f32, NV_MMA_SYNC_F32_16x8x16_F16, reduction = \\[0, 0, [0-9]+\\]"));
@@ -225,13 +226,15 @@ TEST(GpuSummation, IsReadFromTheDefaultsConfiguration) {
 // When specs are applied the program holds two sums and an elementwise operation instead.
 TEST(Softmax, CannotBeInASpec) {
   const problem::Dispatch dispatch = dispatch_of(softmax(256, 512), "sm_80");
-  const IreeProvider provider(compiler().installation(), *problem::gpu_target("sm_80"));
-  const auto spec = provider.spec({{dispatch.name, dispatch.root,
-                                    payload_of({dispatch.default_configuration, "#translation"})}});
+  const GpuIreeProvider provider(compiler().installation(), *problem::gpu_target("sm_80"));
+  const auto spec =
+      provider.specs().text_of({{dispatch.name, dispatch.root,
+                                 payload_of({dispatch.default_configuration, "#translation"})}});
   ASSERT_FALSE(spec);
   EXPECT_THAT(spec.error().message, HasSubstr("IREE takes linalg.softmax apart"));
-  EXPECT_THAT(provider.why_no_entry(dispatch), HasSubstr("IREE takes linalg.softmax apart"));
-  EXPECT_EQ(provider.why_no_entry(dispatch_of(matmul(256, 512, 512), "sm_80")), "");
+  EXPECT_THAT(provider.specs().why_no_entry(dispatch),
+              HasSubstr("IREE takes linalg.softmax apart"));
+  EXPECT_EQ(provider.specs().why_no_entry(dispatch_of(matmul(256, 512, 512), "sm_80")), "");
 }
 
 // The division by the sums is given the sums' layout; without it the program "failed to
@@ -240,7 +243,7 @@ TEST(GpuSpecOfANormalisation, LeavesAProgramThatCompiles) {
   const std::string program = normalised_rows(512, 1024);
   const problem::GpuTarget target = *problem::gpu_target("gfx942");
   const problem::Dispatch dispatch = dispatch_of(program, "gfx942");
-  const IreeProvider provider(compiler().installation(), target);
+  const GpuIreeProvider provider(compiler().installation(), target);
   const auto space = provider.space_of(dispatch);
   ASSERT_TRUE(space) << space.error().message;
   const auto configuration = space::parse_configuration(
@@ -253,7 +256,7 @@ TEST(GpuSpecOfANormalisation, LeavesAProgramThatCompiles) {
 
   const auto folder = TemporaryFolder::create("hone-test-");
   const auto compiles_with = [&](const Attributes& given) {
-    const auto spec = provider.spec({{dispatch.name, dispatch.root, payload_of(given)}});
+    const auto spec = provider.specs().text_of({{dispatch.name, dispatch.root, payload_of(given)}});
     const std::string file = (folder->path() / "spec.mlir").string();
     if (!spec || !write_file_atomically(file, *spec)) return std::string("no spec");
     std::vector<std::string> flags = flags_for("gfx942");

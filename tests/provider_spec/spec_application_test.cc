@@ -93,7 +93,7 @@ TEST(SpecApplication, LeavesOtherOperationsToTheCompiler) {
 // after specs are applied.
 TEST(SpecApplication, ConfiguresAProductThatAccumulatesIntoWhatItIsGiven) {
   const ContractionProgram program = accumulating_program(128, 256, 128);
-  const IreeProvider provider({}, avx512_target());
+  const CpuIreeProvider provider({}, avx512_target());
   const auto spec_for = [&](const std::vector<std::string>& fused) {
     problem::Dispatch dispatch;
     dispatch.name = program.name;
@@ -101,10 +101,10 @@ TEST(SpecApplication, ConfiguresAProductThatAccumulatesIntoWhatItIsGiven) {
     dispatch.fused = fused;
     const space::Space space = provider.space_of(dispatch).value().relax({"all"}).value();
     const auto configuration = space::parse_configuration(space, kBlocked).value();
-    return provider
-        .spec({{.name = program.name,
-                .root = program.root,
-                .payload = provider.payload_of(dispatch, space, configuration).value()}})
+    return provider.specs()
+        .text_of({{.name = program.name,
+                   .root = program.root,
+                   .payload = provider.payload_of(dispatch, space, configuration).value()}})
         .value();
   };
   EXPECT_THAT(compile(program, spec_for({})).root_configs, ElementsAre(kBlockedPrinted));

@@ -2,7 +2,7 @@
 // pass that reads it before threads do (docs/status.md).
 #include <gmock/gmock.h>
 
-#include "provider/iree/iree_provider.h"
+#include "provider/iree/iree_spec_writer.h"
 #include "tests/provider/contractions.h"
 
 namespace hone::iree {
@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 
 std::vector<std::string> with_spec(std::vector<std::string> flags) {
-  return IreeProvider({}, avx512(1)).with_spec(std::move(flags), "a b/s.mlir");
+  return IreeSpecWriter("", "", kSpecFlag).with_spec(std::move(flags), "a b/s.mlir");
 }
 
 constexpr char kSpec[] = "--iree-codegen-tuning-spec-path=a b/s.mlir";
@@ -33,7 +33,7 @@ TEST(WithSpec, KeepsThePassesThatTheUserAskedFor) {
 
 // The compiler reads it all the same, as it does for everyone.
 TEST(WithSpec, AsksForNoPassWhereThePathHasBraces) {
-  EXPECT_THAT(IreeProvider({}, avx512(1)).with_spec({}, "{a}/s.mlir"),
+  EXPECT_THAT(IreeSpecWriter("", "", kSpecFlag).with_spec({}, "{a}/s.mlir"),
               ElementsAre("--iree-codegen-tuning-spec-path={a}/s.mlir"));
 }
 

@@ -1,6 +1,6 @@
 // Attention of a program: from what it states to the program that iree-compile makes with a kernel
 // of Triton's in its place. Figures are those of Triton 3.9.0.
-#include "provider/iree/iree_provider.h"
+#include "provider/iree/iree_runtime.h"
 #include "provider/iree/replaced_executable.h"
 #include "provider/iree/whole_program.h"
 #include "provider/triton/replacing_provider.h"
@@ -66,9 +66,8 @@ TEST(ReplacedAttention, IsWhatTheProgramHolds) {
     flags.push_back(iree::replaced_executables_flag(folder.path()));
     const auto module = compile_program(iree::compiler(), "main.mlir", program, flags);
     if (!module) return module.error().message;
-    const iree::IreeProvider iree(*iree::find_installation(HONE_SOURCE_DIR "/.venv"),
-                                  *problem::gpu_target("sm_90"));
-    return iree.device_code(*module, dispatch.name).value_or("no such kernel");
+    const iree::IreeRuntime runtime(*iree::find_installation(HONE_SOURCE_DIR "/.venv"));
+    return runtime.device_code(*module, dispatch.name).value_or("no such kernel");
   });
   // Behind it is the zero that the driver reads up to.
   EXPECT_TRUE(found.starts_with(compiled->code)) << found.substr(0, 300);

@@ -81,7 +81,7 @@ class ApartSession : public testing::Test {
     trial::RunnerService first = runner();
     std::vector<trial::RunnerService> others;
     for (std::size_t i = 0; i + 1 < options_.places.size(); ++i) others.push_back(runner());
-    const iree::IreeProvider provider(installation_, device::cpu::detect_target().value());
+    const iree::CpuIreeProvider provider(installation_, device::cpu::detect_target().value());
     trial::CompileService compiler(*pool);
     trial::LeaseKeeper leases = std::move(*trial::LeaseKeeper::start(store_, stop_fd_));
     Context context{options_, provider, compiler, first, store_, observer_};

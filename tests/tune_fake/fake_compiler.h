@@ -222,8 +222,14 @@ class FakePool final : public worker::WorkerPool {
   std::vector<worker::Message> begun_;
 };
 
-class FakeProvider : public provider::ProgramProvider {
+class FakeProvider : public provider::ProgramProvider,
+                     public provider::SpecWriter,
+                     public provider::KernelReplacer,
+                     public provider::ProgramRuntime {
  public:
+  const provider::SpecWriter& specs() const override { return *this; }
+  const provider::ProgramRuntime& runtime() const override { return *this; }
+  const provider::KernelReplacer* replacer() const override { return this; }
   std::string_view name() const override { return "fake"; }
   std::string_view constraint_set() const override { return "fake"; }
   std::set<std::string> without_space;  // names of dispatches
@@ -248,7 +254,7 @@ class FakeProvider : public provider::ProgramProvider {
   double least_seconds(const problem::Dispatch&, const device::Peak&) const override {
     return least;
   }
-  Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override {
+  Result<std::string> text_of(const std::vector<provider::SpecEntry>& entries) const override {
     std::string text;
     for (const provider::SpecEntry& entry : entries)
       text += entry.name + " " + entry.payload.json.get<std::string>() + "\n";
@@ -261,15 +267,15 @@ class FakeProvider : public provider::ProgramProvider {
   provider::Payload default_of(const problem::Dispatch&) const override {
     return payload_with(kDefaultTile);
   }
-  bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override {
+  bool same_class(const problem::Operation& a, const problem::Operation& b) const override {
     return a == b;
   }
-  std::string spec_flag(const std::filesystem::path& file) const override {
+  std::string flag_of(const std::filesystem::path& file) const override {
     return std::string(kSpecFlag) + file.string();
   }
   std::vector<std::string> with_spec(std::vector<std::string> flags,
                                      const std::filesystem::path& file) const override {
-    flags.push_back(spec_flag(file));
+    flags.push_back(flag_of(file));
     return flags;
   }
   Result<provider::ReplacedExecutable> replaced(const problem::Dispatch& dispatch,
@@ -277,19 +283,23 @@ class FakeProvider : public provider::ProgramProvider {
                                                 const problem::Launch&) const override {
     return provider::ReplacedExecutable{dispatch.executable, code};
   }
+  Result<provider::ReplacingKernel> read_replaced(const std::string&) const override {
+    return input_error("no file of a fake");
+  }
+  std::string launch_of(const problem::Dispatch&) const override { return {}; }
   std::vector<std::string> with_replaced(std::vector<std::string> flags,
                                          const std::filesystem::path& folder) const override {
     flags.push_back(std::string(kKernelsFlag) + folder.string());
     return flags;
   }
-  Result<std::vector<problem::Function>> functions(const std::filesystem::path&) const override {
-    return std::vector{fake_function()};
+  Result<provider::ModuleFunctions> functions(const std::filesystem::path&) const override {
+    return provider::ModuleFunctions{{fake_function()}};
   }
   std::optional<std::string> device_code(std::string_view, const std::string&) const override {
     return std::nullopt;
   }
-  Result<std::vector<problem::Array>> run_program(const provider::ProgramCall& call,
-                                                  std::size_t results) const override {
+  Result<std::vector<problem::Array>> run(const provider::ProgramCall& call,
+                                          std::size_t results) const override {
     HONE_ASSIGN(const std::string module, read_file(call.module));
     if (!does_not_run.empty() && module.find(does_not_run) != std::string::npos)
       return failure("a fault");
@@ -308,16 +318,21 @@ class FakeProvider : public provider::ProgramProvider {
                        std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())}};
   }
   bool says_nothing = false;  // outputs are zero, whatever the inputs and the kernels are
-  Result<double> time_program(const provider::ProgramCall& call, double) const override {
+  provider::ProgramTimer timer() const override {
+    return [this](const provider::ProgramCall& call, double) { return time_program(call); };
+  }
+  virtual Result<double> time_program(const provider::ProgramCall& call) const {
     HONE_ASSIGN(const std::string module, read_file(call.module));
     // A thousandth up and down, so that there is something to compare.
     return std::stod(module) * (1 + 0.001 * (++timed_ % 3));
   }
   // A runtime that tells them has seen each kernel twice, and one that ran once at load.
   bool tells_times = false;
-  bool tells_kernel_times(const device::Address&) const override { return tells_times; }
-  Result<provider::ProgramTimes> kernel_times(const provider::ProgramCall& call,
-                                              double) const override {
+  provider::KernelTimer kernel_timer(const device::Address&) const override {
+    if (!tells_times) return {};
+    return [](const provider::ProgramCall& call, double) { return kernel_times(call); };
+  }
+  static Result<provider::ProgramTimes> kernel_times(const provider::ProgramCall& call) {
     HONE_ASSIGN(const std::string module, read_file(call.module));
     std::istringstream words(module.substr(module.find(' ')));
     provider::ProgramTimes times{std::stod(module), {{"at_load", 1, 1}}};

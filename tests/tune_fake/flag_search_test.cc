@@ -23,9 +23,9 @@ struct ProviderWithFlags final : test::FakeProvider {
   mutable int disturbed = 0;
   // Samples until every further one is interrupted.
   mutable int fails_after = std::numeric_limits<int>::max();
-  Result<double> time_program(const provider::ProgramCall& call, double seconds) const override {
+  Result<double> time_program(const provider::ProgramCall& call) const override {
     if (fails_after-- <= 0) return tl::unexpected(Error{ErrorKind::kInterrupted, "killed"});
-    HONE_ASSIGN(const double time, FakeProvider::time_program(call, seconds));
+    HONE_ASSIGN(const double time, FakeProvider::time_program(call));
     const bool is_default = time > 0.99 * kDefault && time < 1.01 * kDefault;
     return is_default && disturbed-- > 0 ? 3 * time : time;
   }

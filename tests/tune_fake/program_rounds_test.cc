@@ -10,9 +10,9 @@ namespace {
 
 class CountsTimers : public test::FakeProvider {
  public:
-  provider::ProgramTimer program_timer() const override {
+  provider::ProgramTimer timer() const override {
     ++timers;
-    return test::FakeProvider::program_timer();
+    return test::FakeProvider::timer();
   }
   mutable int timers = 0;
 };

@@ -115,7 +115,7 @@ nlohmann::json json_of(const std::vector<tune::TunedDispatch>& tuned) {
 }
 
 Result<nlohmann::json> tune_with_iree(Tape& tape, const Options& options, const std::string& hone,
-                                      iree::IreeProvider provider,
+                                      const iree::IreeProvider& provider,
                                       std::unique_ptr<worker::RunnerTransport> real_runner,
                                       TapedPrograms::Runtime runtime) {
   std::unique_ptr<worker::CompilePool> real_pool;
@@ -178,14 +178,14 @@ Result<nlohmann::json> tune_on_a_cpu(Tape& tape, const std::filesystem::path& fo
   options.reference_flags = cpu_flags("x86-64");
   options.flag_sets = {{"O3", {"--iree-opt-level=O3"}}};
   options.sums = {"reordered sums", {"--iree-llvmcpu-reassociate-fp-reductions"}};
-  HONE_ASSIGN(iree::Installation installation, installation_of(hone));
+  HONE_ASSIGN(const iree::Installation installation, installation_of(hone));
   std::unique_ptr<worker::RunnerTransport> runner;
   if (!hone.empty()) {
     worker::RunnerOptions runner_options;
     runner_options.command = {hone, "worker", "run"};
     runner = std::make_unique<worker::RunnerProcess>(runner_options);
   }
-  return tune_with_iree(tape, options, hone, iree::IreeProvider(std::move(installation), avx2()),
+  return tune_with_iree(tape, options, hone, iree::CpuIreeProvider(installation, avx2()),
                         std::move(runner), {});
 }
 
@@ -198,9 +198,9 @@ Result<nlohmann::json> tune_on_a_gpu(Tape& tape, const std::filesystem::path& fo
   options.places = {gpu_place()};
   options.places.front().facts.target = "sm_80";
   options.compile_ahead = 2;
-  HONE_ASSIGN(iree::Installation installation, installation_of(hone));
+  HONE_ASSIGN(const iree::Installation installation, installation_of(hone));
   FakeRunner::Log log;
-  return tune_with_iree(tape, options, hone, iree::IreeProvider(std::move(installation), gpu),
+  return tune_with_iree(tape, options, hone, iree::GpuIreeProvider(installation, gpu),
                         hone.empty() ? nullptr : fake_gpu(log), fake_gpu_runtime());
 }
 

@@ -24,7 +24,7 @@ TEST_F(OneTuner, FindsTheFastestOfEachDispatchAndProvesIt) {
     EXPECT_NEAR(*tuned.selection.speedup, 1.3, 0.01);
   }
   EXPECT_EQ(best_, "spec") << observer_.notes;
-  const auto spec = test::spec_in({provider_.spec_flag(options_.out / "tuning_spec.mlir")});
+  const auto spec = test::spec_in({provider_.flag_of(options_.out / "tuning_spec.mlir")});
   EXPECT_THAT(spec,
               ElementsAre(Pair("main_dispatch_0", "tile=8"), Pair("main_dispatch_1", "tile=8"),
                           Pair("main_dispatch_2", "tile=8")));
@@ -257,7 +257,7 @@ TEST_F(OneTuner, SpendsItsBudgetOnAllDispatchesAlike) {
 // verified and measured in the others, and ships.
 TEST_F(OneTuner, AWinnerIsTriedWhereItsEntryReachesToo) {
   struct OneClass final : test::FakeProvider {
-    bool same_spec_class(const problem::Operation&, const problem::Operation&) const override {
+    bool same_class(const problem::Operation&, const problem::Operation&) const override {
       return true;
     }
   } provider;

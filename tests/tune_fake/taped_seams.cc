@@ -166,25 +166,25 @@ provider::ProgramCall TapedPrograms::real_call(const provider::ProgramCall& call
   return real;
 }
 
-Result<std::vector<problem::Function>> TapedPrograms::functions(
+Result<provider::ModuleFunctions> TapedPrograms::functions(
     const std::filesystem::path& module) const {
   provider::ProgramCall call;
   call.module = module;
   HONE_ASSIGN(
       const nlohmann::json answer,
       tape_.answer(kPrograms, program_job("functions", call), [&]() -> Result<nlohmann::json> {
-        return json_of(provider_.functions(real_call(call).module),
-                       [](const std::vector<problem::Function>& functions) {
+        return json_of(provider_.runtime().functions(real_call(call).module),
+                       [](const provider::ModuleFunctions& functions) {
                          nlohmann::json json = nlohmann::json::array();
-                         for (const problem::Function& each : functions)
+                         for (const problem::Function& each : functions.typed)
                            json.push_back({each.name, each.inputs, each.outputs});
                          return json;
                        });
       }));
   if (answer.contains("error")) return tl::unexpected(error_in(answer));
-  std::vector<problem::Function> functions;
+  provider::ModuleFunctions functions;
   for (const nlohmann::json& each : answer.at("value"))
-    functions.push_back({each.at(0), each.at(1), each.at(2)});
+    functions.typed.push_back({each.at(0), each.at(1), each.at(2)});
   return functions;
 }
 
@@ -192,20 +192,20 @@ std::optional<std::string> TapedPrograms::device_code(std::string_view module,
                                                       const std::string& entry) const {
   const worker::Message job{"device_code", {{"entry", entry}}, {std::string(module)}};
   const auto answer = tape_.answer(kPrograms, job, [&]() -> Result<nlohmann::json> {
-    const auto code = provider_.device_code(tape_.code.at(std::string(module)), entry);
+    const auto code = provider_.runtime().device_code(tape_.code.at(std::string(module)), entry);
     return nlohmann::json{{"value", code ? nlohmann::json(ptx_name(*code, entry)) : nullptr}};
   });
   if (!answer || answer->at("value").is_null()) return std::nullopt;
   return answer->at("value").get<std::string>();
 }
 
-Result<std::vector<problem::Array>> TapedPrograms::run_program(const provider::ProgramCall& call,
-                                                               std::size_t results) const {
+Result<std::vector<problem::Array>> TapedPrograms::run(const provider::ProgramCall& call,
+                                                       std::size_t results) const {
   HONE_ASSIGN(
       const nlohmann::json answer,
       tape_.answer(kPrograms, program_job("run", call), [&]() -> Result<nlohmann::json> {
         return json_of(
-            runtime_.run ? runtime_.run(call) : provider_.run_program(real_call(call), results),
+            runtime_.run ? runtime_.run(call) : provider_.runtime().run(real_call(call), results),
             [](const std::vector<problem::Array>& arrays) {
               nlohmann::json json = nlohmann::json::array();
               for (const problem::Array& array : arrays)
@@ -220,15 +220,14 @@ Result<std::vector<problem::Array>> TapedPrograms::run_program(const provider::P
   return arrays;
 }
 
-Result<double> TapedPrograms::time_program(const provider::ProgramCall& call,
-                                           double seconds) const {
+Result<double> TapedPrograms::time(const provider::ProgramCall& call, double seconds) const {
   worker::Message job = program_job("time", call);
   job.body["seconds"] = seconds;
   HONE_ASSIGN(
       const nlohmann::json answer, tape_.answer(kPrograms, job, [&]() -> Result<nlohmann::json> {
-        return json_of(
-            runtime_.time ? runtime_.time(call) : provider_.time_program(real_call(call), seconds),
-            [](double value) { return nlohmann::json(value); });
+        return json_of(runtime_.time ? runtime_.time(call)
+                                     : provider_.runtime().timer()(real_call(call), seconds),
+                       [](double value) { return nlohmann::json(value); });
       }));
   if (answer.contains("error")) return tl::unexpected(error_in(answer));
   return answer.at("value").get<double>();
@@ -252,7 +251,7 @@ Result<double> TapedPrograms::time_artifact(const provider::ArtifactCall& call,
                 artifact.code = tape_.code.at(artifact.code);
                 provider::ArtifactCall real = call;
                 real.artifact = &artifact;
-                return json_of(provider_.time_artifact(real, seconds),
+                return json_of(provider_.runtime().time_artifact(real, seconds),
                                [](double value) { return nlohmann::json(value); });
               }));
   if (answer.contains("error")) return tl::unexpected(error_in(answer));

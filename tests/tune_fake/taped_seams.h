@@ -58,7 +58,7 @@ class TapedRunner final : public worker::RunnerTransport {
 };
 
 // What runs or reads compiled modules is on the tape; everything else the provider does itself.
-class TapedPrograms final : public provider::ProgramProvider {
+class TapedPrograms final : public provider::ProgramProvider, public provider::ProgramRuntime {
  public:
   // Where the compiled program cannot be run: what takes the place of the provider's runtime.
   struct Runtime {
@@ -68,6 +68,8 @@ class TapedPrograms final : public provider::ProgramProvider {
   TapedPrograms(Tape& tape, const provider::ProgramProvider& provider, Runtime runtime = {})
       : tape_(tape), provider_(provider), runtime_(std::move(runtime)) {}
 
+  const provider::SpecWriter& specs() const override { return provider_.specs(); }
+  const provider::ProgramRuntime& runtime() const override { return *this; }
   std::string_view name() const override { return provider_.name(); }
   std::string_view constraint_set() const override { return provider_.constraint_set(); }
   bool compiler_states_spaces() const override { return provider_.compiler_states_spaces(); }
@@ -88,47 +90,22 @@ class TapedPrograms final : public provider::ProgramProvider {
   std::optional<provider::ShippedForm> as_shipped(const provider::Payload& payload) const override {
     return provider_.as_shipped(payload);
   }
-  Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override {
-    return provider_.spec(entries);
-  }
-  bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override {
-    return provider_.same_spec_class(a, b);
-  }
-  bool same_in_spec(const provider::Payload& a, const provider::Payload& b) const override {
-    return provider_.same_in_spec(a, b);
-  }
-  Result<provider::Payload> as_compiled(const provider::Payload& payload,
-                                        const provider::Artifact& artifact) const override {
-    return provider_.as_compiled(payload, artifact);
-  }
-  Result<std::vector<provider::NamedText>> texts_in_ir(
-      const provider::Payload& configured) const override {
-    return provider_.texts_in_ir(configured);
-  }
-  provider::Payload default_of(const problem::Dispatch& dispatch) const override {
-    return provider_.default_of(dispatch);
-  }
-  std::string spec_flag(const std::filesystem::path& file) const override {
-    return provider_.spec_flag(file);
-  }
-  std::vector<std::string> with_spec(std::vector<std::string> flags,
-                                     const std::filesystem::path& file) const override {
-    return provider_.with_spec(std::move(flags), file);
-  }
-
   bool names_the_device(std::string_view flag) const override {
     return provider_.names_the_device(flag);
   }
-  Result<std::vector<problem::Function>> functions(
-      const std::filesystem::path& module) const override;
+  Result<provider::ModuleFunctions> functions(const std::filesystem::path& module) const override;
   std::optional<std::string> device_code(std::string_view module,
                                          const std::string& entry) const override;
-  Result<std::vector<problem::Array>> run_program(const provider::ProgramCall& call,
-                                                  std::size_t results) const override;
-  Result<double> time_program(const provider::ProgramCall& call, double seconds) const override;
+  Result<std::vector<problem::Array>> run(const provider::ProgramCall& call,
+                                          std::size_t results) const override;
+  provider::ProgramTimer timer() const override {
+    return
+        [this](const provider::ProgramCall& call, double seconds) { return time(call, seconds); };
+  }
   Result<double> time_artifact(const provider::ArtifactCall& call, double seconds) const override;
 
  private:
+  Result<double> time(const provider::ProgramCall& call, double seconds) const;
   provider::ProgramCall real_call(const provider::ProgramCall& call) const;
 
   Tape& tape_;

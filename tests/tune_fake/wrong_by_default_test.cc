@@ -27,7 +27,7 @@ class WrongByDefault : public OneTuner {
     };
   }
   std::map<std::string, std::string> spec() const {
-    return test::spec_in({provider_.spec_flag(options_.out / "tuning_spec.mlir")});
+    return test::spec_in({provider_.flag_of(options_.out / "tuning_spec.mlir")});
   }
 
   test::FakePool pool_{3};

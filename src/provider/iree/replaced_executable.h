@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "problem/dispatch.h"
-#include "provider/program_provider.h"
+#include "provider/kernel_replacer.h"
 
 namespace hone::iree {
 
@@ -27,5 +27,26 @@ std::string layout_of(const problem::Dispatch& dispatch);
 // The flag that makes iree-compile substitute executables from `folder`. Each file replaces the
 // executable that it is named after, right after the program is split into dispatches.
 std::string replaced_executables_flag(const std::filesystem::path& folder);
+
+// All of these for callers that do not know IREE.
+class IreeReplacer final : public provider::KernelReplacer {
+ public:
+  Result<provider::ReplacedExecutable> replaced(const problem::Dispatch& dispatch,
+                                                const std::string& code,
+                                                const problem::Launch& launch) const override {
+    return replaced_executable(dispatch, code, launch);
+  }
+  Result<provider::ReplacingKernel> read_replaced(const std::string& text) const override {
+    return read_replaced_executable(text);
+  }
+  std::string launch_of(const problem::Dispatch& dispatch) const override {
+    return layout_of(dispatch);
+  }
+  std::vector<std::string> with_replaced(std::vector<std::string> flags,
+                                         const std::filesystem::path& folder) const override {
+    flags.push_back(replaced_executables_flag(folder));
+    return flags;
+  }
+};
 
 }  // namespace hone::iree

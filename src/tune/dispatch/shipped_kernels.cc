@@ -147,7 +147,7 @@ Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
   ShippedKernel shipped;
   shipped.payload = payload;
   if (payload.replacing.empty()) {
-    HONE_ASSIGN(shipped.payload, context.programs->as_compiled(payload, pair.winner()));
+    HONE_ASSIGN(shipped.payload, context.programs->specs().as_compiled(payload, pair.winner()));
   }
   shipped.code = pair.winner().code;
   shipped.launch = pair.winner().launch;
@@ -190,7 +190,7 @@ Status measure_under_runtime(Context& context, DispatchBench& bench,
   for (int round = 0; round < kRuntimeRounds; ++round) {
     const std::size_t first = coin() & 1;
     for (const std::size_t which : {first, 1 - first}) {
-      const Result<double> seconds = context.programs->time_artifact(
+      const Result<double> seconds = context.programs->runtime().time_artifact(
           {&artifacts[which], files->contents, files->types, context.options.place().address,
            context.stop_fd, launches},
           kSecondsPerRound);

@@ -15,14 +15,14 @@ constexpr char kEachPlaceOnce[] =
     "branches or loops decide how often kernels are launched, and it is not known: each place in "
     "the program counts once";
 
-Result<provider::ProgramTimes> watch_one_call(Context& context,
+Result<provider::ProgramTimes> watch_one_call(Context& context, const provider::KernelTimer& timer,
                                               const trial::ProgramToCompile& compiled,
                                               const problem::Function& function) {
   context.observer.progress({.step = "counting launches"});
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-launches-"));
   HONE_ASSIGN(const provider::ProgramCall call,
               compiled_call(context, compiled, function, folder.path()));
-  return context.programs->kernel_times(call, 0);
+  return timer(call, 0);
 }
 
 }  // namespace
@@ -73,11 +73,13 @@ void take_launches(const std::vector<provider::KernelTime>& kernels, problem::Pr
 Status count_launches(Context& context, const trial::ProgramToCompile& compiled,
                       const problem::Function& function, problem::Program& program) {
   if (!has_varying_launches(program)) return {};
-  if (!context.programs->tells_kernel_times(context.options.place().address)) {
+  const provider::KernelTimer timer =
+      context.programs->runtime().kernel_timer(context.options.place().address);
+  if (!timer) {
     context.note_once(kEachPlaceOnce);
     return {};
   }
-  const auto times = watch_one_call(context, compiled, function);
+  const auto times = watch_one_call(context, timer, compiled, function);
   HONE_TRY(all_but_failure(times));
   if (!times)
     context.note_once("{}: {}", kEachPlaceOnce, times.error().message);

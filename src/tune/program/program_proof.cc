@@ -117,7 +117,7 @@ class Proof {
     for (const VerifiedEntry& entry : entries_) {
       if (entry.tuned->code.empty()) continue;
       const std::string& name = entry.name();
-      const auto code = context_.programs->device_code(module, name);
+      const auto code = context_.programs->runtime().device_code(module, name);
       const bool same = code && provider::ptx_kernel(*code, name) ==
                                     provider::ptx_kernel(entry.tuned->code, name);
       HONE_TRY(context_.store.log_event(
@@ -247,7 +247,7 @@ class Proof {
 
   // Returns the spec text of these entries, followed by those of the starter spec.
   Result<std::string> with_starter(const std::vector<VerifiedEntry>& entries) const {
-    HONE_ASSIGN(std::string text, spec_text(*context_.programs, entries));
+    HONE_ASSIGN(std::string text, spec_text(context_.programs->specs(), entries));
     return linked(std::move(text));
   }
   Result<std::string> linked(std::string text) const {
@@ -350,7 +350,8 @@ class Proof {
   std::string vetted_module() const { return context_.state->starter_spec.empty() ? module_ : ""; }
 
   Status choose_among_near_ties() {
-    const bool told = context_.programs->tells_kernel_times(context_.options.place().address);
+    const bool told =
+        context_.programs->runtime().kernel_timer(context_.options.place().address) != nullptr;
     if (!context_.options.near_ties || !told || entries_.empty() ||
         !has_time_for_specs(kCompilesOfTies))
       return {};

@@ -33,9 +33,9 @@ std::string texts_in_words(const Texts& texts) {
 
 class SpecCheck {
  public:
-  SpecCheck(trial::CompileService& compiler, const provider::ProgramProvider& provider,
+  SpecCheck(trial::CompileService& compiler, const provider::SpecWriter& specs,
             const SpecCheckRequest& request)
-      : compiler_(compiler), provider_(provider), request_(request) {}
+      : compiler_(compiler), specs_(specs), request_(request) {}
 
   Result<CheckedSpec> run() {
     HONE_ASSIGN(const provider::jobs::SpecFile spec,
@@ -44,7 +44,7 @@ class SpecCheck {
     HONE_ASSIGN(checked_.program, compiler_.load_program({request_.program_path,
                                                           request_.program_bytes, request_.flags}));
     for (const provider::jobs::SpecFileEntry& entry : spec.entries) {
-      HONE_ASSIGN(std::vector<provider::NamedText> says, provider_.texts_in_ir(entry.payload));
+      HONE_ASSIGN(std::vector<provider::NamedText> says, specs_.texts_in_ir(entry.payload));
       checked_.entries.push_back({entry, std::move(says), {}});
     }
     set_spec_classes();
@@ -61,7 +61,7 @@ class SpecCheck {
     const std::vector<Dispatch>& all = checked_.program.dispatches;
     for (std::size_t i = 0; i < all.size(); ++i) {
       std::size_t first = 0;
-      while (first < i && !provider_.same_spec_class(all[first].root, all[i].root)) ++first;
+      while (first < i && !specs_.same_class(all[first].root, all[i].root)) ++first;
       checked_.spec_class.push_back(first);
     }
   }
@@ -112,8 +112,8 @@ class SpecCheck {
 
   Status compare(const CheckedEntry& entry, const Dispatch& dispatch,
                  const provider::Payload& configured, SpecUse& use) const {
-    HONE_ASSIGN(const auto got, provider_.texts_in_ir(configured));
-    HONE_ASSIGN(const auto defaults, provider_.texts_in_ir(provider_.default_of(dispatch)));
+    HONE_ASSIGN(const auto got, specs_.texts_in_ir(configured));
+    HONE_ASSIGN(const auto defaults, specs_.texts_in_ir(specs_.default_of(dispatch)));
     const bool changed = !say(got, defaults);
     const bool as_wanted = says_nothing(entry.says) ? changed : say(got, entry.says);
     if (!as_wanted) {
@@ -129,12 +129,12 @@ class SpecCheck {
   std::vector<std::string> with(const std::filesystem::path& spec) const {
     std::vector<std::string> flags = request_.flags;
     std::error_code code;
-    flags.push_back(provider_.spec_flag(std::filesystem::absolute(spec, code)));
+    flags.push_back(specs_.flag_of(std::filesystem::absolute(spec, code)));
     return flags;
   }
 
   trial::CompileService& compiler_;
-  const provider::ProgramProvider& provider_;
+  const provider::SpecWriter& specs_;
   const SpecCheckRequest& request_;
   CheckedSpec checked_;
 };
@@ -162,10 +162,9 @@ bool CheckedEntry::works() const {
   return has(SpecEffect::kApplied) && !has(SpecEffect::kIllegal) && !has(SpecEffect::kIgnored);
 }
 
-Result<CheckedSpec> check_spec(trial::CompileService& compiler,
-                               const provider::ProgramProvider& provider,
+Result<CheckedSpec> check_spec(trial::CompileService& compiler, const provider::SpecWriter& specs,
                                const SpecCheckRequest& request) {
-  return SpecCheck(compiler, provider, request).run();
+  return SpecCheck(compiler, specs, request).run();
 }
 
 }  // namespace hone::tune

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "problem/dispatch.h"
-#include "provider/program_provider.h"
+#include "provider/spec_writer.h"
 #include "trial/compile_service.h"
 
 namespace hone::tune {
@@ -53,8 +53,7 @@ struct SpecCheckRequest {
   std::string spec_bytes;
   std::vector<std::string> flags;  // of the compiler
 };
-Result<CheckedSpec> check_spec(trial::CompileService& compiler,
-                               const provider::ProgramProvider& provider,
+Result<CheckedSpec> check_spec(trial::CompileService& compiler, const provider::SpecWriter& specs,
                                const SpecCheckRequest& request);
 
 }  // namespace hone::tune

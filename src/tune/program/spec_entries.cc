@@ -43,7 +43,10 @@ Result<provider::ReplacedExecutable> file_of(const provider::ProgramProvider& pr
                                              const TunedDispatch& tuned) {
   if (!tuned.launch)
     return failure("how the kernel of '{}' is launched is not known", tuned.dispatch->name);
-  return provider.replaced(*tuned.dispatch, tuned.code, *tuned.launch);
+  if (provider.replacer() == nullptr)
+    return failure("{} has no way to put a kernel in the place of '{}'", provider.name(),
+                   tuned.dispatch->name);
+  return provider.replacer()->replaced(*tuned.dispatch, tuned.code, *tuned.launch);
 }
 
 // Launch sets of one kernel share an executable, and so one replacing kernel: the one that gains
@@ -68,10 +71,10 @@ void add_replaced(const provider::ProgramProvider& provider, const TunedDispatch
 
 }  // namespace
 
-bool one_entry_for(const provider::ProgramProvider& provider, const problem::Dispatch& a,
+bool one_entry_for(const provider::SpecWriter& specs, const problem::Dispatch& a,
                    const problem::Dispatch& b) {
   if (a.name == b.name) return true;
-  return provider.same_spec_class(a.root, b.root) && a.surrounding == b.surrounding;
+  return specs.same_class(a.root, b.root) && a.surrounding == b.surrounding;
 }
 
 std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provider,
@@ -88,18 +91,19 @@ std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provide
       add_replaced(provider, *candidate, entries, left_out);
       continue;
     }
-    if (const auto alone = spec_text(provider, {{.tuned = candidate, .verified = {candidate}}});
+    if (const auto alone =
+            spec_text(provider.specs(), {{.tuned = candidate, .verified = {candidate}}});
         !alone) {
       left_out.push_back({candidate->dispatch->name, alone.error().message});
       continue;
     }
     const auto same = std::ranges::find_if(entries, [&](const VerifiedEntry& entry) {
       return !replaces(entry) &&
-             provider.same_spec_class(entry.tuned->dispatch->root, candidate->dispatch->root);
+             provider.specs().same_class(entry.tuned->dispatch->root, candidate->dispatch->root);
     });
     if (same == entries.end())
       entries.push_back({.tuned = candidate, .verified = {candidate}});
-    else if (provider.same_in_spec(*same->tuned->payload, *candidate->payload))
+    else if (provider.specs().same_in_spec(*same->tuned->payload, *candidate->payload))
       same->verified.push_back(candidate);
     else
       left_out.push_back(
@@ -110,7 +114,7 @@ std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provide
   return entries;
 }
 
-Result<std::string> spec_text(const provider::ProgramProvider& provider,
+Result<std::string> spec_text(const provider::SpecWriter& specs,
                               const std::vector<VerifiedEntry>& entries) {
   std::vector<provider::SpecEntry> rows;
   for (const VerifiedEntry& entry : entries) {
@@ -119,7 +123,7 @@ Result<std::string> spec_text(const provider::ProgramProvider& provider,
                     entry.tuned->dispatch->surrounding, entry.only});
   }
   if (rows.empty()) return std::string();
-  return provider.spec(rows);
+  return specs.text_of(rows);
 }
 
 Result<std::vector<provider::ReplacedExecutable>> replaced_executables(
@@ -133,13 +137,13 @@ Result<std::vector<provider::ReplacedExecutable>> replaced_executables(
   return replaced;
 }
 
-bool same_work(const provider::ProgramProvider& provider, const problem::Dispatch& a,
+bool same_work(const provider::SpecWriter& specs, const problem::Dispatch& a,
                const problem::Dispatch& b) {
   if (&a == &b || anonymous_functions(a) == anonymous_functions(b)) return true;
-  return a.root_operations > 0 && b.root_operations > 0 &&
-         provider.same_spec_class(a.root, b.root) && a.fused == b.fused &&
-         a.surrounding == b.surrounding && same_views(a.bindings, b.bindings) &&
-         a.root_bindings == b.root_bindings && a.fill_value == b.fill_value;
+  return a.root_operations > 0 && b.root_operations > 0 && specs.same_class(a.root, b.root) &&
+         a.fused == b.fused && a.surrounding == b.surrounding &&
+         same_views(a.bindings, b.bindings) && a.root_bindings == b.root_bindings &&
+         a.fill_value == b.fill_value;
 }
 
 }  // namespace hone::tune

@@ -39,7 +39,7 @@ inline bool replaces(const VerifiedEntry& entry) {
 // Whether one spec entry is for both: no matcher tells their roots apart. The operations around a
 // root must be the same too if the provider configures them. Launch sets of a kernel share its name
 // and its code.
-bool one_entry_for(const provider::ProgramProvider& provider, const problem::Dispatch& a,
+bool one_entry_for(const provider::SpecWriter& specs, const problem::Dispatch& a,
                    const problem::Dispatch& b);
 
 // Returns one entry for each class of dispatches that one matcher accepts. Repairs come first, then
@@ -51,12 +51,12 @@ std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provide
                                         std::vector<LeftOut>& left_out);
 
 // Returns the spec with these entries, in their order; empty without one. Errors: those of
-// ProgramProvider::spec.
-Result<std::string> spec_text(const provider::ProgramProvider& provider,
+// SpecWriter::text_of.
+Result<std::string> spec_text(const provider::SpecWriter& specs,
                               const std::vector<VerifiedEntry>& entries);
 
 // Returns the files by which the compiler takes the replacing kernels among these entries. Errors:
-// those of ProgramProvider::replaced.
+// those of KernelReplacer::replaced.
 Result<std::vector<provider::ReplacedExecutable>> replaced_executables(
     const provider::ProgramProvider& provider, const std::vector<VerifiedEntry>& entries);
 
@@ -64,7 +64,7 @@ Result<std::vector<provider::ReplacedExecutable>> replaced_executables(
 // text but for names. Or their roots are of one class for the provider, with the same operations
 // around them and the same bindings. (With other flags IREE writes a product as linalg.generic that
 // is linalg.matmul without them.)
-bool same_work(const provider::ProgramProvider& provider, const problem::Dispatch& a,
+bool same_work(const provider::SpecWriter& specs, const problem::Dispatch& a,
                const problem::Dispatch& b);
 
 }  // namespace hone::tune

@@ -45,7 +45,7 @@ class Vetting {
       HONE_ASSIGN(const bool compiled, compile());
       if (compiled) break;
     }
-    HONE_ASSIGN(vetted_.spec, spec_text(*context_.programs, entries_));
+    HONE_ASSIGN(vetted_.spec, spec_text(context_.programs->specs(), entries_));
     vetted_.entries = std::move(entries_);
     return std::move(vetted_);
   }
@@ -62,7 +62,7 @@ class Vetting {
 
   // Returns the texts that the compiler's IR has for a dispatch of this configuration.
   Result<std::vector<std::string>> texts_of(const provider::Payload& configured) const {
-    HONE_ASSIGN(const auto named, context_.programs->texts_in_ir(configured));
+    HONE_ASSIGN(const auto named, context_.programs->specs().texts_in_ir(configured));
     return mapped(named, &provider::NamedText::text);
   }
 
@@ -120,7 +120,7 @@ class Vetting {
   const VerifiedEntry* entry_for(const Dispatch& dispatch) const {
     for (const VerifiedEntry& entry : entries_)
       for (const TunedDispatch* verified : entry.verified)
-        if (same_work(*context_.programs, *verified->dispatch, dispatch)) return &entry;
+        if (same_work(context_.programs->specs(), *verified->dispatch, dispatch)) return &entry;
     return nullptr;
   }
 
@@ -259,10 +259,10 @@ class Vetting {
     if (count == 0) return flags;
     const std::vector<VerifiedEntry> some(entries_.begin(),
                                           entries_.begin() + static_cast<std::ptrdiff_t>(count));
-    HONE_ASSIGN(const std::string text, spec_text(*context_.programs, some));
+    HONE_ASSIGN(const std::string text, spec_text(context_.programs->specs(), some));
     const std::filesystem::path file = request_.folder / "vetted_spec.mlir";
     HONE_TRY(write_file_atomically(file, text));
-    return context_.programs->with_spec(std::move(flags), file);
+    return context_.programs->specs().with_spec(std::move(flags), file);
   }
 
   // Restricts an entry to the dispatches that it was verified for. Returns false if it was

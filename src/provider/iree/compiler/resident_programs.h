@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "provider/iree/compiler/library.h"
-#include "provider/program_provider.h"
+#include "provider/program_runtime.h"
 
 namespace hone::iree {
 
