@@ -8,8 +8,8 @@ text, or looks for text in it; --places lists them.
 
 --walk counts the functions that run more often where one candidate more is tried: BUILD is built with
 HONE_COVERAGE=ON, and MODEL tuned twice, with each of the candidates of CONFIGURATIONS but the last, and with all. Lambdas,
-constructors, destructors, operators, JSON conversions and functions of at most three lines are left out. What is polled
-for is counted where it is polled for in both runs differently often.
+constructors, destructors, operators, JSON conversions and functions of at most three lines are left out. A template
+counts once. What is polled for is counted where it is polled for in both runs differently often.
 """
 
 import argparse
@@ -99,7 +99,7 @@ def counts(build, command, environment):
                     lines = function["end_line"] - function["start_line"] + 1
                     name = function["demangled_name"]
                     if lines >= LEAST_LINES and is_listed(name):
-                        ran[str(path.relative_to(SRC)), name.split("(")[0]] += function["execution_count"]
+                        ran[str(path.relative_to(SRC)), without_arguments(name)] += function["execution_count"]
     return ran
 
 
@@ -108,6 +108,14 @@ def is_listed(name):
         return False
     path = re.sub(r"<[^<>]*>", "", name.split("(")[0]).split("::")
     return len(path) < 2 or path[-1] != path[-2]
+
+
+def without_arguments(name):
+    """"f" of "int f<g<int>>(int)": the instances of a template are one function."""
+    name = name.replace("(anonymous namespace)::", "").split("(")[0]
+    while (shorter := re.sub(r"<[^<>]*>", "", name)) != name:
+        name = shorter
+    return name.split(" ")[-1]
 
 
 def walk(build, model, dispatch, iree):
