@@ -106,7 +106,7 @@ def counts(build, command, environment):
 def is_listed(name):
     if "{lambda" in name or "operator" in name or "~" in name or "::from_json" in name or "::to_json" in name:
         return False
-    path = re.sub(r"<[^<>]*>", "", name.split("(")[0]).split("::")
+    path = without_arguments(name).split("::")
     return len(path) < 2 or path[-1] != path[-2]
 
 

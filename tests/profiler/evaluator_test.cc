@@ -25,7 +25,7 @@ StatedValue constant(double value) {
 }
 
 // `behind`: values from number 2 on, behind the root and the load of the bias.
-Statement product_with_bias(const Operation& operation, std::vector<StatedValue> behind) {
+Statement product_with_bias(const NamedOperation& operation, std::vector<StatedValue> behind) {
   const std::int64_t n = operation.n, k = operation.k;
   const auto use = [](std::size_t view, std::vector<std::int64_t> strides) {
     return StatedUse{view, ElementType::kF32, 0, std::move(strides)};
@@ -40,7 +40,7 @@ Statement product_with_bias(const Operation& operation, std::vector<StatedValue>
   return statement;
 }
 
-Statement attention_of_heads(const Operation& operation) {
+Statement attention_of_heads(const NamedOperation& operation) {
   const std::int64_t m = operation.m, n = operation.n, k = operation.k;
   const auto use = [](std::size_t view, std::vector<std::int64_t> strides) {
     return StatedUse{view, ElementType::kF32, 0, std::move(strides)};
@@ -57,8 +57,8 @@ Statement attention_of_heads(const Operation& operation) {
 }
 
 // Number of elements for which the evaluator differs from what the name says.
-std::size_t differences(const Operation& operation, Statement statement) {
-  const Expected expected = expected_of(operation, 42, 2).value();
+std::size_t differences(const NamedOperation& operation, Statement statement) {
+  const ExpectedValues expected = expected_of(operation, 42, 2).value();
   problem::Dispatch dispatch;
   std::vector<std::span<const std::byte>> contents;
   const auto bind = [&](const problem::Array& array, bool output) {

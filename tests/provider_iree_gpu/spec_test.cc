@@ -29,7 +29,7 @@ Texts configured(const std::string& program, const std::vector<std::string>& fla
   const std::string answer = in_child([&] {
     const auto dispatches = configured_dispatches(compiler(), "program.mlir", program, flags);
     if (!dispatches) return nlohmann::json(Texts{dispatches.error().message}).dump();
-    const Attributes& last = dispatches->back().attributes;
+    const Attributes last = attributes_from(dispatches->back().payload).value();
     return nlohmann::json(
                Texts{last.lowering_config, last.translation_info, last.decomposition_config})
         .dump();
@@ -310,7 +310,7 @@ TEST(TransformLibrary, ThatCannotBeReadIsAnError) {
 
 TEST(TransformLibrary, IsOneForAProcess) {
   const std::string answer = in_child([] {
-    const Library library = compiler();
+    const CompilerLibrary library = compiler();
     const Status first = library.set_process_flags({"--iree-codegen-transform-dialect-library=a"});
     const Status again = library.set_process_flags({"--iree-codegen-transform-dialect-library=a"});
     const Status other = library.set_process_flags({"--iree-codegen-transform-dialect-library=b"});

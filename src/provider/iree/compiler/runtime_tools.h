@@ -14,6 +14,7 @@
 #include "problem/dispatch.h"
 #include "problem/npy.h"
 #include "provider/iree/compiler/library.h"
+#include "provider/program_provider.h"
 #include "provider/program_runtime.h"
 
 namespace hone::iree {
