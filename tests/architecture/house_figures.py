@@ -31,7 +31,7 @@ TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|\d[
 
 # Whose texts are hone's own; the others read those of compilers, drivers and files.
 SENTENCES = ("tune", "trial", "profiler", "output", "store", "worker", "measure", "plan", "session", "cli")
-WORDS = r"(?:message|failure|verdict|reason|step|words|label|variant|without_spec|description)"
+WORDS = r"(?:message|failure|verdict|reason|step|words|label|variant|without_spec|description|tolerance)"
 DECIDES = [
     re.compile(rf"\b{WORDS}(?:\(\))?\s*[=!]=\s*(?:\"|k[A-Z])"),
     re.compile(rf"\b{WORDS}(?:\(\))?\.(?:starts_with|ends_with|contains|r?find)\((?!'\\n')"),
