@@ -104,7 +104,9 @@ class Trace(unittest.TestCase):
         self.assertTrue([name for name in names if name.startswith("round 1 of ")], names)
         launches = self.threads("launches")
         self.assertTrue(launches)
-        self.assertEqual({each["name"] for each in launches}, {"product_dispatch_0_matmul_64x64x64_f32"})
+        # The flags that a CPU's search chose may name the same product "matmul_like".
+        for each in launches:
+            self.assertRegex(each["name"], r"^product_dispatch_0_matmul(_like)?_64x64x64_f32$")
         self.assertIn("default", {each["name"] for each in self.threads("call")})
 
     def test_perfetto_reads_it(self):
