@@ -21,7 +21,7 @@
 #include "output/screen.h"
 #include "output/table.h"
 #include "tune/compare/verify.h"
-#include "tune/program/program_tolerance.h"
+#include "tune/program/program_outputs.h"
 
 namespace hone::cli {
 namespace {

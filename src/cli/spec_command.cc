@@ -14,7 +14,6 @@
 #include "session/found_gemms.h"
 #include "session/input_program.h"
 #include "session/toolchain.h"
-#include "tune/program/replaced_check.h"
 #include "tune/program/spec_check.h"
 
 namespace hone::cli {

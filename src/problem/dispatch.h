@@ -102,7 +102,7 @@ struct Dispatch {
   int launches_per_call = 0;
   std::map<std::string, int> launched_by = {};
   // A branch or a loop decides the number of launches. Until a call has been watched
-  // (tune/program/launch_count.h), each place that launches it counts once.
+  // (tune/program/program_calls.h), each place that launches it counts once.
   bool launches_vary = false;
   std::string default_configuration;  // what the compiler chooses: "#iree_cpu.lowering_config<...>"
   std::string default_translation;    // "#iree_codegen.translation_info<...>"

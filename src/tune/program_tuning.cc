@@ -13,7 +13,7 @@
 #include "trial/records.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
-#include "tune/program/launch_count.h"
+#include "tune/program/program_calls.h"
 #include "tune/program/spec_entries.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/load_program.h"

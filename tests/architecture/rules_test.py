@@ -101,7 +101,7 @@ NAMED_ELSEWHERE = {
     "problem/gpu_targets.cc": ("nvidia", "the table of GPUs, by their makers"),
     "provider/iree/compiler/flags_file.cc": ("cuda|NVIDIA|nvidia", "how a command's flags name a target"),
     "store/encoding.h": ("iree_runtime", "a phase that stores of today hold by this name"),
-    "tune/program/program_tolerance.cc": ("iree-run-module", "where the tolerance comes from, as it is printed"),
+    "tune/program/program_outputs.cc": ("iree-run-module", "where the tolerance comes from, as it is printed"),
 }
 
 # What cmake/precompiled/libraries.h brings along: with the presets that use it (HONE_PCH) a file that

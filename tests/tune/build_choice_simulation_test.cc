@@ -4,7 +4,7 @@
 
 #include "plan/policy.h"
 #include "tests/measure/noise.h"
-#include "tune/program/build_choice.h"
+#include "tune/program/build.h"
 
 namespace hone::tune {
 namespace {

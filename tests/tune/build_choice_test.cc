@@ -1,6 +1,6 @@
-#include "tune/program/build_choice.h"
-
 #include <gtest/gtest.h>
+
+#include "tune/program/build.h"
 
 namespace hone::tune {
 namespace {

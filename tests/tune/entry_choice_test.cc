@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "tune/program/build_choice.h"
+#include "tune/program/build.h"
 
 namespace hone::tune {
 namespace {

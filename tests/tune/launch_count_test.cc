@@ -1,7 +1,6 @@
-#include "tune/program/launch_count.h"
-
 #include <gmock/gmock.h>
 
+#include "tune/program/program_calls.h"
 #include "tune/services/select_dispatches.h"
 
 namespace hone::tune {

@@ -1,4 +1,3 @@
-#include "tune/program/output_moves.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +7,7 @@
 
 #include "base/file.h"
 #include "tune/program/checked_inputs.h"
-#include "tune/program/program_tolerance.h"
+#include "tune/program/program_outputs.h"
 
 namespace hone::tune {
 namespace {

@@ -1,5 +1,5 @@
 // How many rounds of whole programs there are.
-#include "tune/program/program_rounds.h"
+#include "tune/program/program_calls.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include "tune/compare/compare.h"
 #include "tune/program/checked_inputs.h"
 #include "tune/program/program_outputs.h"
-#include "tune/program/program_rounds.h"
+#include "tune/program/program_calls.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/given_arguments.h"
 
@@ -134,7 +134,7 @@ using Judge =
     std::function<Status(const ProgramSide& a, const std::vector<problem::Array>& expected,
                          const std::vector<problem::Array>& outputs, ComparedPair& pair)>;
 
-// Judges outputs by how far A's move when its inputs are off by rounding (output_moves.h).
+// Judges outputs by how far A's move when its inputs are off by rounding (program_outputs.h).
 Judge judge_by_moves(const CompareContext& context, const std::filesystem::path& folder) {
   return [&context, folder](const ProgramSide& a, const std::vector<problem::Array>& expected,
                             const std::vector<problem::Array>& outputs,

@@ -13,7 +13,7 @@
 #include "plan/policy.h"
 #include "trial/records.h"
 #include "tune/program/program_outputs.h"
-#include "tune/program/program_rounds.h"
+#include "tune/program/program_calls.h"
 #include "tune/services/given_arguments.h"
 
 namespace hone::tune {

@@ -9,7 +9,6 @@
 
 #include "problem/dispatch.h"
 #include "provider/program_provider.h"
-#include "tune/program/output_moves.h"
 #include "tune/program/program_outputs.h"
 #include "tune/services/given_arguments.h"
 

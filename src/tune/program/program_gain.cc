@@ -8,7 +8,7 @@
 #include "base/ranges.h"
 #include "measure/statistics.h"
 #include "plan/policy.h"
-#include "tune/program/kernels_in_place.h"
+#include "tune/program/tie_choice.h"
 
 namespace hone::tune {
 namespace {

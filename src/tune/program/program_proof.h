@@ -10,8 +10,8 @@
 
 #include "base/file.h"
 #include "tune/dispatch/dispatch_tuner.h"
+#include "tune/program/build.h"
 #include "tune/program/build_bench.h"
-#include "tune/program/build_choice.h"
 #include "tune/program/tie_choice.h"
 
 namespace hone::tune {

@@ -1,12 +1,38 @@
-// Launches of each kernel per call, if branches and loops of the program decide them.
+// Calls of compiled whole programs under the provider's own runtime: timed interleaved, and watched
+// for how often they launch each kernel.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "provider/program_runtime.h"
+#include "trial/protocols.h"
+#include "trial/time_budget.h"
 #include "tune/services/context.h"
 
 namespace hone::tune {
+
+struct ProgramRounds {
+  std::size_t rounds = trial::kProgramRounds;
+  double seconds = trial::kProgramSampleSeconds;  // of each call's sample
+  std::uint64_t seed = 1;                         // of the order within each round
+  // No further round begins that would exceed `most_seconds` in all, once there are `least` of
+  // them: a process that maps gigabytes of weights takes seconds to start.
+  double most_seconds = std::numeric_limits<double>::infinity();
+  std::size_t least = 1;
+  trial::TimeBudget* time = nullptr;  // to say in which round is running; none: nowhere
+};
+
+// Returns rounds[r][c]: seconds per call of calls[c] in round r. Every round runs each call once,
+// in random order and loaded anew, so that its memory lies elsewhere every time. The device and
+// files of weights may stay within a round (ProgramRuntime::timer). They stay from one
+// round to the next only in programs of a millisecond or more. Errors: those of the runtime's tool;
+// kInterrupted when told to stop.
+Result<std::vector<std::vector<double>>> time_rounds(
+    const provider::ProgramRuntime& runtime, const std::vector<provider::ProgramCall>& calls,
+    const ProgramRounds& request, Observer& observer);
 
 // Compiles the program into `folder`, and makes arguments for the function. Failure: it does not
 // compile; the message has the compiler's words.
