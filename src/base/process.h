@@ -1,6 +1,7 @@
-// Child processes: a command run to its end, and a long-lived child that talks over a socket.
+// Child processes: a command run to its end, a long-lived child that talks over a socket, and what
+// both are made of (posix_spawn).
 //
-// Both: argument vectors (never a shell), stdin from /dev/null, own process group, default signal
+// All: argument vectors (never a shell), stdin from /dev/null, own process group, default signal
 // handling, no descriptor inherited but the ones named here. Thread-safe.
 #pragma once
 
@@ -137,5 +138,24 @@ class ChildProcess {
   UniqueFd exit_;
   std::optional<int> wait_status_;
 };
+
+// Starts `command` in a process group of its own with default signal handling, stdin from
+// /dev/null and, of all descriptors, only `descriptors`: the number in the child (1 and up, without
+// gaps) and the descriptor here. An environment error that names the program.
+Result<pid_t> spawn(const Command& command, const std::vector<std::pair<int, int>>& descriptors);
+
+// A descriptor that becomes readable when the child `pid` ends; empty before Linux 5.3.
+UniqueFd open_pid(pid_t pid);
+
+// Whether the child `pid` has ended; it is left to be waited for, so that its pid and process group
+// stay its own.
+bool has_ended(pid_t pid);
+
+// SIGKILL to the descendants of the child `pid` and to its process group. Valid until the child is
+// waited for.
+void kill_tree(pid_t pid);
+
+// Resident memory of `pid` and its descendants.
+std::uint64_t tree_resident_bytes(pid_t pid);
 
 }  // namespace hone

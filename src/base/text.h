@@ -1,10 +1,13 @@
-// Texts for people and other programs: messages, nearest names, units, quoting.
+// Texts for people and other programs: messages and their reasons, nearest names, units, quoting.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,5 +53,32 @@ void say(fmt::format_string<T...> text, T&&... arguments) {
 // and a backslash escapes the next character. An argument with neither is written plainly. All
 // others are quoted, so a shell's $(cat FILE) breaks them.
 std::string response_file(const std::vector<std::string>& arguments);
+
+// The first line of a failure's message, which gives the reason in a few words; the rest is for
+// `hone show`.
+std::string_view reason_of(std::string_view message);
+
+// `reason` with each number replaced by '#': equal for reasons that differ in numbers only.
+std::string without_numbers(std::string_view reason);
+
+// Finds the most frequent reason among many messages of failures. Reasons that differ only in
+// numbers count as one.
+class CommonReason {
+ public:
+  // `kind` (provider::name_of) precedes the reason unless it is "compile error".
+  void add(std::string_view kind, std::string_view message);
+  std::size_t count() const { return all_; }  // of add()
+  // "28 of 32 failed candidates: stack 49152 B, limit 32768 B": the most frequent reason, in its
+  // most frequent wording. Ties go to the first in alphabetical order. Empty if nothing failed.
+  std::string words() const;
+
+ private:
+  struct Group {
+    std::size_t count = 0;
+    std::map<std::string, std::size_t> words = {};
+  };
+  std::size_t all_ = 0;
+  std::map<std::string, Group> groups_;  // by without_numbers()
+};
 
 }  // namespace hone

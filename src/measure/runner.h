@@ -12,7 +12,6 @@
 
 #include "base/result.h"
 #include "device/device.h"
-#include "device/device_kind.h"
 #include "device/library.h"
 #include "measure/accuracy.h"
 #include "measure/calibration.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/common_reason.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "store/store.h"
 
 namespace hone::output {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "base/common_reason.h"
 #include "base/text.h"
 #include "measure/statistics.h"
 #include "output/proof_text.h"

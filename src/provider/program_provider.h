@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/common_reason.h"
+#include "base/text.h"
 #include "provider/kernel_replacer.h"
 #include "provider/program_runtime.h"
 #include "provider/provider.h"

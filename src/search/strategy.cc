@@ -8,8 +8,7 @@
 #include "base/text.h"
 #include "search/family_filter.h"
 #include "search/fixed_order.h"
-#include "search/local_search.h"
-#include "search/model_search.h"
+#include "search/learning_search.h"
 
 namespace hone::search {
 namespace {

@@ -62,8 +62,8 @@ class Strategy {
 
 // "exhaustive" proposes the whole space in its enumeration order, "random" in an order drawn
 // uniformly with `seed`, "prior" in ascending order of `prior`. Learning strategies begin with a
-// sample, mostly chosen by the prior if there is one. "local" (local_search.h) ends when more
-// measurements no longer help; the other is "model" (model_search.h). The caller resolves "auto"
+// sample, mostly chosen by the prior if there is one. "local" ends when more measurements no longer
+// help; the other is "model" (learning_search.h for both). The caller resolves "auto"
 // (choose_strategy()). All but "exhaustive" defer members of failing families (family_filter.h).
 // Input errors: another name; "prior" without a prior. `space` must outlive the strategy.
 Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const space::Space& space,

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "device/device_kind.h"
+#include "device/device.h"
 #include "device/library.h"
 #include "output/measured_dispatch.h"
 #include "provider/compile_worker.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/common_reason.h"
+#include "base/text.h"
 #include "tune/tuning_run.h"
 
 namespace hone::tune {
@@ -39,9 +39,8 @@ RunVerdict of_dispatches(const TuningResult& result) {
 // Says that outputs cannot tell right from wrong, and names the dispatches that could not be
 // verified either.
 std::string unchecked(const TuningResult& result) {
-  return fmt::format(
-      "the program's outputs cannot be verified ({}), nor can these dispatches: {}",
-      result.unchecked_outputs, fmt::join(result.unverified_dispatches, ", "));
+  return fmt::format("the program's outputs cannot be verified ({}), nor can these dispatches: {}",
+                     result.unchecked_outputs, fmt::join(result.unverified_dispatches, ", "));
 }
 
 // Reason why a seemingly faster candidate could not be proved; empty if the rounds show that it is

@@ -12,8 +12,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/process.h"
 #include "base/process_tree.h"
-#include "base/spawn.h"
 #include "base/text.h"
 #include "worker/fork_server.h"
 #include "worker/session_folder.h"

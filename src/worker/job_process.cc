@@ -13,8 +13,8 @@
 #include <cstring>
 #include <exception>
 
+#include "base/process.h"
 #include "base/process_tree.h"
-#include "base/spawn.h"
 #include "base/text.h"
 #include "worker/session_folder.h"
 

@@ -313,7 +313,7 @@ class Rules(unittest.TestCase):
             for number, line in enumerate(code(path), 1)
             if opening.search(line)
         ]
-        self.expect_none(broken, "devices are opened and listed by their kind (device/device_kind.h) only")
+        self.expect_none(broken, "devices are opened and listed by their kind (device/device.h) only")
 
     def test_a_source_includes_its_own_header_first(self):
         # Which also compiles every such header on its own; tests/architecture/CMakeLists.txt

@@ -1,6 +1,6 @@
-#include "base/common_reason.h"
-
 #include <gtest/gtest.h>
+
+#include "base/text.h"
 
 namespace hone {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "device/device_kind.h"
+#include "device/device.h"
 #include "tests/tune_fake/fake_program.h"
 
 namespace hone::test {

@@ -1,8 +1,7 @@
 // How contractions map to sgemm.
-#include "provider/library/sgemm_library.h"
-
 #include <gmock/gmock.h>
 
+#include "provider/library/host_libraries.h"
 #include "tests/device/matmul.h"
 
 namespace hone::library {

@@ -1,7 +1,6 @@
-#include "search/local_search.h"
-
 #include <gmock/gmock.h>
 
+#include "search/learning_search.h"
 #include "tests/search/searching.h"
 
 namespace hone::search {

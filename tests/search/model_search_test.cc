@@ -1,4 +1,4 @@
-#include "search/model_search.h"
+#include "search/learning_search.h"
 
 #include <gmock/gmock.h>
 

@@ -11,7 +11,6 @@
 
 #include "base/result.h"
 #include "device/device.h"
-#include "device/device_kind.h"
 
 namespace hone::device::cpu {
 

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "device/cuda/device.h"
 #include "device/cuda/gpu.h"
-#include "device/device_kind.h"
+#include "device/device.h"
 
 namespace hone::device::cuda {
 

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/stopwatch.h"
-#include "provider/external/candidate.h"
 #include "provider/external/dispatch_form.h"
+#include "provider/external/object_launch.h"
 #include "provider/external/ptx_entry.h"
 #include "provider/ptx_kernel.h"
 #include "provider/resources.h"

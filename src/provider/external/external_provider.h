@@ -1,5 +1,5 @@
 // The user's own kernels instead of the compiler's, for dispatches of the form in the kernel's
-// manifest (dispatch_form.h).
+// manifest (dispatch_form.h), and their likely mistakes.
 #pragma once
 
 #include <fmt/format.h>
@@ -7,11 +7,21 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "provider/external/dispatch_form.h"
 #include "provider/external/external_kernel.h"
 #include "provider/provider.h"
+#include "provider/suspicion.h"
 
 namespace hone::external {
+
+// Returns ways in which a kernel may differ from its manifest. A suspicion for: each operand in
+// every other layout of its dimensions that moves some element; the result added to the previous
+// content; a skipped epilogue operand, or the whole epilogue skipped; the last terms of the sums
+// skipped, by the usual steps along the longest of their loops.
+std::vector<provider::Suspicion> suspicions_of(const ExternalKernel& kernel,
+                                               const NamedStatement& named);
 
 class ExternalProvider : public provider::Provider {
  public:

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/common_reason.h"
+#include "base/text.h"
 #include "problem/target.h"
 #include "provider/resources.h"
 #include "tune/dispatch/dispatch_tuner.h"

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/common_reason.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "measure/reference.h"

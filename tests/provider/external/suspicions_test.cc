@@ -1,10 +1,9 @@
 // What a wrong kernel of the user's may have done, as statements that can be evaluated.
-#include "provider/external/suspicions.h"
-
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
+#include "provider/external/external_provider.h"
 #include "tests/provider/external/operands.h"
 
 namespace hone::external {
