@@ -92,8 +92,6 @@ std::optional<double> of_integers(const problem::StatedValue& value, Operands x,
 }
 
 using problem::Binding;
-using problem::ElementType;
-using problem::ScalarKind;
 using problem::StatedUse;
 using problem::StatedValue;
 using problem::Statement;

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "provider/triton/attention_space.h"
+#include "provider/triton/stated_spaces.h"
 #include "provider/triton/gemm_space.h"
 
 namespace hone::triton {

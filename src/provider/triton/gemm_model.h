@@ -15,7 +15,7 @@
 
 #include <functional>
 
-#include "provider/triton/attention_space.h"
+#include "provider/triton/stated_spaces.h"
 #include "space/space.h"
 
 namespace hone::triton {

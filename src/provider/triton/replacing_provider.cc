@@ -2,10 +2,9 @@
 
 #include <map>
 
-#include "provider/triton/attention_space.h"
-#include "provider/triton/contraction_space.h"
 #include "provider/triton/gemm_device.h"
 #include "provider/triton/gemm_model.h"
+#include "provider/triton/stated_spaces.h"
 #include "provider/triton/triton_provider.h"
 #include "space/configuration.h"
 

@@ -12,7 +12,7 @@
 namespace hone::triton {
 
 // Makes one kernel for each dispatch (python/stated_kernel.py), launched as IREE's is. The kind of
-// the dispatch's statement selects the space: contraction_space.h, attention_space.h.
+// the dispatch's statement selects the space (stated_spaces.h).
 class ReplacingProvider : public provider::Provider {
  public:
   // `version`: of Triton, "3.6.0".

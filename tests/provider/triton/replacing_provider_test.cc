@@ -7,8 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "provider/triton/attention_space.h"
-#include "provider/triton/contraction_space.h"
+#include "provider/triton/stated_spaces.h"
 #include "provider/triton/triton_provider.h"
 #include "space/configuration.h"
 #include "tests/space/broken_rules.h"
