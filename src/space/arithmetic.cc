@@ -115,7 +115,7 @@ ValueInterval modulo(ValueInterval a, ValueInterval b) {
   const Value largest = std::max(std::abs(b.lower), std::abs(b.upper));
   if (b.is_single() && !is_infinite(a.lower) && !is_infinite(a.upper) &&
       divide(a.lower, b.lower) == divide(a.upper, b.lower)) {
-    return {space::modulo(a.lower, b.lower), space::modulo(a.upper, b.lower)};
+    return {euclidean_remainder(a.lower, b.lower), euclidean_remainder(a.upper, b.lower)};
   }
   const Value upper = is_infinite(largest) ? kInfinity : largest - 1;
   return {0, a.lower >= 0 ? std::min(upper, a.upper) : upper};

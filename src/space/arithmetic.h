@@ -15,28 +15,6 @@ namespace hone::space {
 // beyond 64 bits.
 inline constexpr Value kUndefined = std::numeric_limits<Value>::min();
 
-inline bool either_undefined(Value a, Value b) {
-  return a == kUndefined || b == kUndefined;
-}
-
-inline Value add(Value a, Value b) {
-  Value result;
-  if (either_undefined(a, b) || __builtin_add_overflow(a, b, &result)) return kUndefined;
-  return result;
-}
-
-inline Value subtract(Value a, Value b) {
-  Value result;
-  if (either_undefined(a, b) || __builtin_sub_overflow(a, b, &result)) return kUndefined;
-  return result;
-}
-
-inline Value multiply(Value a, Value b) {
-  Value result;
-  if (either_undefined(a, b) || __builtin_mul_overflow(a, b, &result)) return kUndefined;
-  return result;
-}
-
 // Remainder in [0, |b|) of a defined a by a defined b != 0.
 inline Value euclidean_remainder(Value a, Value b) {
   // 32-bit division takes a fraction of the time of a 64-bit one on most processors.
@@ -49,43 +27,13 @@ inline Value euclidean_remainder(Value a, Value b) {
   return b > 0 ? remainder + b : remainder - b;
 }
 
-inline Value modulo(Value a, Value b) {
-  if (either_undefined(a, b) || b == 0) return kUndefined;
-  return euclidean_remainder(a, b);
-}
-
+// Euclidean quotient; undefined where an operand is, or b is 0.
 inline Value divide(Value a, Value b) {
-  if (either_undefined(a, b) || b == 0) return kUndefined;
+  if (a == kUndefined || b == kUndefined || b == 0) return kUndefined;
   if (b == -1) return -a;
   const Value quotient = a / b;
   if (a % b >= 0) return quotient;
   return b > 0 ? quotient - 1 : quotient + 1;
-}
-
-// a / b where b divides a; undefined elsewhere.
-inline Value exact_divide(Value a, Value b) {
-  if (either_undefined(a, b) || b == 0) return kUndefined;
-  return euclidean_remainder(a, b) == 0 ? a / b : kUndefined;
-}
-
-inline Value minimum(Value a, Value b) {
-  return either_undefined(a, b) ? kUndefined : (a < b ? a : b);
-}
-inline Value maximum(Value a, Value b) {
-  return either_undefined(a, b) ? kUndefined : (a < b ? b : a);
-}
-
-inline Value equal(Value a, Value b) {
-  return either_undefined(a, b) ? kUndefined : a == b;
-}
-inline Value not_equal(Value a, Value b) {
-  return either_undefined(a, b) ? kUndefined : a != b;
-}
-inline Value less(Value a, Value b) {
-  return either_undefined(a, b) ? kUndefined : a < b;
-}
-inline Value less_equal(Value a, Value b) {
-  return either_undefined(a, b) ? kUndefined : a <= b;
 }
 
 // On booleans: 0, 1 or undefined.
@@ -95,46 +43,43 @@ inline Value truth(Value a) {
 inline Value logical_not(Value a) {
   return a == kUndefined ? kUndefined : a == 0;
 }
-inline Value logical_and(Value a, Value b) {
-  if (a == 0 || b == 0) return 0;
-  return either_undefined(a, b) ? kUndefined : 1;
-}
-inline Value logical_or(Value a, Value b) {
-  if ((a != 0 && a != kUndefined) || (b != 0 && b != kUndefined)) return 1;
-  return either_undefined(a, b) ? kUndefined : 0;
-}
 
 // The value of an operation on two values.
 inline Value apply(Operator operation, Value a, Value b) {
+  if (operation == Operator::kAnd && (a == 0 || b == 0)) return 0;
+  if (operation == Operator::kOr && ((a != 0 && a != kUndefined) || (b != 0 && b != kUndefined)))
+    return 1;
+  if (a == kUndefined || b == kUndefined) return kUndefined;
+  Value result;
   switch (operation) {
     case Operator::kAdd:
-      return add(a, b);
+      return __builtin_add_overflow(a, b, &result) ? kUndefined : result;
     case Operator::kSubtract:
-      return subtract(a, b);
+      return __builtin_sub_overflow(a, b, &result) ? kUndefined : result;
     case Operator::kMultiply:
-      return multiply(a, b);
+      return __builtin_mul_overflow(a, b, &result) ? kUndefined : result;
     case Operator::kDivide:
       return divide(a, b);
     case Operator::kModulo:
-      return modulo(a, b);
+      return b == 0 ? kUndefined : euclidean_remainder(a, b);
     case Operator::kExactDivide:
-      return exact_divide(a, b);
+      return b == 0 || euclidean_remainder(a, b) != 0 ? kUndefined : a / b;
     case Operator::kMinimum:
-      return minimum(a, b);
+      return a < b ? a : b;
     case Operator::kMaximum:
-      return maximum(a, b);
+      return a < b ? b : a;
     case Operator::kEqual:
-      return equal(a, b);
+      return a == b;
     case Operator::kNotEqual:
-      return not_equal(a, b);
+      return a != b;
     case Operator::kLess:
-      return less(a, b);
+      return a < b;
     case Operator::kLessEqual:
-      return less_equal(a, b);
+      return a <= b;
     case Operator::kAnd:
-      return logical_and(a, b);
+      return 1;
     case Operator::kOr:
-      return logical_or(a, b);
+      return 0;
     default:
       return kUndefined;
   }

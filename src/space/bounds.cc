@@ -12,12 +12,13 @@ namespace {
 constexpr ValueInterval kTrue{1, 1};
 constexpr ValueInterval kFalse{0, 0};
 
-ValueInterval forward_logical(Operator kind, std::span<const ValueInterval> operands) {
-  const Value deciding = kind == Operator::kAnd ? 0 : 1;
+ValueInterval forward_logical(const Term& term, std::span<const ValueInterval> intervals) {
+  const Value deciding = term.kind == Operator::kAnd ? 0 : 1;
   bool can_decide = false;
   bool must_decide = false;
   bool can_all_be_neutral = true;
-  for (const ValueInterval& operand : operands) {
+  for (const TermId id : term.operands) {
+    const ValueInterval& operand = intervals[id];
     if (operand.is_empty()) {
       can_all_be_neutral = false;
       continue;
@@ -40,17 +41,20 @@ ValueInterval forward_lookup(const LookupTable& table, ValueInterval key) {
   return result;
 }
 
-ValueInterval folded(std::span<const ValueInterval> operands,
-                     ValueInterval (*combine)(ValueInterval, ValueInterval)) {
-  ValueInterval result = operands[0];
-  for (const ValueInterval& operand : operands.subspan(1)) result = combine(result, operand);
+using Combine = ValueInterval (*)(ValueInterval, ValueInterval);
+
+ValueInterval folded(const Term& term, std::span<const ValueInterval> intervals, Combine combine) {
+  ValueInterval result = intervals[term.operands[0]];
+  for (const TermId operand : std::span(term.operands).subspan(1))
+    result = combine(result, intervals[operand]);
   return result;
 }
 
 // The interval of a term from those of its operands.
 ValueInterval forward_interval(const TermGraph& graph, const Term& term,
-                               std::span<const ValueInterval> operands,
+                               std::span<const ValueInterval> intervals,
                                std::span<const ValueInterval> variables) {
+  const auto operand = [&](std::size_t i) { return intervals[term.operands[i]]; };
   switch (term.kind) {
     case Operator::kConstant:
       if (term.value == kUndefined) return kEmptyInterval;
@@ -58,39 +62,36 @@ ValueInterval forward_interval(const TermGraph& graph, const Term& term,
     case Operator::kVariable:
       return variables[static_cast<std::size_t>(term.value)];
     case Operator::kAdd:
-      return folded(operands, add);
+      return folded(term, intervals, add);
     case Operator::kMultiply:
-      return folded(operands, multiply);
+      return folded(term, intervals, multiply);
     case Operator::kDivide:
-      return divide(operands[0], operands[1]);
+      return divide(operand(0), operand(1));
     case Operator::kModulo:
-      return modulo(operands[0], operands[1]);
+      return modulo(operand(0), operand(1));
     case Operator::kExactDivide:
-      return solve_factor(operands[0], without_zero(operands[1]));
+      return solve_factor(operand(0), without_zero(operand(1)));
     case Operator::kMinimum:
-      if (operands[0].is_empty() || operands[1].is_empty()) return kEmptyInterval;
-      return {std::min(operands[0].lower, operands[1].lower),
-              std::min(operands[0].upper, operands[1].upper)};
     case Operator::kMaximum:
-      if (operands[0].is_empty() || operands[1].is_empty()) return kEmptyInterval;
-      return {std::max(operands[0].lower, operands[1].lower),
-              std::max(operands[0].upper, operands[1].upper)};
+      if (operand(0).is_empty() || operand(1).is_empty()) return kEmptyInterval;
+      return {apply(term.kind, operand(0).lower, operand(1).lower),
+              apply(term.kind, operand(0).upper, operand(1).upper)};
     case Operator::kEqual:
     case Operator::kNotEqual:
     case Operator::kLess:
     case Operator::kLessEqual:
-      return compare(term.kind, operands[0], operands[1]);
+      return compare(term.kind, operand(0), operand(1));
     case Operator::kAnd:
     case Operator::kOr:
-      return forward_logical(term.kind, operands);
+      return forward_logical(term, intervals);
     case Operator::kIfThenElse: {
       ValueInterval result = kEmptyInterval;
-      if (operands[0].contains(1)) result = hull(result, operands[1]);
-      if (operands[0].contains(0)) result = hull(result, operands[2]);
+      if (operand(0).contains(1)) result = hull(result, operand(1));
+      if (operand(0).contains(0)) result = hull(result, operand(2));
       return result;
     }
     case Operator::kLookup:
-      return forward_lookup(graph.table(term.value), operands[0]);
+      return forward_lookup(graph.table(term.value), operand(0));
     default:
       return {};
   }
@@ -101,12 +102,8 @@ ValueInterval forward_interval(const TermGraph& graph, const Term& term,
 std::vector<ValueInterval> forward_intervals(const TermGraph& graph,
                                              std::span<const ValueInterval> variables) {
   std::vector<ValueInterval> intervals(graph.size());
-  std::vector<ValueInterval> operands;
-  for (TermId id = 0; id < graph.size(); ++id) {
-    operands.clear();
-    for (const TermId operand : graph[id].operands) operands.push_back(intervals[operand]);
-    intervals[id] = forward_interval(graph, graph[id], operands, variables);
-  }
+  for (TermId id = 0; id < graph.size(); ++id)
+    intervals[id] = forward_interval(graph, graph[id], intervals, variables);
   return intervals;
 }
 
@@ -131,227 +128,244 @@ bool is_always_defined(const TermGraph& graph, TermId id,
   }
 }
 
-Bounds::Bounds(const TermGraph& graph, std::span<const TermId> requirements,
-               std::vector<ValueInterval> variables)
-    : graph_(graph),
-      requirements_(requirements),
-      variables_(std::move(variables)),
-      intervals_(graph.size()),
-      demanded_(graph.size(), 0) {}
+namespace {
 
-bool Bounds::tighten() {
-  for (int round = 0; round < kMaximumRounds; ++round) {
-    changed_ = false;
-    std::vector<ValueInterval> operands;
-    for (TermId id = 0; id < graph_.size(); ++id) {
-      operands.clear();
-      for (const TermId operand : graph_[id].operands) operands.push_back(intervals_[operand]);
-      intervals_[id] =
-          intersect(intervals_[id], forward_interval(graph_, graph_[id], operands, variables_));
-    }
-    for (const TermId requirement : requirements_) demand(requirement, kTrue);
-    for (TermId id = static_cast<TermId>(graph_.size()); id-- > 0;) {
-      if (!demanded_[id]) continue;
-      if (intervals_[id].is_empty()) return false;
-      backward(id);
-    }
-    for (TermId id = 0; id < graph_.size(); ++id) {
-      if (demanded_[id] && intervals_[id].is_empty()) return false;
-    }
-    if (!changed_) return true;
+class Bounds {
+ public:
+  Bounds(const TermGraph& graph, std::span<const TermId> requirements,
+         std::vector<ValueInterval> variables)
+      : graph_(graph),
+        requirements_(requirements),
+        variables_(std::move(variables)),
+        intervals_(graph.size()),
+        demanded_(graph.size(), 0) {}
+
+  std::optional<std::vector<ValueInterval>> run() {
+    if (!tighten()) return std::nullopt;
+    return std::move(variables_);
   }
-  return true;
-}
 
-void Bounds::demand(TermId term, ValueInterval interval) {
-  demanded_[term] = 1;
-  const ValueInterval narrowed = intersect(intervals_[term], interval);
-  if (narrowed == intervals_[term]) return;
-  intervals_[term] = narrowed;
-  changed_ = true;
-}
+ private:
+  static constexpr int kMaximumRounds = 40;
 
-void Bounds::backward(TermId id) {
-  const Term& term = graph_[id];
-  const ValueInterval own = intervals_[id];
-  switch (term.kind) {
-    case Operator::kConstant:
+  bool tighten() {
+    for (int round = 0; round < kMaximumRounds; ++round) {
+      changed_ = false;
+      for (TermId id = 0; id < graph_.size(); ++id)
+        intervals_[id] =
+            intersect(intervals_[id], forward_interval(graph_, graph_[id], intervals_, variables_));
+      for (const TermId requirement : requirements_) demand(requirement, kTrue);
+      for (TermId id = static_cast<TermId>(graph_.size()); id-- > 0;) {
+        if (!demanded_[id]) continue;
+        if (intervals_[id].is_empty()) return false;
+        backward(id);
+      }
+      for (TermId id = 0; id < graph_.size(); ++id) {
+        if (demanded_[id] && intervals_[id].is_empty()) return false;
+      }
+      if (!changed_) return true;
+    }
+    return true;
+  }
+
+  void backward(TermId id) {
+    const Term& term = graph_[id];
+    const ValueInterval own = intervals_[id];
+    switch (term.kind) {
+      case Operator::kConstant:
+        return;
+      case Operator::kVariable:
+        variables_[static_cast<std::size_t>(term.value)] = own;
+        return;
+      case Operator::kAdd:
+        return backward_fold(term, own, 0, add, subtract);
+      case Operator::kMultiply:
+        return backward_fold(term, own, 1, multiply, solve_factor);
+      case Operator::kDivide:
+      case Operator::kModulo:
+      case Operator::kExactDivide:
+        return backward_division(term, own);
+      case Operator::kMinimum:
+      case Operator::kMaximum: {
+        const bool is_minimum = term.kind == Operator::kMinimum;
+        for (std::size_t i = 0; i < 2; ++i) {
+          const ValueInterval other = intervals_[term.operands[1 - i]];
+          ValueInterval wanted = is_minimum ? ValueInterval{own.lower, kInfinity}
+                                            : ValueInterval{-kInfinity, own.upper};
+          const bool other_cannot = is_minimum ? other.lower > own.upper : other.upper < own.lower;
+          if (other_cannot) wanted = intersect(wanted, own);
+          demand(term.operands[i], wanted);
+        }
+        return;
+      }
+      case Operator::kEqual:
+      case Operator::kNotEqual:
+      case Operator::kLess:
+      case Operator::kLessEqual: {
+        const TermId a = term.operands[0];
+        const TermId b = term.operands[1];
+        demand(a, {});
+        demand(b, {});
+        if (own.is_single(1)) backward_comparison(term.kind, a, b);
+        if (own.is_single(0)) {
+          if (term.kind == Operator::kEqual) backward_comparison(Operator::kNotEqual, a, b);
+          if (term.kind == Operator::kNotEqual) backward_comparison(Operator::kEqual, a, b);
+          if (term.kind == Operator::kLess) backward_comparison(Operator::kLessEqual, b, a);
+          if (term.kind == Operator::kLessEqual) backward_comparison(Operator::kLess, b, a);
+        }
+        return;
+      }
+      case Operator::kAnd:
+      case Operator::kOr:
+        return backward_logical(term, own);
+      case Operator::kIfThenElse:
+        return backward_choice(term, own);
+      case Operator::kLookup:
+        return backward_lookup(term, own);
+      default:
+        return;
+    }
+  }
+
+  // Requires `term` to be defined and in `interval`.
+  void demand(TermId term, ValueInterval interval) {
+    demanded_[term] = 1;
+    const ValueInterval narrowed = intersect(intervals_[term], interval);
+    if (narrowed == intervals_[term]) return;
+    intervals_[term] = narrowed;
+    changed_ = true;
+  }
+
+  // For a sum or a product. `solve`: what it leaves for an operand, given the others together.
+  void backward_fold(const Term& term, ValueInterval own, Value neutral, Combine combine,
+                     Combine solve) {
+    for (std::size_t i = 0; i < term.operands.size(); ++i) {
+      ValueInterval others{neutral, neutral};
+      for (std::size_t j = 0; j < term.operands.size(); ++j) {
+        if (j != i) others = combine(others, intervals_[term.operands[j]]);
+      }
+      demand(term.operands[i], solve(own, others));
+    }
+  }
+
+  void backward_division(const Term& term, ValueInterval own) {
+    const TermId a = term.operands[0];
+    const TermId b = term.operands[1];
+    demand(a, {});
+    demand(b, without_zero(intervals_[b]));
+    const ValueInterval dividend = intervals_[a];
+    const ValueInterval divisor = intervals_[b];
+    if (term.kind == Operator::kExactDivide) {
+      demand(a, multiply(own, divisor));
       return;
-    case Operator::kVariable:
-      variables_[static_cast<std::size_t>(term.value)] = own;
-      return;
-    case Operator::kAdd:
-      return backward_sum(term, own);
-    case Operator::kMultiply:
-      return backward_product(term, own);
-    case Operator::kDivide:
-    case Operator::kModulo:
-    case Operator::kExactDivide:
-      return backward_division(term, own);
-    case Operator::kMinimum:
-    case Operator::kMaximum: {
-      const bool is_minimum = term.kind == Operator::kMinimum;
-      for (std::size_t i = 0; i < 2; ++i) {
-        const ValueInterval other = intervals_[term.operands[1 - i]];
-        ValueInterval wanted =
-            is_minimum ? ValueInterval{own.lower, kInfinity} : ValueInterval{-kInfinity, own.upper};
-        const bool other_cannot = is_minimum ? other.lower > own.upper : other.upper < own.lower;
-        if (other_cannot) wanted = intersect(wanted, own);
-        demand(term.operands[i], wanted);
+    }
+    if (term.kind == Operator::kDivide) {
+      demand(a, narrow_dividend(dividend, divisor, own));
+      // A quotient of at least 1 of a positive dividend bounds a positive divisor.
+      if (own.lower >= 1 && dividend.lower >= 0 && divisor.lower >= 1) {
+        demand(b, {1, dividend.upper / own.lower});
       }
       return;
     }
-    case Operator::kEqual:
-    case Operator::kNotEqual:
-    case Operator::kLess:
-    case Operator::kLessEqual: {
-      const TermId a = term.operands[0];
-      const TermId b = term.operands[1];
-      demand(a, {});
-      demand(b, {});
-      if (own.is_single(1)) backward_comparison(term.kind, a, b);
-      if (own.is_single(0)) {
-        if (term.kind == Operator::kEqual) backward_comparison(Operator::kNotEqual, a, b);
-        if (term.kind == Operator::kNotEqual) backward_comparison(Operator::kEqual, a, b);
-        if (term.kind == Operator::kLess) backward_comparison(Operator::kLessEqual, b, a);
-        if (term.kind == Operator::kLessEqual) backward_comparison(Operator::kLess, b, a);
+    if (own.is_single(0) && !dividend.contains(0)) {
+      // A divisor is no larger than what it divides.
+      const Value largest = std::max(std::abs(dividend.lower), std::abs(dividend.upper));
+      demand(b, {-largest, largest});
+      if (divisor.lower >= 1 && dividend.lower >= 1) demand(a, {divisor.lower, kInfinity});
+    }
+    if (own.is_single(0) && divisor.is_single() && divisor.lower != 0) {
+      const Value step = std::abs(divisor.lower);
+      const Value lower =
+          dividend.lower <= -kInfinity ? -kInfinity : -divide(-dividend.lower, step) * step;
+      const Value upper =
+          dividend.upper >= kInfinity ? kInfinity : divide(dividend.upper, step) * step;
+      demand(a, {lower, upper});
+    }
+    // The remainder is below |divisor|.
+    if (own.lower >= 1 && divisor.lower >= 0) demand(b, {own.lower + 1, kInfinity});
+  }
+
+  void backward_comparison(Operator kind, TermId a, TermId b) {
+    const ValueInterval left = intervals_[a];
+    const ValueInterval right = intervals_[b];
+    switch (kind) {
+      case Operator::kEqual:
+        demand(a, right);
+        demand(b, left);
+        return;
+      case Operator::kNotEqual: {
+        const auto cut = [this](TermId term, ValueInterval own, ValueInterval other) {
+          if (!other.is_single()) return;
+          if (own.lower == other.lower) ++own.lower;
+          if (own.upper == other.lower) --own.upper;
+          demand(term, own);
+        };
+        cut(a, left, right);
+        cut(b, right, left);
+        return;
       }
+      case Operator::kLess:
+        if (right.upper < kInfinity) demand(a, {-kInfinity, right.upper - 1});
+        if (left.lower > -kInfinity) demand(b, {left.lower + 1, kInfinity});
+        return;
+      default:
+        demand(a, {-kInfinity, right.upper});
+        demand(b, {left.lower, kInfinity});
+        return;
+    }
+  }
+
+  void backward_logical(const Term& term, ValueInterval own) {
+    const Value deciding = term.kind == Operator::kAnd ? 0 : 1;
+    if (own.is_single(1 - deciding)) {
+      for (const TermId operand : term.operands) demand(operand, own);
       return;
     }
-    case Operator::kAnd:
-    case Operator::kOr:
-      return backward_logical(term, own);
-    case Operator::kIfThenElse:
-      return backward_choice(term, own);
-    case Operator::kLookup:
-      return backward_lookup(term, own);
-    default:
-      return;
-  }
-}
-
-void Bounds::backward_sum(const Term& term, ValueInterval own) {
-  for (std::size_t i = 0; i < term.operands.size(); ++i) {
-    ValueInterval others{0, 0};
-    for (std::size_t j = 0; j < term.operands.size(); ++j) {
-      if (j != i) others = add(others, intervals_[term.operands[j]]);
+    if (!own.is_single(deciding)) return;
+    // Demand the deciding value from the only operand that can have it.
+    std::size_t able = 0;
+    TermId last = 0;
+    for (const TermId operand : term.operands) {
+      if (intervals_[operand].is_empty() || !intervals_[operand].contains(deciding)) continue;
+      ++able;
+      last = operand;
     }
-    demand(term.operands[i], subtract(own, others));
+    if (able == 1) demand(last, own);
   }
-}
 
-void Bounds::backward_product(const Term& term, ValueInterval own) {
-  for (std::size_t i = 0; i < term.operands.size(); ++i) {
-    ValueInterval others{1, 1};
-    for (std::size_t j = 0; j < term.operands.size(); ++j) {
-      if (j != i) others = multiply(others, intervals_[term.operands[j]]);
+  void backward_choice(const Term& term, ValueInterval own) {
+    const auto [condition, then, otherwise] =
+        std::tuple{term.operands[0], term.operands[1], term.operands[2]};
+    demand(condition, kAnyBoolean);
+    if (intersect(intervals_[then], own).is_empty()) demand(condition, kFalse);
+    if (intersect(intervals_[otherwise], own).is_empty()) demand(condition, kTrue);
+    if (intervals_[condition].is_single(1)) demand(then, own);
+    if (intervals_[condition].is_single(0)) demand(otherwise, own);
+  }
+
+  void backward_lookup(const Term& term, ValueInterval own) {
+    ValueInterval keys = kEmptyInterval;
+    const ValueInterval key = intervals_[term.operands[0]];
+    for (const auto& [entry, value] : graph_.table(term.value).entries) {
+      if (key.contains(entry) && own.contains(value)) keys = hull(keys, {entry, entry});
     }
-    demand(term.operands[i], solve_factor(own, others));
+    demand(term.operands[0], keys);
   }
-}
 
-void Bounds::backward_division(const Term& term, ValueInterval own) {
-  const TermId a = term.operands[0];
-  const TermId b = term.operands[1];
-  demand(a, {});
-  demand(b, without_zero(intervals_[b]));
-  const ValueInterval dividend = intervals_[a];
-  const ValueInterval divisor = intervals_[b];
-  if (term.kind == Operator::kExactDivide) {
-    demand(a, multiply(own, divisor));
-    return;
-  }
-  if (term.kind == Operator::kDivide) {
-    demand(a, narrow_dividend(dividend, divisor, own));
-    // A quotient of at least 1 of a positive dividend bounds a positive divisor.
-    if (own.lower >= 1 && dividend.lower >= 0 && divisor.lower >= 1) {
-      demand(b, {1, dividend.upper / own.lower});
-    }
-    return;
-  }
-  if (own.is_single(0) && !dividend.contains(0)) {
-    // A divisor is no larger than what it divides.
-    const Value largest = std::max(std::abs(dividend.lower), std::abs(dividend.upper));
-    demand(b, {-largest, largest});
-    if (divisor.lower >= 1 && dividend.lower >= 1) demand(a, {divisor.lower, kInfinity});
-  }
-  if (own.is_single(0) && divisor.is_single() && divisor.lower != 0) {
-    const Value step = std::abs(divisor.lower);
-    const Value lower =
-        dividend.lower <= -kInfinity ? -kInfinity : -divide(-dividend.lower, step) * step;
-    const Value upper =
-        dividend.upper >= kInfinity ? kInfinity : divide(dividend.upper, step) * step;
-    demand(a, {lower, upper});
-  }
-  // The remainder is below |divisor|.
-  if (own.lower >= 1 && divisor.lower >= 0) demand(b, {own.lower + 1, kInfinity});
-}
+  const TermGraph& graph_;
+  std::span<const TermId> requirements_;
+  std::vector<ValueInterval> variables_;
+  std::vector<ValueInterval> intervals_;  // by term
+  std::vector<char> demanded_;            // by term: defined in every solution
+  bool changed_ = false;
+};
 
-void Bounds::backward_comparison(Operator kind, TermId a, TermId b) {
-  const ValueInterval left = intervals_[a];
-  const ValueInterval right = intervals_[b];
-  switch (kind) {
-    case Operator::kEqual:
-      demand(a, right);
-      demand(b, left);
-      return;
-    case Operator::kNotEqual: {
-      const auto cut = [this](TermId term, ValueInterval own, ValueInterval other) {
-        if (!other.is_single()) return;
-        if (own.lower == other.lower) ++own.lower;
-        if (own.upper == other.lower) --own.upper;
-        demand(term, own);
-      };
-      cut(a, left, right);
-      cut(b, right, left);
-      return;
-    }
-    case Operator::kLess:
-      if (right.upper < kInfinity) demand(a, {-kInfinity, right.upper - 1});
-      if (left.lower > -kInfinity) demand(b, {left.lower + 1, kInfinity});
-      return;
-    default:
-      demand(a, {-kInfinity, right.upper});
-      demand(b, {left.lower, kInfinity});
-      return;
-  }
-}
+}  // namespace
 
-void Bounds::backward_logical(const Term& term, ValueInterval own) {
-  const Value deciding = term.kind == Operator::kAnd ? 0 : 1;
-  if (own.is_single(1 - deciding)) {
-    for (const TermId operand : term.operands) demand(operand, own);
-    return;
-  }
-  if (!own.is_single(deciding)) return;
-  // Demand the deciding value from the only operand that can have it.
-  std::size_t able = 0;
-  TermId last = 0;
-  for (const TermId operand : term.operands) {
-    if (intervals_[operand].is_empty() || !intervals_[operand].contains(deciding)) continue;
-    ++able;
-    last = operand;
-  }
-  if (able == 1) demand(last, own);
-}
-
-void Bounds::backward_choice(const Term& term, ValueInterval own) {
-  const auto [condition, then, otherwise] =
-      std::tuple{term.operands[0], term.operands[1], term.operands[2]};
-  demand(condition, kAnyBoolean);
-  if (intersect(intervals_[then], own).is_empty()) demand(condition, kFalse);
-  if (intersect(intervals_[otherwise], own).is_empty()) demand(condition, kTrue);
-  if (intervals_[condition].is_single(1)) demand(then, own);
-  if (intervals_[condition].is_single(0)) demand(otherwise, own);
-}
-
-void Bounds::backward_lookup(const Term& term, ValueInterval own) {
-  ValueInterval keys = kEmptyInterval;
-  const ValueInterval key = intervals_[term.operands[0]];
-  for (const auto& [entry, value] : graph_.table(term.value).entries) {
-    if (key.contains(entry) && own.contains(value)) keys = hull(keys, {entry, entry});
-  }
-  demand(term.operands[0], keys);
+std::optional<std::vector<ValueInterval>> tightened(const TermGraph& graph,
+                                                    std::span<const TermId> requirements,
+                                                    std::vector<ValueInterval> variables) {
+  return Bounds(graph, requirements, std::move(variables)).run();
 }
 
 }  // namespace hone::space

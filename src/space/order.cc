@@ -80,12 +80,55 @@ struct Equality {
 class Ordering {
  public:
   Ordering(const TermGraph& graph, std::span<const TermId> requirements,
-           std::span<const Domain> domains);
+           std::span<const Domain> domains) {
+    for (const Domain& domain : domains)
+      bits_.push_back(std::log2(std::max<double>(1.0, static_cast<double>(domain.size()))));
+    const std::vector<ValueInterval> terms = forward_intervals(graph, intervals_of(domains));
+    for (const TermId requirement : requirements) {
+      const Term& term = graph[requirement];
+      scopes_.push_back(term.variables);
+      if (term.kind != Operator::kEqual) continue;
+      Equality equality{requirement, term.variables, {}};
+      for (const std::size_t i : indices(term.variables))
+        if (can_solve(graph, requirement, i, terms)) equality.solvable.set(i);
+      if (equality.solvable.any()) equalities_.push_back(equality);
+    }
+  }
 
   // Returns steps for all of `to_try`, and for variables of `to_compute` that equalities give,
   // after the variables `known`.
   std::vector<Step> steps(const VariableSet& known, const std::vector<std::size_t>& to_try,
-                          const VariableSet& to_compute) const;
+                          const VariableSet& to_compute) const {
+    VariableSet constrained;
+    for (const VariableSet& scope : scopes_) constrained |= scope;
+    // Variables without requirements go last: in front they would only repeat every failure.
+    std::vector<std::size_t> bound;
+    std::vector<std::size_t> unbound;
+    for (const std::size_t variable : to_try) {
+      (constrained.test(variable) ? bound : unbound).push_back(variable);
+    }
+    Partial start;
+    start.assigned = known;
+    compute_what_follows(start, to_compute);
+    std::vector<std::size_t> firsts;
+    for (const std::size_t variable : bound) {
+      if (!start.assigned.test(variable)) firsts.push_back(variable);
+    }
+    if (firsts.size() > kTryAllFirst) firsts.resize(kFirstTries);
+    Partial best = start;
+    best.cost = std::numeric_limits<double>::infinity();
+    for (const std::size_t first : firsts) {
+      Partial partial = start;
+      partial.cost = std::exp2(bits_[first]);
+      assign(partial, first, to_compute);
+      partial = complete(std::move(partial), bound, to_compute);
+      if (partial.cost < best.cost) best = std::move(partial);
+    }
+    for (const std::size_t variable : unbound) {
+      if (!best.assigned.test(variable)) best.steps.push_back({variable, std::nullopt});
+    }
+    return best.steps;
+  }
 
  private:
   struct Partial {
@@ -94,119 +137,64 @@ class Ordering {
     double cost = 0;  // estimated edges of the search graph
   };
 
-  void compute_what_follows(Partial& partial, const VariableSet& to_compute) const;
-  void assign(Partial& partial, std::size_t variable, const VariableSet& to_compute) const;
-  double width(const VariableSet& assigned) const;
+  void compute_what_follows(Partial& partial, const VariableSet& to_compute) const {
+    for (bool again = true; again;) {
+      again = false;
+      for (const Equality& equality : equalities_) {
+        const VariableSet open = equality.variables & ~partial.assigned;
+        if (open.count() != 1 || (open & equality.solvable & to_compute).none()) continue;
+        const std::size_t variable = open._Find_first();
+        partial.steps.push_back({variable, equality.requirement});
+        partial.assigned.set(variable);
+        again = true;
+      }
+    }
+  }
+
+  void assign(Partial& partial, std::size_t variable, const VariableSet& to_compute) const {
+    partial.steps.push_back({variable, std::nullopt});
+    partial.assigned.set(variable);
+    compute_what_follows(partial, to_compute);
+  }
+
+  // log2 of the number of ways in which the assigned variables affect the rest.
+  double width(const VariableSet& assigned) const {
+    VariableSet open;
+    for (const VariableSet& scope : scopes_) {
+      if ((scope & ~assigned).any()) open |= scope & assigned;
+    }
+    double bits = 0;
+    for (const std::size_t i : indices(open)) bits += bits_[i];
+    return bits;
+  }
+
   Partial complete(Partial partial, std::vector<std::size_t> to_try,
-                   const VariableSet& to_compute) const;
+                   const VariableSet& to_compute) const {
+    double before = width(partial.assigned);
+    for (;;) {
+      std::erase_if(to_try, [&](std::size_t variable) { return partial.assigned.test(variable); });
+      if (to_try.empty()) return partial;
+      auto best = std::tuple{std::numeric_limits<double>::infinity(), 0.0, std::size_t{0}};
+      Partial chosen;
+      for (const std::size_t variable : to_try) {
+        Partial next = partial;
+        assign(next, variable, to_compute);
+        const auto key = std::tuple{width(next.assigned), bits_[variable], variable};
+        if (key < best) {
+          best = key;
+          chosen = std::move(next);
+        }
+      }
+      chosen.cost += std::exp2(before + bits_[std::get<2>(best)]);
+      before = std::get<0>(best);
+      partial = std::move(chosen);
+    }
+  }
 
   std::vector<VariableSet> scopes_;  // of the requirements
   std::vector<Equality> equalities_;
   std::vector<double> bits_;  // log2 of the domains' sizes
 };
-
-Ordering::Ordering(const TermGraph& graph, std::span<const TermId> requirements,
-                   std::span<const Domain> domains) {
-  for (const Domain& domain : domains)
-    bits_.push_back(std::log2(std::max<double>(1.0, static_cast<double>(domain.size()))));
-  const std::vector<ValueInterval> terms = forward_intervals(graph, intervals_of(domains));
-  for (const TermId requirement : requirements) {
-    const Term& term = graph[requirement];
-    scopes_.push_back(term.variables);
-    if (term.kind != Operator::kEqual) continue;
-    Equality equality{requirement, term.variables, {}};
-    for (const std::size_t i : indices(term.variables))
-      if (can_solve(graph, requirement, i, terms)) equality.solvable.set(i);
-    if (equality.solvable.any()) equalities_.push_back(equality);
-  }
-}
-
-void Ordering::compute_what_follows(Partial& partial, const VariableSet& to_compute) const {
-  for (bool again = true; again;) {
-    again = false;
-    for (const Equality& equality : equalities_) {
-      const VariableSet open = equality.variables & ~partial.assigned;
-      if (open.count() != 1 || (open & equality.solvable & to_compute).none()) continue;
-      const std::size_t variable = open._Find_first();
-      partial.steps.push_back({variable, equality.requirement});
-      partial.assigned.set(variable);
-      again = true;
-    }
-  }
-}
-
-void Ordering::assign(Partial& partial, std::size_t variable, const VariableSet& to_compute) const {
-  partial.steps.push_back({variable, std::nullopt});
-  partial.assigned.set(variable);
-  compute_what_follows(partial, to_compute);
-}
-
-// log2 of the number of ways in which the assigned variables affect the rest.
-double Ordering::width(const VariableSet& assigned) const {
-  VariableSet open;
-  for (const VariableSet& scope : scopes_) {
-    if ((scope & ~assigned).any()) open |= scope & assigned;
-  }
-  double bits = 0;
-  for (const std::size_t i : indices(open)) bits += bits_[i];
-  return bits;
-}
-
-Ordering::Partial Ordering::complete(Partial partial, std::vector<std::size_t> to_try,
-                                     const VariableSet& to_compute) const {
-  double before = width(partial.assigned);
-  for (;;) {
-    std::erase_if(to_try, [&](std::size_t variable) { return partial.assigned.test(variable); });
-    if (to_try.empty()) return partial;
-    auto best = std::tuple{std::numeric_limits<double>::infinity(), 0.0, std::size_t{0}};
-    Partial chosen;
-    for (const std::size_t variable : to_try) {
-      Partial next = partial;
-      assign(next, variable, to_compute);
-      const auto key = std::tuple{width(next.assigned), bits_[variable], variable};
-      if (key < best) {
-        best = key;
-        chosen = std::move(next);
-      }
-    }
-    chosen.cost += std::exp2(before + bits_[std::get<2>(best)]);
-    before = std::get<0>(best);
-    partial = std::move(chosen);
-  }
-}
-
-std::vector<Step> Ordering::steps(const VariableSet& known, const std::vector<std::size_t>& to_try,
-                                  const VariableSet& to_compute) const {
-  VariableSet constrained;
-  for (const VariableSet& scope : scopes_) constrained |= scope;
-  // Variables without requirements go last: in front they would only repeat every failure.
-  std::vector<std::size_t> bound;
-  std::vector<std::size_t> unbound;
-  for (const std::size_t variable : to_try) {
-    (constrained.test(variable) ? bound : unbound).push_back(variable);
-  }
-  Partial start;
-  start.assigned = known;
-  compute_what_follows(start, to_compute);
-  std::vector<std::size_t> firsts;
-  for (const std::size_t variable : bound) {
-    if (!start.assigned.test(variable)) firsts.push_back(variable);
-  }
-  if (firsts.size() > kTryAllFirst) firsts.resize(kFirstTries);
-  Partial best = start;
-  best.cost = std::numeric_limits<double>::infinity();
-  for (const std::size_t first : firsts) {
-    Partial partial = start;
-    partial.cost = std::exp2(bits_[first]);
-    assign(partial, first, to_compute);
-    partial = complete(std::move(partial), bound, to_compute);
-    if (partial.cost < best.cost) best = std::move(partial);
-  }
-  for (const std::size_t variable : unbound) {
-    if (!best.assigned.test(variable)) best.steps.push_back({variable, std::nullopt});
-  }
-  return best.steps;
-}
 
 // Splits `auxiliary` variables into groups that requirements bind together.
 std::vector<VariableSet> groups_of(const VariableSet& auxiliary,
