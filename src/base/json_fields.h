@@ -18,6 +18,7 @@
 //   field.when(holds, key, value) is written where it holds, and read as or_default
 //   field.number(key, value)      a double that may be infinite or NaN: these travel as words
 //   field.number_or_default       both
+//   field.text(key, value)        a text that is JSON, and stands as such in the whole
 //   field.named(key, value, names)  an enumerator by the name that a table gives it
 //   field.list(key, values, fields) a list of structs by their fields; list_if_any: where it has
 //   any
@@ -80,6 +81,9 @@ class FieldWriter {
   }
   void number(const char* key, double value) { json_[key] = number_to_json(value); }
   void number_or_default(const char* key, double value) { number(key, value); }
+  void text(const char* key, const std::string& value) {
+    json_[key] = nlohmann::json::parse(value);
+  }
   template <class E, std::size_t N>
   void named(const char* key, E value, const std::pair<E, std::string_view> (&names)[N]) {
     json_[key] = name_in(names, value);
@@ -122,6 +126,7 @@ class FieldReader {
   void number_or_default(const char* key, double& value) {
     if (json_.contains(key)) number(key, value);
   }
+  void text(const char* key, std::string& value) { value = json_.at(key).dump(); }
   template <class E, std::size_t N>
   void named(const char* key, E& value, const std::pair<E, std::string_view> (&names)[N]) {
     value = hone::named(json_.at(key), names);

@@ -8,10 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <thread>
-
-#include "base/json_fields.h"
 
 namespace hone::device {
 namespace {
@@ -45,23 +42,6 @@ Buffer bound_buffer(std::span<const problem::KernelBinding> bindings, std::size_
       reinterpret_cast<std::uintptr_t>(buffers[static_cast<std::size_t>(binding.buffer)].data) -
       static_cast<std::uintptr_t>(binding.offset);
   return {reinterpret_cast<void*>(begin), static_cast<std::size_t>(binding.bytes)};
-}
-
-constexpr auto kPeakFields = [](auto& peak, auto&& field) {
-  field("gflops", peak.gflops);
-  field.or_default("matrix_gflops", peak.matrix_gflops);
-  field.or_default("stated_matrix_gflops", peak.stated_matrix_gflops);
-  field("gbytes_per_second", peak.gbytes_per_second);
-  field("instructions", peak.instructions);
-  field("threads", peak.threads);
-};
-
-void to_json(nlohmann::json& json, const Peak& peak) {
-  write_fields(json, peak, kPeakFields);
-}
-
-void from_json(const nlohmann::json& json, Peak& peak) {
-  read_fields(json, peak, kPeakFields);
 }
 
 namespace {

@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "device/machine_state.h"
 #include "device/place.h"
@@ -82,6 +82,15 @@ struct Peak {
   double gbytes_per_second = 0;  // memory bandwidth, triad, all cores together; 0: unknown
   std::string instructions;      // what reached it: "avx512f"
   int threads = 1;
+
+  static void fields(auto& peak, auto&& field) {
+    field("gflops", peak.gflops);
+    field.or_default("matrix_gflops", peak.matrix_gflops);
+    field.or_default("stated_matrix_gflops", peak.stated_matrix_gflops);
+    field("gbytes_per_second", peak.gbytes_per_second);
+    field("instructions", peak.instructions);
+    field("threads", peak.threads);
+  }
 };
 
 // Differences between elements in the device's memory and their expected values.
@@ -90,9 +99,6 @@ struct Difference {
   double worst_error = 0;     // largest |got - expected|
   double worst_relative = 0;  // largest |got - expected| / |expected| where that is not 0
 };
-
-void to_json(nlohmann::json& json, const Peak& peak);
-void from_json(const nlohmann::json& json, Peak& peak);
 
 class Device {
  public:

@@ -1,10 +1,11 @@
 // State of the machine around a measurement; recorded with every result.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "base/json_fields.h"
 
 namespace hone::device {
 
@@ -18,6 +19,15 @@ struct CoreState {
   std::string governor{};           // empty where the kernel does not say
 
   bool operator==(const CoreState&) const = default;
+
+  static void fields(auto& core, auto&& field) {
+    field("core", core.core);
+    field("governor", core.governor);
+    field("busy", core.busy);
+    field("stolen", core.stolen);
+    field("megahertz", core.megahertz);
+    field("throttles", core.throttles);
+  }
 };
 
 // A process outside hone that used the processor.
@@ -28,6 +38,13 @@ struct BusyProcess {
   int core = 0;      // that it was last seen on
 
   bool operator==(const BusyProcess&) const = default;
+
+  static void fields(auto& process, auto&& field) {
+    field("pid", process.pid);
+    field("name", process.name);
+    field("share", process.share);
+    field("core", process.core);
+  }
 };
 
 // State of a GPU as its management library (NVML) reports it; unknown fields are empty.
@@ -43,6 +60,18 @@ struct GpuState {
   std::optional<int> other_processes{};  // that hold memory on it
 
   bool operator==(const GpuState&) const = default;
+
+  static void fields(auto& gpu, auto&& field) {
+    field("gpu", gpu.gpu);
+    field("throttled", gpu.throttled);
+    field("megahertz", gpu.megahertz);
+    field("most_megahertz", gpu.most_megahertz);
+    field("memory_megahertz", gpu.memory_megahertz);
+    field("watts", gpu.watts);
+    field("watt_limit", gpu.watt_limit);
+    field("celsius", gpu.celsius);
+    field("other_processes", gpu.other_processes);
+  }
 };
 
 struct MachineState {
@@ -60,13 +89,21 @@ struct MachineState {
   std::vector<GpuState> gpus = {};  // those asked for
 
   bool operator==(const MachineState&) const = default;
+
+  static void fields(auto& state, auto&& field) {
+    field("load_1min", state.load_1min);
+    field("runnable", state.runnable);
+    field("seconds", state.seconds);
+    field("involuntary_switches", state.involuntary_switches);
+    field("background", state.background);
+    field("cores", state.cores);
+    field.when(!state.processes.empty(), "processes", state.processes);
+    field.when(!state.gpus.empty(), "gpus", state.gpus);
+  }
 };
 
 // Merges `more`, seen at another moment of the same work, into the state of the same GPUs: the
 // lowest clock, the most power and heat, every reason for a lower clock.
 void add_gpus(MachineState& state, const MachineState& more);
-
-void to_json(nlohmann::json& json, const MachineState& state);
-void from_json(const nlohmann::json& json, MachineState& state);
 
 }  // namespace hone::device

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/result.h"
 
 namespace hone::device {
@@ -26,6 +26,12 @@ struct Address {
   std::vector<int> cores = {};
 
   bool operator==(const Address&) const = default;
+
+  static void fields(auto& address, auto&& field) {
+    field("kind", address.kind);
+    field("cores", address.cores);
+    field("index", address.index);
+  }
 };
 
 // "cuda:1"; "cpu" without an index.
@@ -52,6 +58,15 @@ struct Traits {
   bool matrix_units = false;
 
   bool operator==(const Traits&) const = default;
+
+  static void fields(auto& traits, auto&& field) {
+    field("own_memory", traits.own_memory);
+    field("compiling_disturbs", traits.compiling_disturbs);
+    field("one_batch_tells", traits.one_batch_tells);
+    field("assembles_code", traits.assembles_code);
+    field("runs_on_host", traits.runs_on_host);
+    field("matrix_units", traits.matrix_units);
+  }
 };
 
 struct Facts {
@@ -72,6 +87,22 @@ struct Facts {
   double rough_flops = 3e10, rough_bytes = 1e10;
 
   bool operator==(const Facts&) const = default;
+
+  static void fields(auto& facts, auto&& field) {
+    field("name", facts.name);
+    field("driver", facts.driver);
+    field("target", facts.target);
+    field("description", facts.description);
+    field.text("identity", facts.identity);
+    field.text("details", facts.details);
+    field("id", facts.id);
+    field("last_level_cache_bytes", facts.last_level_cache_bytes);
+    field("memory_bytes", facts.memory_bytes);
+    field("workgroup_memory_bytes", facts.workgroup_memory_bytes);
+    field("units", facts.units);
+    field("rough_flops", facts.rough_flops);
+    field("rough_bytes", facts.rough_bytes);
+  }
 };
 
 struct Place {
@@ -80,6 +111,12 @@ struct Place {
   Facts facts = {};
 
   bool operator==(const Place&) const = default;
+
+  static void fields(auto& place, auto&& field) {
+    field("address", place.address);
+    field("traits", place.traits);
+    field("facts", place.facts);
+  }
 };
 
 // Returns the place with the index among `places`, all of this kind. An input error lists the
@@ -88,11 +125,5 @@ Result<Place> find_place(const std::vector<Place>& places, std::string_view kind
 // Returns the error of find_place(); `present` names each device and its index.
 tl::unexpected<Error> no_such_device(std::string_view kind, int index,
                                      const std::vector<std::pair<int, std::string>>& present);
-
-// from_json throws nlohmann's exceptions, like hone's other JSON readers.
-void to_json(nlohmann::json& json, const Address& address);
-void from_json(const nlohmann::json& json, Address& address);
-void to_json(nlohmann::json& json, const Place& place);
-void from_json(const nlohmann::json& json, Place& place);
 
 }  // namespace hone::device

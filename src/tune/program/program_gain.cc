@@ -49,6 +49,17 @@ std::vector<KernelGain> promises(std::string_view compiler, const std::vector<Tu
   return kernels;
 }
 
+// Returns the median of each kernel that every run has.
+SecondsByKernel medians(const std::vector<SecondsByKernel>& runs) {
+  std::map<std::string, std::vector<double>> samples;
+  for (const SecondsByKernel& run : runs)
+    for (const auto& [name, seconds] : run) samples[name].push_back(seconds);
+  SecondsByKernel found;
+  for (const auto& [name, seconds] : samples)
+    if (seconds.size() == runs.size()) found[name] = measure::median(seconds);
+  return found;
+}
+
 Status look_at_kernels(Context& context, const ProgramBench& bench, const VerifiedBuild& build,
                        ProgramGain& gain) {
   const BuildBench& builds = bench.builds;

@@ -351,13 +351,13 @@ class Proof {
     if (!context_.options.near_ties || !told || entries_.empty() ||
         !has_time_for_specs(plan::kCompilesOfTies))
       return {};
-    TieChoice choice(
-        context_, *builds_, request_.tuned, request_.reference_of,
-        [this](const std::vector<VerifiedEntry>& entries, std::string label) {
-          return spec_build(entries, std::move(label));
-        },
-        plan::kChoosingRounds);
-    HONE_ASSIGN(module_, choice.choose(entries_, label(), vetted_module()));
+    HONE_ASSIGN(module_,
+                choose_among_ties(
+                    context_, *builds_,
+                    {request_.tuned, entries_, label(), vetted_module(), request_.reference_of,
+                     [this](const std::vector<VerifiedEntry>& entries, std::string label) {
+                       return spec_build(entries, std::move(label));
+                     }}));
     return {};
   }
 

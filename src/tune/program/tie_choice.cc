@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/ranges.h"
 #include "base/stopwatch.h"
-#include "measure/statistics.h"
 #include "plan/policy.h"
 #include "tune/dispatch/finalists.h"
 
@@ -93,6 +92,13 @@ std::optional<TiedEntries> tied_entries(const std::vector<VerifiedEntry>& entrie
   return tied;
 }
 
+// A near tie that is faster in the program than the winner.
+struct ChosenTie {
+  std::size_t entry = 0;
+  std::size_t rank = 0;
+  measure::PairedComparison in_place;  // its kernels beside the winner's, in a call
+};
+
 // Times each kernel in place in all builds, in turn. Returns for each entry the fastest near tie
 // that is certainly faster than the winner, if there is one. `builds`: usable builds of the bench,
 // first with the winners of `entries`, then with near ties of the ranks in `ranks`. Errors: those
@@ -158,6 +164,119 @@ void take_near_tie(TunedDispatch& tuned, std::size_t rank, const measure::Paired
   tuned.selection.reason = why;
 }
 
+class TieChoice {
+ public:
+  TieChoice(Context& context, BuildBench& builds, const TieRequest& request)
+      : context_(context), builds_(builds), request_(request) {}
+
+  Result<std::string> run() {
+    const std::vector<VerifiedEntry>& entries = request_.entries;
+    HONE_ASSIGN(ProgramBuild alone,
+                request_.build_of(entries, fmt::format("{} (winners alone)", request_.label)));
+    std::vector<BuildId> ids{alone.id()};
+    std::vector<std::size_t> ranks;
+    const Stopwatch watch(context_.clock);
+    while (const std::optional<TiedEntries> tied = tied_entries(entries, ranks.size())) {
+      if (watch.seconds() > plan::kNearTieShare * context_.options.budget_seconds) break;
+      HONE_ASSIGN(ProgramBuild build,
+                  request_.build_of(tied->entries, fmt::format("{} (near ties {})", request_.label,
+                                                               ranks.size() + 1)));
+      ids.push_back(build.id());
+      ranks.push_back(ranks.size());
+      HONE_TRY(builds_.add(std::move(build)));
+    }
+    std::string winners = request_.winners;
+    if (ranks.empty()) return winners;
+    alone.compiled = winners;
+    HONE_TRY(builds_.add(std::move(alone)));
+    HONE_ASSIGN(const std::vector<ChosenTie> chosen, faster_ones(ids, ranks));
+    const std::vector<TunedDispatch> before = request_.tuned;
+    taken_ = 0;
+    for (const ChosenTie& tie : chosen) HONE_TRY(take(entries[tie.entry], tie));
+    if (taken_ > 0) {
+      HONE_ASSIGN(
+          ProgramBuild build,
+          request_.build_of(entries, fmt::format("{} (chosen in the program)", request_.label)));
+      ids.push_back(build.id());
+      HONE_ASSIGN(const bool slower, is_slower(ids.front(), std::move(build)));
+      // Copies the elements in place, since entries point to them.
+      if (slower) {
+        std::ranges::copy(before, request_.tuned.begin());
+      } else {
+        HONE_ASSIGN(winners, read_file(builds_.timed_for(ids.back())->module));
+      }
+    }
+    for (const BuildId& each : ids)
+      if (is_usable(each)) builds_.set_aside(each, std::string(kWhySetAside));
+    return winners;
+  }
+
+ private:
+  // `ids`: the build with the winners, then those with near ties of these ranks.
+  Result<std::vector<ChosenTie>> faster_ones(std::vector<BuildId> ids,
+                                             std::vector<std::size_t> ranks) {
+    for (std::size_t v = ids.size(); v-- > 1;) {
+      if (is_usable(ids[v])) continue;
+      ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(v));
+      ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(v) - 1);
+    }
+    if (ids.size() < 2 || !is_usable(ids.front())) return std::vector<ChosenTie>();
+    return faster_in_place(context_, builds_, ids, ranks, request_.entries);
+  }
+
+  // Takes the near tie in all dispatches that the entry is for, or in none.
+  Status take(const VerifiedEntry& entry, const ChosenTie& tie) {
+    std::vector<std::pair<std::size_t, measure::PairedComparison>> dispatches;  // of request_.tuned
+    for (const TunedDispatch* verified : entry.verified) {
+      const problem::Dispatch* const reference = request_.reference_of(*verified->dispatch);
+      HONE_ASSIGN(auto alone, confirmed(context_, *verified, tie.rank, reference));
+      if (!alone) return {};
+      dispatches.emplace_back(static_cast<std::size_t>(verified - request_.tuned.data()),
+                              std::move(*alone));
+    }
+    const std::string why = fmt::format("in the program {} faster than what is fastest by itself",
+                                        words_of(tie.in_place));
+    for (const auto& [place, alone] : dispatches)
+      take_near_tie(request_.tuned[place], tie.rank, alone, why);
+    ++taken_;
+    context_.note("{}: another configuration is {}", entry.name(), why);
+    return context_.store.log_event("chosen in the program",
+                                    fmt::format("{}: {}", entry.name(), why));
+  }
+
+  // Times the whole program with the choice. Of twenty compared kernels one is a false positive,
+  // and a faster kernel may slow its neighbours.
+  Result<bool> is_slower(const BuildId& winners, ProgramBuild chosen) {
+    const BuildId id = chosen.id();
+    HONE_TRY(builds_.add(std::move(chosen)));
+    const ProgramBuild* with = builds_.timed_for(id);
+    if (with == nullptr) return true;
+    HONE_TRY(builds_.time(plan::kChoosingRounds, {default_build().id(), winners, with->id()},
+                          context_.options.seed, context_.state->deadline.for_choosing()));
+    HONE_ASSIGN(const measure::PairedComparison gained,
+                measure::compare_paired(builds_.find(winners)->seconds, with->seconds));
+    const bool slower = gained.verdict == measure::Verdict::kSlower;
+    const std::string words = fmt::format(
+        "with what was chosen in it ({} of {} entries) the program is {}, beside what is fastest "
+        "alone: {}{}",
+        taken_, request_.entries.size(), measure::name_of(gained.verdict), words_of(gained),
+        slower ? "; it is taken back" : "");
+    context_.observer.note(words);
+    HONE_TRY(context_.store.log_event("choice in the program", words));
+    return slower;
+  }
+
+  bool is_usable(const BuildId& id) const {
+    const ProgramBuild* const build = builds_.find(id);
+    return build != nullptr && build->usable();
+  }
+
+  Context& context_;
+  BuildBench& builds_;
+  const TieRequest& request_;
+  std::size_t taken_ = 0;
+};
+
 }  // namespace
 
 Result<std::vector<std::vector<SecondsByKernel>>> look_in_place(Context& context,
@@ -180,110 +299,9 @@ Result<std::vector<std::vector<SecondsByKernel>>> look_in_place(Context& context
   return seconds;
 }
 
-SecondsByKernel medians(const std::vector<SecondsByKernel>& runs) {
-  std::map<std::string, std::vector<double>> samples;
-  for (const SecondsByKernel& run : runs)
-    for (const auto& [name, seconds] : run) samples[name].push_back(seconds);
-  SecondsByKernel found;
-  for (const auto& [name, seconds] : samples)
-    if (seconds.size() == runs.size()) found[name] = measure::median(seconds);
-  return found;
-}
-
-Result<std::string> TieChoice::choose(const std::vector<VerifiedEntry>& entries,
-                                      std::string_view label, std::string winners) {
-  HONE_ASSIGN(ProgramBuild alone, build_of_(entries, fmt::format("{} (winners alone)", label)));
-  std::vector<BuildId> ids{alone.id()};
-  std::vector<std::size_t> ranks;
-  const Stopwatch watch(context_.clock);
-  while (const std::optional<TiedEntries> tied = tied_entries(entries, ranks.size())) {
-    if (watch.seconds() > plan::kNearTieShare * context_.options.budget_seconds) break;
-    HONE_ASSIGN(ProgramBuild build, build_of_(tied->entries, fmt::format("{} (near ties {})", label,
-                                                                         ranks.size() + 1)));
-    ids.push_back(build.id());
-    ranks.push_back(ranks.size());
-    HONE_TRY(builds_.add(std::move(build)));
-  }
-  if (ranks.empty()) return winners;
-  alone.compiled = winners;
-  HONE_TRY(builds_.add(std::move(alone)));
-  HONE_ASSIGN(const std::vector<ChosenTie> chosen, faster_ones(entries, ids, ranks));
-  const std::vector<TunedDispatch> before = tuned_;
-  taken_ = 0;
-  for (const ChosenTie& tie : chosen) HONE_TRY(take(entries[tie.entry], tie));
-  if (taken_ > 0) {
-    HONE_ASSIGN(ProgramBuild build,
-                build_of_(entries, fmt::format("{} (chosen in the program)", label)));
-    ids.push_back(build.id());
-    HONE_ASSIGN(const bool slower, is_slower(entries, ids.front(), std::move(build)));
-    // Copies the elements in place, since entries point to them.
-    if (slower) {
-      std::ranges::copy(before, tuned_.begin());
-    } else {
-      HONE_ASSIGN(winners, read_file(builds_.timed_for(ids.back())->module));
-    }
-  }
-  for (const BuildId& each : ids)
-    if (is_usable(each)) builds_.set_aside(each, std::string(kWhySetAside));
-  return winners;
-}
-
-bool TieChoice::is_usable(const BuildId& id) const {
-  const ProgramBuild* const build = builds_.find(id);
-  return build != nullptr && build->usable();
-}
-
-// `ids`: the build with the winners, then those with near ties of these ranks.
-Result<std::vector<ChosenTie>> TieChoice::faster_ones(const std::vector<VerifiedEntry>& entries,
-                                                      std::vector<BuildId> ids,
-                                                      std::vector<std::size_t> ranks) {
-  for (std::size_t v = ids.size(); v-- > 1;) {
-    if (is_usable(ids[v])) continue;
-    ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(v));
-    ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(v) - 1);
-  }
-  if (ids.size() < 2 || !is_usable(ids.front())) return std::vector<ChosenTie>();
-  return faster_in_place(context_, builds_, ids, ranks, entries);
-}
-
-Status TieChoice::take(const VerifiedEntry& entry, const ChosenTie& tie) {
-  std::vector<std::pair<std::size_t, measure::PairedComparison>> dispatches;  // of tuned_
-  for (const TunedDispatch* verified : entry.verified) {
-    const problem::Dispatch* const reference = reference_of_(*verified->dispatch);
-    HONE_ASSIGN(auto alone, confirmed(context_, *verified, tie.rank, reference));
-    if (!alone) return {};
-    dispatches.emplace_back(static_cast<std::size_t>(verified - tuned_.data()), std::move(*alone));
-  }
-  const std::string why = fmt::format("in the program {} faster than what is fastest by itself",
-                                      words_of(tie.in_place));
-  for (const auto& [place, alone] : dispatches) take_near_tie(tuned_[place], tie.rank, alone, why);
-  ++taken_;
-  context_.note("{}: another configuration is {}", entry.name(), why);
-  return context_.store.log_event("chosen in the program",
-                                  fmt::format("{}: {}", entry.name(), why));
-}
-
-// Times the whole program with the choice. Of twenty compared kernels one is a false positive, and
-// a faster kernel may slow its neighbours.
-Result<bool> TieChoice::is_slower(const std::vector<VerifiedEntry>& entries, const BuildId& winners,
-                                  ProgramBuild chosen) {
-  const BuildId id = chosen.id();
-  HONE_TRY(builds_.add(std::move(chosen)));
-  const ProgramBuild* with = builds_.timed_for(id);
-  if (with == nullptr) return true;
-  HONE_TRY(builds_.time(rounds_, {default_build().id(), winners, with->id()}, context_.options.seed,
-                        context_.state->deadline.for_choosing()));
-  HONE_ASSIGN(const measure::PairedComparison gained,
-              measure::compare_paired(builds_.find(winners)->seconds, with->seconds));
-  const bool slower = gained.verdict == measure::Verdict::kSlower;
-  const std::string words = fmt::format(
-      "with what was chosen in it ({} of {} entries) the program is {}, beside what is fastest "
-      "alone: {}{}",
-      taken_, entries.size(), measure::name_of(gained.verdict), words_of(gained),
-      slower ? "; it is taken back" : "");
-  context_.observer.note(words);
-  HONE_TRY(context_.store.log_event("choice in the program", words));
-  return slower;
+Result<std::string> choose_among_ties(Context& context, BuildBench& builds,
+                                      const TieRequest& request) {
+  return TieChoice(context, builds, request).run();
 }
 
 }  // namespace hone::tune
