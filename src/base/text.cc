@@ -1,12 +1,9 @@
 #include "base/text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <utility>
 
 namespace hone {
 namespace {

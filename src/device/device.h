@@ -5,7 +5,6 @@
 
 #include <time.h>
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

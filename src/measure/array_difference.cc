@@ -4,13 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <numeric>
 #include <optional>
-#include <vector>
 
 #include "measure/half.h"
 

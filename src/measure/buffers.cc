@@ -9,10 +9,7 @@
 #include <fstream>
 #include <numeric>
 #include <random>
-#include <string>
-#include <utility>
 
-#include "device/device.h"
 #include "measure/verification.h"
 
 namespace hone::measure {

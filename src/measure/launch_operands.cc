@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <string>
-#include <vector>
 
-#include "base/result.h"
 #include "measure/buffers.h"
 #include "measure/half.h"
 #include "measure/inputs.h"

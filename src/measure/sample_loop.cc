@@ -4,10 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <thread>
 
-#include "device/device.h"
 #include "measure/inputs.h"
 
 namespace hone::measure {

@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "measure/half.h"
-#include "measure/inputs.h"
 #include "measure/parts.h"
 #include "measure/rounding.h"
 

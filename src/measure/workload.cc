@@ -1,11 +1,9 @@
 #include "measure/workload.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/stopwatch.h"
-#include "measure/inputs.h"
 
 namespace hone::measure {
 

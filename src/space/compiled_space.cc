@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "base/text.h"
-#include "space/plan.h"
 
 namespace hone::space {
 namespace {

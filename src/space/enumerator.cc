@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <set>

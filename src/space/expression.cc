@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <unordered_set>
-#include <utility>
 
 #include "space/arithmetic.h"
 

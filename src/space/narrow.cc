@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <utility>
-
-#include "space/arithmetic.h"
 
 namespace hone::space {
 namespace {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "space/arithmetic.h"
-
 namespace hone::space {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "space/space.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/text.h"
 #include "space/compiled_space.h"

@@ -1,7 +1,6 @@
 #include "tune/flag_baseline.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "plan/policy.h"

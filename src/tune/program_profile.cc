@@ -1,6 +1,5 @@
 #include "tune/program_profile.h"
 
-#include <algorithm>
 #include <span>
 
 #include "base/file.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <string>
 #include <utility>
 
 #include "base/file.h"
@@ -15,7 +14,6 @@
 #include "tune/program/flag_search.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/given_arguments.h"
-#include "tune/services/session_steps.h"
 
 namespace hone::tune {
 namespace {

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "provider/external/dispatch_form.h"
 #include "space/configuration.h"
 
 namespace hone::external {

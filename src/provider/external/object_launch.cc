@@ -1,7 +1,6 @@
 #include "provider/external/object_launch.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -12,7 +11,6 @@
 #include "base/text.h"
 #include "problem/code_target.h"
 #include "provider/code_object_metadata.h"
-#include "provider/external/ptx_entry.h"
 #include "provider/resources.h"
 
 namespace hone::external {

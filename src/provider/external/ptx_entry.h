@@ -1,7 +1,6 @@
 // A kernel's PTX under the parameters of another kernel's launch.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>

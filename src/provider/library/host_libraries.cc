@@ -8,11 +8,9 @@
 #include <cstdlib>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "device/library.h"
 #include "problem/contraction.h"
 
 namespace hone::library {

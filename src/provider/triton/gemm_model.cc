@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "provider/triton/stated_spaces.h"
 #include "provider/triton/gemm_space.h"
 
 namespace hone::triton {

@@ -1,6 +1,5 @@
 #include "provider/triton/gemm_space.h"
 
-#include <algorithm>
 #include <tuple>
 
 #include "space/configuration.h"

@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "problem/target.h"
 #include "provider/triton/gemm.h"
-#include "provider/triton/tune_gemm.h"
 #include "provider/triton/user_kernel.h"
 
 namespace hone::triton {

@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "provider/triton/gemm_device.h"
 #include "provider/triton/gemm_model.h"
 #include "provider/triton/stated_spaces.h"
 #include "provider/triton/triton_provider.h"

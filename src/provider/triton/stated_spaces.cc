@@ -1,9 +1,7 @@
 #include "provider/triton/stated_spaces.h"
 
-#include <algorithm>
 #include <bit>
 
-#include "provider/triton/gemm_device.h"
 #include "provider/triton/gemm_model.h"
 #include "provider/triton/gemm_space.h"
 

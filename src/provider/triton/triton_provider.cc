@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/file.h"
 #include "base/process.h"
 #include "base/python_environments.h"
 #include "provider/triton/gemm.h"

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -10,8 +9,8 @@
 #include "plan/policy.h"
 #include "tune/compare/compare.h"
 #include "tune/program/checked_inputs.h"
-#include "tune/program/program_outputs.h"
 #include "tune/program/program_calls.h"
+#include "tune/program/program_outputs.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/given_arguments.h"
 

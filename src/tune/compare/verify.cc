@@ -8,7 +8,6 @@
 #include "trial/kernel_runner.h"
 #include "tune/program/checked_inputs.h"
 #include "tune/program/program_outputs.h"
-#include "tune/services/given_arguments.h"
 #include "tune/services/load_program.h"
 
 namespace hone::tune {

@@ -1,6 +1,5 @@
 #include "tune/program/build.h"
 
-#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <span>
 
 #include "base/file.h"
 #include "measure/half.h"

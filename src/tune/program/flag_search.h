@@ -6,7 +6,6 @@
 // 2013).
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <span>
 
 #include "base/file.h"
 #include "measure/half.h"
 #include "measure/inputs.h"
-#include "measure/verification.h"
 #include "plan/policy.h"
 
 namespace hone::tune {

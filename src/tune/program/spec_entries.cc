@@ -1,6 +1,5 @@
 #include "tune/program/spec_entries.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace hone::tune {
