@@ -1,12 +1,11 @@
 // Entries that break a program, or reach what they were not verified for: found and named by the
 // real compiler, before anything runs.
-#include "tune/program/spec_vetting.h"
-
 #include <gmock/gmock.h>
 
 #include "space/configuration.h"
 #include "tests/provider_spec/related_programs.h"
 #include "tests/tune_apart/apart_session.h"
+#include "tune/program/spec_entries.h"
 
 namespace hone::tune {
 namespace {

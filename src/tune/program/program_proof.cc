@@ -7,7 +7,7 @@
 #include "base/ranges.h"
 #include "plan/policy.h"
 #include "provider/ptx_kernel.h"
-#include "tune/program/spec_vetting.h"
+#include "tune/program/spec_entries.h"
 #include "tune/services/function_choice.h"
 
 namespace hone::tune {

@@ -1,5 +1,5 @@
 // Proves a gain inside the program. The spec is assembled from the dispatches' winners and vetted
-// by the compiler (spec_vetting.h). Then it is compared with the default and with every flag set on
+// by the compiler (spec_entries.h). Then it is compared with the default and with every flag set on
 // the whole program. Entries that are not applied or do not help are left out and named.
 #pragma once
 

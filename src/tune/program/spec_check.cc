@@ -8,7 +8,7 @@
 #include "base/ranges.h"
 #include "base/text.h"
 #include "provider/ptx_kernel.h"
-#include "tune/program/spec_vetting.h"
+#include "tune/program/spec_entries.h"
 
 namespace hone::tune {
 namespace {
