@@ -51,14 +51,6 @@ double median(std::span<const double> samples) {
   return samples.empty() ? 0 : quantile(sorted_copy(samples), 0.5);
 }
 
-double coefficient_of_variation(std::span<const double> samples) {
-  if (samples.size() < 2) return 0;
-  const double mean = mean_of(samples);
-  double squares = 0;
-  for (const double sample : samples) squares += (sample - mean) * (sample - mean);
-  return std::sqrt(squares / static_cast<double>(samples.size() - 1)) / mean;
-}
-
 Summary summarise(std::span<const double> samples) {
   if (samples.empty()) return {};
   const std::vector<double> sorted = sorted_copy(samples);
@@ -69,7 +61,10 @@ Summary summarise(std::span<const double> samples) {
   summary.median = quantile(sorted, 0.5);
   summary.q3 = quantile(sorted, 0.75);
   summary.mean = mean_of(samples);
-  summary.cov = coefficient_of_variation(samples);
+  double squares = 0;
+  for (const double sample : samples) squares += (sample - summary.mean) * (sample - summary.mean);
+  if (samples.size() > 1)
+    summary.cov = std::sqrt(squares / static_cast<double>(samples.size() - 1)) / summary.mean;
   std::vector<double> deviations;
   for (const double sample : sorted) deviations.push_back(std::abs(sample - summary.median));
   summary.mad = median(deviations);

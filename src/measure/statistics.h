@@ -27,9 +27,6 @@ double quantile(std::span<const double> sorted, double q);
 
 double median(std::span<const double> samples);  // 0 when there are none
 
-// Sample standard deviation over mean; 0 for fewer than two samples.
-double coefficient_of_variation(std::span<const double> samples);
-
 struct Interval {
   double low = 0;
   double high = 0;

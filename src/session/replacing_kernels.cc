@@ -7,7 +7,6 @@
 #include "provider/external/compile_worker.h"
 #include "provider/external/external_provider.h"
 #include "provider/triton/listed_gemms.h"
-#include "provider/triton/replacing_provider.h"
 #include "provider/triton/triton_provider.h"
 
 namespace hone::session {

@@ -21,8 +21,9 @@ std::optional<std::size_t> only_operand_with(const TermGraph& graph, const Term&
   return position;
 }
 
-}  // namespace
-
+// Whether `requirement` is an equality with at most one solution for `variable`, for all values of
+// the others. The variable must occur once, under sums and products whose other factors cannot be
+// 0. `intervals`: of the terms, from forward_intervals().
 bool can_solve(const TermGraph& graph, TermId requirement, std::size_t variable,
                std::span<const ValueInterval> intervals) {
   if (graph[requirement].kind != Operator::kEqual) return false;
@@ -42,6 +43,8 @@ bool can_solve(const TermGraph& graph, TermId requirement, std::size_t variable,
   }
   return true;
 }
+
+}  // namespace
 
 TermId solve(TermGraph& graph, TermId requirement, std::size_t variable) {
   const std::vector<TermId> sides = graph[requirement].operands;

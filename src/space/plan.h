@@ -15,14 +15,9 @@
 
 namespace hone::space {
 
-// Whether `requirement` is an equality with at most one solution for `variable`, for all values of
-// the others. The variable must occur once, under sums and products whose other factors cannot be
-// 0. `intervals`: of the terms, from forward_intervals().
-bool can_solve(const TermGraph& graph, TermId requirement, std::size_t variable,
-               std::span<const ValueInterval> intervals);
-
 // Returns the solution as a term of the other variables, undefined where there is none. The
-// requirement holds exactly where the variable equals that term. Needs can_solve().
+// requirement holds exactly where the variable equals that term. The
+// requirement must be an equality that can be solved for the variable, as in Step::solved.
 TermId solve(TermGraph& graph, TermId requirement, std::size_t variable);
 
 // Next variable to assign: tried from its domain, or computed from earlier ones.

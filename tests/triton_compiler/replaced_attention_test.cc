@@ -3,7 +3,7 @@
 #include "provider/iree/iree_runtime.h"
 #include "provider/iree/replaced_executable.h"
 #include "provider/iree/whole_program.h"
-#include "provider/triton/replacing_provider.h"
+#include "provider/triton/triton_provider.h"
 #include "tests/provider_iree_gpu/child.h"
 #include "tests/provider_iree_gpu/programs.h"
 #include "tests/triton_compiler/compile_workers.h"

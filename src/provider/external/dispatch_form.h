@@ -24,7 +24,7 @@ struct OperandPlace {
 
 // A dispatch in the terms of the kernel's manifest.
 struct DispatchForm {
-  std::map<std::string, space::Value> sizes;     // of names_in_manifest() but the device's
+  std::map<std::string, space::Value> sizes;     // that the manifest may name, but the device's
   std::map<std::string, OperandPlace> operands;  // by the manifest's names
   std::string entry;                             // of the kernel that it takes the place of
   int bindings = 0, constants = 0;               // what that is launched with

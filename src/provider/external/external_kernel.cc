@@ -20,6 +20,26 @@ bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
   return std::ranges::find(names, name) != names.end();
 }
 
+// Dimension names that layouts may use.
+const std::vector<std::string>& dimensions_of(bool convolution) {
+  static const std::vector<std::string> kOfMatmul{"batch", "M", "N", "K"};
+  static const std::vector<std::string> kOfConvolution{"N",  "H",  "W",  "C", "O",
+                                                       "HO", "WO", "KH", "KW"};
+  return convolution ? kOfConvolution : kOfMatmul;
+}
+
+// Names other than knobs that the manifest's expressions may use, with the values 1. For a matmul:
+// M, N, K, batch. For a convolution: the dimensions of its layouts, HO, WO, stride_h, stride_w,
+// dilation_h and dilation_w. For the device: shared_bytes.
+space::Names names_in_manifest(bool convolution) {
+  space::Names names{{"shared_bytes", 1}};
+  for (const std::string& dimension : dimensions_of(convolution)) names.emplace(dimension, 1);
+  if (convolution)
+    for (const char* name : {"stride_h", "stride_w", "dilation_h", "dilation_w"})
+      names.emplace(name, 1);
+  return names;
+}
+
 class Reader : private provider::ManifestReader {
   using Text = provider::KernelManifest::Text;
 
@@ -217,22 +237,6 @@ class Reader : private provider::ManifestReader {
 OperandNames operand_names(bool convolution) {
   if (convolution) return {"image", "filter", "output"};
   return {"A", "B", "C"};
-}
-
-const std::vector<std::string>& dimensions_of(bool convolution) {
-  static const std::vector<std::string> kOfMatmul{"batch", "M", "N", "K"};
-  static const std::vector<std::string> kOfConvolution{"N",  "H",  "W",  "C", "O",
-                                                       "HO", "WO", "KH", "KW"};
-  return convolution ? kOfConvolution : kOfMatmul;
-}
-
-space::Names names_in_manifest(bool convolution) {
-  space::Names names{{"shared_bytes", 1}};
-  for (const std::string& dimension : dimensions_of(convolution)) names.emplace(dimension, 1);
-  if (convolution)
-    for (const char* name : {"stride_h", "stride_w", "dilation_h", "dilation_w"})
-      names.emplace(name, 1);
-  return names;
 }
 
 Result<std::string> filled_in(

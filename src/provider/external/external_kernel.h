@@ -55,18 +55,10 @@ struct OperandNames {
 // filter and output.
 OperandNames operand_names(bool convolution);
 
-// Dimension names that layouts may use.
-const std::vector<std::string>& dimensions_of(bool convolution);
-
 // Reads the manifest at `path`. Input errors begin with its path and a line: ManifestReader's
 // errors, a missing file, an operand without a type or with an unknown dimension. An argument must
 // be an operand, the scratch memory or an expression.
 Result<ExternalKernel> read_external_kernel(const std::string& path);
-
-// Names other than knobs that the manifest's expressions may use, with the values 1. For a matmul:
-// M, N, K, batch. For a convolution: the dimensions of its layouts, HO, WO, stride_h, stride_w,
-// dilation_h and dilation_w. For the device: shared_bytes.
-space::Names names_in_manifest(bool convolution);
 
 // Replaces each {NAME} in `text` by the result of `value_of`. Fails for a name that it does not
 // know.

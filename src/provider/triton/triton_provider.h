@@ -1,11 +1,14 @@
-// Triton as a Provider: its installation, spaces of GEMMs, and what compile workers are told.
+// Triton as a Provider: its installation, spaces of GEMMs, kernels that replace IREE's, and what
+// compile workers are told.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/file.h"
@@ -83,5 +86,33 @@ std::string code_of(const GemmDevice& device, const provider::Payload& payload);
 // Writes the sources that a worker runs (sources()) into `folder`. Returns the path of the worker's
 // own file.
 Result<std::filesystem::path> write_sources(const std::filesystem::path& folder);
+
+// Triton kernels that replace IREE's, for dispatches that state what they compute
+// (problem::Dispatch::statement): contractions, convolutions, attention. Makes one kernel for each
+// dispatch (python/stated_kernel.py), launched as IREE's is. The kind of the dispatch's statement
+// selects the space (stated_spaces.h).
+class ReplacingProvider : public provider::Provider {
+ public:
+  // `version`: of Triton, "3.6.0".
+  ReplacingProvider(GemmDevice device, std::string_view version)
+      : device_(std::move(device)), name_("triton@" + std::string(version)) {}
+
+  // "triton@3.6.0": another version compiles a configuration to another kernel.
+  std::string_view name() const override { return name_; }
+  std::string_view constraint_set() const override { return "replacing"; }
+  std::string why_no_space(const problem::Dispatch& dispatch) const override;
+  Result<space::Space> space_of(const problem::Dispatch& dispatch) const override;
+  Result<provider::Payload> payload_of(const problem::Dispatch& dispatch, const space::Space& space,
+                                       const space::Configuration& configuration) const override;
+  std::function<double(const space::Configuration&)> prior(
+      const problem::Dispatch& dispatch, const space::Space& space) const override;
+  // "f32, 64 at a time, in 4 parts".
+  std::string summation(const problem::Dispatch& dispatch,
+                        const std::optional<provider::Payload>& payload) const override;
+
+ private:
+  GemmDevice device_;
+  std::string name_;
+};
 
 }  // namespace hone::triton

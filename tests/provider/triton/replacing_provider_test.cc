@@ -1,5 +1,4 @@
 // The spaces of Triton kernels in the place of the compiler's, by what dispatches state.
-#include "provider/triton/replacing_provider.h"
 
 #include <gmock/gmock.h>
 
