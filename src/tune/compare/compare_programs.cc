@@ -24,8 +24,7 @@ struct ProgramSide {
   std::string label;
   std::filesystem::path module;
   std::vector<problem::Function> known{};  // of the program that it was compiled from
-  problem::Function function{};
-  provider::ProgramCall call{};
+  provider::ProgramCall call{};            // complete()
 };
 
 // Gives an untyped function the types of the program's function of that name, or of the given
@@ -82,18 +81,23 @@ Result<problem::Function> choose_function(const CompareContext& context, const P
 // there is no function to call, or several and none is named.
 Status complete(const CompareContext& context, const std::filesystem::path& folder,
                 ProgramSide& side) {
-  HONE_ASSIGN(side.function, choose_function(context, side));
+  HONE_ASSIGN(const problem::Function function, choose_function(context, side));
   std::error_code code;
   std::filesystem::create_directories(folder, code);
-  HONE_ASSIGN(auto inputs, write_argument_files(side.function, context.options.inputs, folder,
-                                                context.options.seed));
+  HONE_ASSIGN(auto inputs,
+              write_argument_files(function, context.options.inputs, folder, context.options.seed));
   side.call = {.module = side.module,
-               .function = side.function,
+               .function = function,
                .inputs = std::move(inputs),
                .device = context.options.place.address,
                .runtime_flags = context.options.runtime_flags,
                .stop_fd = context.options.stop_fd};
   return {};
+}
+
+Result<std::vector<problem::Array>> results_of(const CompareContext& context,
+                                               const provider::ProgramCall& call) {
+  return context.provider.runtime().run(call, call.function.outputs.size());
 }
 
 // Times two complete() sides into `pair`, until a slowdown of CompareOptions::find would be found,
@@ -141,7 +145,7 @@ Judge judge_by_moves(const CompareContext& context, const std::filesystem::path&
     const RunOnFiles run = [&](const std::vector<std::filesystem::path>& inputs) {
       provider::ProgramCall call = a.call;
       call.inputs = inputs;
-      return context.provider.runtime().run(call, expected.size());
+      return results_of(context, call);
     };
     const OutputWitnesses witnesses{
         .moves =
@@ -161,14 +165,13 @@ Result<ComparedPair> compare_sides(const CompareContext& context,
   HONE_TRY(complete(context, folder / "a", a));
   HONE_TRY(complete(context, folder / "b", b));
   ComparedPair pair;
-  pair.what = a.function.name;
+  pair.what = a.call.function.name;
   pair.a = a.label;
   pair.b = b.label;
-  HONE_ASSIGN(const auto expected,
-              context.provider.runtime().run(a.call, a.function.outputs.size()));
-  HONE_ASSIGN(const auto outputs,
-              context.provider.runtime().run(b.call, b.function.outputs.size()));
-  if (a.function.inputs == b.function.inputs && a.function.outputs == b.function.outputs)
+  HONE_ASSIGN(const auto expected, results_of(context, a.call));
+  HONE_ASSIGN(const auto outputs, results_of(context, b.call));
+  const problem::Function &of_a = a.call.function, &of_b = b.call.function;
+  if (of_a.inputs == of_b.inputs && of_a.outputs == of_b.outputs)
     HONE_TRY(judge(a, expected, outputs, pair));
   else
     pair.note = "A and B take or give different types: each ran on its own, results not compared";
@@ -223,7 +226,7 @@ Result<std::vector<problem::Array>> wide_outputs(const CompareContext& context,
   call.module = folder / "wide.vmfb";
   HONE_TRY(write_file_atomically(call.module, *bytes));
   HONE_ASSIGN(call, widened_call(std::move(call), a.call.inputs, folder));
-  auto outputs = context.provider.runtime().run(call, call.function.outputs.size());
+  auto outputs = results_of(context, call);
   if (!outputs && outputs.error().kind == ErrorKind::kFailure) return std::vector<problem::Array>();
   return outputs;
 }
@@ -290,8 +293,7 @@ Result<ComparedPair> compare_compiles(const CompareContext& context,
       HONE_ASSIGN(ProgramSide third,
                   compiled(context, compiler, *converted, folder / "c.vmfb", known));
       HONE_TRY(complete(context, folder / "c", third));
-      HONE_ASSIGN(by_conversions,
-                  context.provider.runtime().run(third.call, third.function.outputs.size()));
+      HONE_ASSIGN(by_conversions, results_of(context, third.call));
     }
     if (are_narrow(expected)) {
       HONE_ASSIGN(wide, wide_outputs(context, compiler, a, side, folder));

@@ -22,7 +22,11 @@ constexpr const char* kRepairs = "repairs";
 
 class Proof {
  public:
-  Proof(Context& context, const ProofRequest& request) : context_(context), request_(request) {}
+  Proof(Context& context, const ProofRequest& request)
+      : context_(context),
+        request_(request),
+        found_with_(context.baseline.extra_flags),
+        starter_spec_(context.state->starter_spec) {}
 
   Result<ProvenProgram> run() {
     HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-program-"));
@@ -68,7 +72,7 @@ class Proof {
       leave_out_all("no time is left to compile the program with it");
       return {};
     }
-    const bool as_loaded = context_.baseline.extra_flags.flags.empty();
+    const bool as_loaded = found_with_.flags.empty();
     const VettingRequest request{request_.program.path,
                                  request_.bytes,
                                  context_.flags(),
@@ -151,8 +155,8 @@ class Proof {
   Status compare_on(const problem::Function& function) {
     // Flags that let the compiler reorder sums do not count: they were added for the dispatches
     // alone.
-    const bool has_flags = !context_.baseline.extra_flags.flags.empty() &&
-                           context_.baseline.extra_flags.flags != context_.options.sums.flags;
+    const bool has_flags =
+        !found_with_.flags.empty() && found_with_.flags != context_.options.sums.flags;
     if (!context_.state->deadline.can_prove() && entries_.empty() && !has_flags) {
       proven_.builds.push_back({default_build()});
       return {};
@@ -165,9 +169,8 @@ class Proof {
     HONE_TRY(repair());
     std::vector<ProgramBuild> without_spec;
     without_spec.push_back({default_build()});
-    const bool has_spec = !entries_.empty() || !context_.state->starter_spec.empty();
-    if (has_flags || (has_spec && !context_.baseline.extra_flags.flags.empty()))
-      without_spec.push_back({base()});
+    const bool has_spec = !entries_.empty() || !starter_spec_.empty();
+    if (has_flags || (has_spec && !found_with_.flags.empty())) without_spec.push_back({base()});
     std::vector<FlagSet> sets = context_.state->flag_sets;
     std::ranges::stable_partition(sets, &FlagSet::is_whole);
     for (const FlagSet& set : sets)
@@ -222,19 +225,18 @@ class Proof {
   // Builds with the flags that the entries were found with: alone, and with the user's starter
   // spec.
   Build base() const {
-    if (context_.baseline.extra_flags.flags.empty()) return default_build();
-    return {.label = context_.baseline.extra_flags.name,
-            .flags = context_.baseline.extra_flags.flags};
+    if (found_with_.flags.empty()) return default_build();
+    return {.label = found_with_.name, .flags = found_with_.flags};
   }
   Build starter() const {
-    return {.label = joined_label(context_.baseline.extra_flags.name, kStarter),
-            .flags = context_.baseline.extra_flags.flags,
-            .spec = context_.state->starter_spec};
+    return {.label = joined_label(found_with_.name, kStarter),
+            .flags = found_with_.flags,
+            .spec = starter_spec_};
   }
 
   // Adds the starter spec as a build: the new spec must be faster.
   Status add_starter() {
-    if (context_.state->starter_spec.empty()) return {};
+    if (starter_spec_.empty()) return {};
     ProgramBuild build{starter()};
     build.without_spec = base();
     specs_[build.id()] = {};
@@ -247,21 +249,18 @@ class Proof {
     return linked(std::move(text));
   }
   Result<std::string> linked(std::string text) const {
-    if (context_.state->starter_spec.empty()) return text;
-    if (text.empty()) return context_.state->starter_spec;
-    return context_.compiler.ask(
-        provider::jobs::kLinkSpecs,
-        {context_.options.starter_spec.string(), text, {}, context_.state->starter_spec});
+    if (starter_spec_.empty()) return text;
+    if (text.empty()) return starter_spec_;
+    return context_.compiler.ask(provider::jobs::kLinkSpecs,
+                                 {context_.options.starter_spec.string(), text, {}, starter_spec_});
   }
 
   Result<ProgramBuild> spec_build(const std::vector<VerifiedEntry>& entries,
                                   std::string label) const {
-    ProgramBuild build{
-        Build{.label = std::move(label), .flags = context_.baseline.extra_flags.flags}};
+    ProgramBuild build{Build{.label = std::move(label), .flags = found_with_.flags}};
     HONE_ASSIGN(build.spec, with_starter(entries));
     HONE_ASSIGN(build.replaced, replaced_executables(*context_.programs, entries));
-    if (build.uses_spec())
-      build.without_spec = context_.state->starter_spec.empty() ? base() : starter();
+    if (build.uses_spec()) build.without_spec = starter_spec_.empty() ? base() : starter();
     return build;
   }
 
@@ -273,10 +272,8 @@ class Proof {
     HONE_TRY(builds_->add({default_build()}));
     const Group repairing = first_entries(repairs_);
     const bool all = repairs_ == entries_.size();
-    HONE_ASSIGN(
-        ProgramBuild repaired,
-        spec_build(repairing,
-                   all ? label() : joined_label(context_.baseline.extra_flags.name, kRepairs)));
+    HONE_ASSIGN(ProgramBuild repaired,
+                spec_build(repairing, all ? label() : joined_label(found_with_.name, kRepairs)));
     const BuildId id = repaired_ = repaired.id();
     repaired.repairs = true;
     HONE_TRY(builds_->add(std::move(repaired)));
@@ -343,7 +340,7 @@ class Proof {
   }
 
   // The vetted module lacks the starter spec, so it serves only if there is none.
-  std::string vetted_module() const { return context_.state->starter_spec.empty() ? module_ : ""; }
+  std::string vetted_module() const { return starter_spec_.empty() ? module_ : ""; }
 
   Status choose_among_near_ties() {
     const bool told =
@@ -389,13 +386,11 @@ class Proof {
     if (builds_->timed_for(alone.id()) == nullptr) return {};
     ProgramBuild build{
         Build{.label = joined_label(set.name, set.is_whole ? kSpec : label()) + suffix,
-              .flags = set.is_whole ? set.flags
-                                    : joined(set.flags, context_.baseline.extra_flags.flags)}};
+              .flags = set.is_whole ? set.flags : joined(set.flags, found_with_.flags)}};
     build.without_spec = alone;
     if (!set.is_whole)
       build.without_spec =
-          Build{.label = joined_label(set.name, context_.baseline.extra_flags.name),
-                .flags = build.flags};
+          Build{.label = joined_label(set.name, found_with_.name), .flags = build.flags};
     const VettingRequest request{request_.program.path,
                                  request_.bytes,
                                  joined(context_.options.flags, build.flags),
@@ -409,7 +404,7 @@ class Proof {
     HONE_TRY(interruption(vetted));
     if (!vetted || vetted->entries.empty()) return {};
     HONE_ASSIGN(build.spec, linked(std::move(vetted->spec)));
-    if (context_.state->starter_spec.empty()) build.compiled = std::move(vetted->module);
+    if (starter_spec_.empty()) build.compiled = std::move(vetted->module);
     specs_[build.id()] = {.entries = std::move(vetted->entries),
                           .left_out = std::move(vetted->left_out)};
     return builds_->add(std::move(build));
@@ -467,7 +462,7 @@ class Proof {
   }
 
   // Includes the baseline's flags, since the spec was found with them.
-  std::string label() const { return joined_label(context_.baseline.extra_flags.name, kSpec); }
+  std::string label() const { return joined_label(found_with_.name, kSpec); }
   std::string label_without(const Group& group) const {
     return fmt::format("{} without {}{}", label(), group.front().name(), and_more(group));
   }
@@ -606,6 +601,8 @@ class Proof {
 
   Context& context_;
   const ProofRequest& request_;
+  const FlagSet& found_with_;        // the entries, beyond the session's flags
+  const std::string& starter_spec_;  // text
   std::filesystem::path folder_;
   std::vector<VerifiedEntry> entries_;  // those that repair first
   std::size_t repairs_ = 0;             // how many of them do
