@@ -177,7 +177,7 @@ Result<std::vector<ShownSpace>> spaces_of_gemms(const SpaceCommandOptions& optio
     return input_error("the space of a GEMM is a GPU's: --target sm_90, gfx942, ... names it");
   device::Facts facts;
   facts.target = target->arch;
-  HONE_ASSIGN(const auto listed, triton::ListedGemms::open(options.gemms, options.input));
+  HONE_ASSIGN(const auto listed, triton::listed_gemms(options.gemms, options.input));
   HONE_ASSIGN(const auto provider, listed->provider_for(facts));
   std::vector<ShownSpace> shown;
   for (const problem::Dispatch& dispatch : listed->dispatches()) {

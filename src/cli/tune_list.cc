@@ -257,7 +257,7 @@ CommandResult check_gemms(TuneOptions options) {
   const std::string path = options.tuning.input;
   HONE_ASSIGN(const std::vector<triton::GemmEntry> entries, triton::gemms_of(options.gemms, path));
   HONE_ASSIGN(const tune::GivenList list, given_list(entries, path));
-  HONE_ASSIGN(auto listed, triton::ListedGemms::open(options.gemms, path));
+  HONE_ASSIGN(auto listed, triton::listed_gemms(options.gemms, path));
   HONE_ASSIGN(const std::unique_ptr<ListSession> session,
               ListSession::open(std::move(options), "triton", std::move(listed)));
   Result<std::vector<tune::CheckedCandidate>> checked =

@@ -58,7 +58,7 @@ class AssemblingWorker : public provider::CompileWorker {
 };
 
 Result<std::unique_ptr<provider::ListProvider>> listed_gemms(const SessionOptions& options) {
-  return triton::ListedGemms::open(options.gemms, options.tuning.input);
+  return triton::listed_gemms(options.gemms, options.tuning.input);
 }
 
 // Providers in the order in which they are shown.

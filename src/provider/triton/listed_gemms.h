@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,44 +41,12 @@ Result<std::vector<GemmEntry>> gemms_of(const GemmOptions& options, const std::s
 // "sizes.yaml:3: " for an entry of a file, else empty.
 std::string place_of(const GemmEntry& entry, const std::string& path);
 
-// Lists each size once. `kernel`: a user's own; none: hone's kernels.
-class ListedGemms final : public provider::ListProvider {
- public:
-  // Reads the list. Errors: those of gemms_of(), read_user_kernel(), kernel_parameters() and
-  // check_parameters(). An input error for --space with a kernel, or --manifest without one.
-  static Result<std::unique_ptr<provider::ListProvider>> open(const GemmOptions& options,
-                                                              const std::string& input);
-
-  const std::string& path() const override { return path_; }
-  const std::vector<problem::Dispatch>& dispatches() const override { return dispatches_; }
-  std::string place_of(const problem::Dispatch& dispatch) const override;
-  std::string device() const override { return "cuda:0"; }
-  // Input errors: a CPU, types that Triton has no code for there, a GEMM that does not fit into the
-  // device's memory, and those of user_kernel_space().
-  Result<std::unique_ptr<provider::Provider>> provider_for(
-      const device::Facts& facts) const override;
-  Result<std::vector<std::string>> flags(const device::Facts& facts) const override;
-  Result<provider::FoundCompiler> find_compiler() override;
-  Result<std::optional<provider::WorkerProgram>> worker_program(
-      const device::Facts& facts, const std::filesystem::path& folder) const override;
-  // Name without the kernel's.
-  std::string shown_name(const problem::Dispatch& dispatch) const override;
-  // The file of tune_gemm.py (tune_gemm.h).
-  std::string result_file() const override;
-  std::string result_line(const problem::Dispatch& dispatch, const std::string& configured,
-                          std::optional<double> seconds) const override;
-
- private:
-  Status check_fits(const GemmEntry& entry, const device::Facts& facts,
-                    const GemmDevice& device) const;
-
-  GemmOptions options_;
-  std::string path_;
-  std::vector<problem::Dispatch> dispatches_;
-  std::map<std::string, GemmEntry> entries_;  // by dispatch name
-  std::shared_ptr<const UserKernel> kernel_;
-  TritonInstallation installation_;
-};
+// Returns the list, with each size once. Errors: those of gemms_of(), read_user_kernel(),
+// kernel_parameters() and check_parameters(). An input error for --space with a kernel, or
+// --manifest without one. Its provider_for() has input errors: a CPU, types that Triton has no code
+// for there, a GEMM that does not fit into the device's memory, and those of user_kernel_space().
+Result<std::unique_ptr<provider::ListProvider>> listed_gemms(const GemmOptions& options,
+                                                             const std::string& input);
 
 // The GPU's kind (gemm_device), with what its driver says of this one.
 Result<GemmDevice> gemm_device_of(const device::Facts& gpu);
