@@ -7,7 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "measure/sample_loop.h"
+#include "measure/sampling.h"
+#include "measure/workload.h"
 
 namespace hone::measure {
 

@@ -9,7 +9,7 @@
 
 #include "measure/buffers.h"
 #include "measure/launch_operands.h"
-#include "measure/sample_loop.h"
+#include "measure/sampling.h"
 #include "measure/workload.h"
 
 namespace hone::measure {

@@ -1,4 +1,5 @@
-// Decides how a candidate is sampled, and when to stop.
+// Samples kernels' times: how a candidate is sampled, when to stop, and the timing loop of several
+// kernels, interleaved.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,17 @@
 #include "base/json_fields.h"
 #include "base/result.h"
 
+namespace hone::device {
+class Device;
+class Kernel;
+}  // namespace hone::device
+
 namespace hone::measure {
+
+// Of runner_requests.h, which has a Protocol, and of workload.h.
+struct MeasureRequest;
+struct MeasureResult;
+struct Workload;
 
 // The measuring protocol. It is part of the device identity: samples taken under another protocol
 // are not compared.
@@ -104,5 +115,20 @@ class StoppingRule {
   double elapsed_seconds_ = 0;
   Stop stop_ = Stop::kNo;
 };
+
+struct Participant {
+  int handle = 0;
+  device::Kernel* kernel = nullptr;
+  Workload* workload = nullptr;
+};
+
+// Warms each participant up, then samples in rounds: each participant that is not done takes a
+// sample per round, in random order. The sentinel goes on until the others are done, with at least
+// one sample. So every sample has one of the sentinel in its round. Results are in the order of
+// `participants`. An input error for an impossible protocol or no participants; a failure that
+// names the handle if a kernel reports an error.
+Result<MeasureResult> sample_interleaved(device::Device& device,
+                                         const std::vector<Participant>& participants,
+                                         const MeasureRequest& request);
 
 }  // namespace hone::measure
