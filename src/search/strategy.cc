@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "base/text.h"
-#include "search/family_filter.h"
 #include "search/fixed_order.h"
 #include "search/learning_search.h"
 
@@ -34,6 +35,30 @@ class ExhaustiveSearch final : public Strategy {
  private:
   space::Enumerator enumerator_;
 };
+
+template <class Visit>
+void each_pair(const space::Configuration& configuration, const Visit& visit) {
+  const auto& values = configuration.values;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    for (std::size_t j = i + 1; j < values.size(); ++j)
+      visit(std::array<space::Value, 4>{static_cast<space::Value>(i), values[i],
+                                        static_cast<space::Value>(j), values[j]});
+}
+
+// Logarithms of each knob's value, of the products of two, and of the product of all.
+std::vector<double> sizes_of(const space::Configuration& configuration) {
+  std::vector<double> sizes;
+  double all = 0;
+  for (const space::Value value : configuration.values) {
+    sizes.push_back(std::log2(static_cast<double>(std::max<space::Value>(1, value))));
+    all += sizes.back();
+  }
+  const std::size_t knobs = sizes.size();
+  for (std::size_t i = 0; i < knobs; ++i)
+    for (std::size_t j = i + 1; j < knobs; ++j) sizes.push_back(sizes[i] + sizes[j]);
+  sizes.push_back(all);
+  return sizes;
+}
 
 }  // namespace
 
@@ -94,6 +119,107 @@ bool StopRule::stops(std::size_t tried, std::optional<double> expected_gain) {
 
 std::string StopRule::reason() const {
   return fmt::format("expected gain {:.1f} % below noise {:.1f} %", 100 * gain_, 100 * noise_);
+}
+
+void FailedFamilies::tell_worked(const space::Configuration& configuration) {
+  ++worked_;
+  for (std::size_t i = 0; i < configuration.values.size(); ++i)
+    worked_values_.insert({i, configuration.values[i]});
+  each_pair(configuration, [this](const Pair& pair) { worked_pairs_.insert(pair); });
+  const std::vector<double> sizes = sizes_of(configuration);
+  largest_sizes_.resize(sizes.size(), -1);
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    largest_sizes_[i] = std::max(largest_sizes_[i], sizes[i]);
+}
+
+void FailedFamilies::tell_failed(const space::Configuration& configuration,
+                                 std::string_view cause) {
+  Cause& of = causes_[std::string(cause)];
+  const auto& values = configuration.values;
+  if (++of.failed == 1)
+    for (std::size_t i = 0; i < values.size(); ++i) of.common.insert({i, values[i]});
+  std::erase_if(of.common,
+                [&](const KnobValue& each) { return values[each.first] != each.second; });
+  each_pair(configuration, [&](const Pair& pair) { ++of.pairs[pair]; });
+  const std::vector<double> sizes = sizes_of(configuration);
+  of.least_sizes.resize(sizes.size(), INFINITY);
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    of.least_sizes[i] = std::min(of.least_sizes[i], sizes[i]);
+}
+
+std::size_t FailedFamilies::count(const space::Configuration& configuration) const {
+  std::size_t families = 0;
+  for (const auto& [cause, of] : causes_) {
+    if (of.failed < kFailures) continue;
+    for (const KnobValue& each : of.common)
+      if (configuration.values[each.first] == each.second && !worked_values_.contains(each))
+        ++families;
+    each_pair(configuration, [&](const Pair& pair) {
+      const auto told = of.pairs.find(pair);
+      if (told != of.pairs.end() && told->second >= kFailures && !worked_pairs_.contains(pair))
+        ++families;
+    });
+    if (worked_ < kFailures) continue;
+    const std::vector<double> sizes = sizes_of(configuration);
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (largest_sizes_[i] < of.least_sizes[i] && sizes[i] >= of.least_sizes[i]) ++families;
+  }
+  return families;
+}
+
+std::vector<space::Configuration> FamilyFilter::ask(std::size_t count) {
+  std::vector<space::Configuration> proposals;
+  if (is_over()) {
+    proposals = strategy_->ask(count);
+    if (proposals.empty()) take_put_off(count, SIZE_MAX, proposals);
+    return proposals;
+  }
+  take_put_off(count, 0, proposals);
+  bool ended = false;
+  const std::size_t most = learns(name()) ? kLookedAtWhileLearning : kLookedAt;
+  for (std::size_t looked = 0; looked < most && proposals.size() < count;) {
+    std::vector<space::Configuration> more = strategy_->ask(count - proposals.size());
+    ended = more.empty();
+    if (ended) break;
+    looked += more.size();
+    for (space::Configuration& each : more) {
+      if (failed_.count(each) > 0)
+        put_off_.push_back(std::move(each));
+      else
+        proposals.push_back(std::move(each));
+    }
+  }
+  if (!proposals.empty() || put_off_.empty()) return proposals;
+  if (ended && worked_ && learns(name())) return proposals;
+  std::size_t fewest = SIZE_MAX;
+  for (std::size_t i = 0; i < std::min(kLookedAt, put_off_.size()); ++i)
+    fewest = std::min(fewest, failed_.count(put_off_[i]));
+  take_put_off(count, fewest, proposals);
+  return proposals;
+}
+
+void FamilyFilter::take_put_off(std::size_t count, std::size_t families,
+                                std::vector<space::Configuration>& proposals) {
+  std::size_t looked = 0;
+  for (auto each = put_off_.begin();
+       each != put_off_.end() && looked < kLookedAt && proposals.size() < count; ++looked) {
+    if (failed_.count(*each) > families) {
+      ++each;
+      continue;
+    }
+    proposals.push_back(std::move(*each));
+    each = put_off_.erase(each);
+  }
+}
+
+void FamilyFilter::tell(const space::Configuration& configuration, const Outcome& outcome) {
+  if (outcome.score) {
+    failed_.tell_worked(configuration);
+    worked_ = true;
+  } else {
+    failed_.tell_failed(configuration, outcome.cause);
+  }
+  strategy_->tell(configuration, outcome);
 }
 
 }  // namespace hone::search

@@ -1,7 +1,6 @@
 
 #include <gmock/gmock.h>
 
-#include "search/family_filter.h"
 #include "search/strategy.h"
 
 namespace hone::search {
