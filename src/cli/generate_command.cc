@@ -7,7 +7,7 @@
 namespace hone::cli {
 namespace {
 
-CommandResult generate(const GenerateOptions& options) {
+CommandResult generate(GenerateOptions& options) {
   HONE_ASSIGN(const profiler::GenerationPlan plan, plan_of(options));
   HONE_TRY(write_plan(options, plan, /*json=*/false));
   return 0;
@@ -16,16 +16,15 @@ CommandResult generate(const GenerateOptions& options) {
 }  // namespace
 
 void add_generate_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<GenerateOptions>();
-  CLI::App* command = app.add_subcommand("generate", "Write operations as MLIR files");
-  add_selection_options(*command, *options);
-  add_target_options(*command, *options);
-  add_shape_options(*command, *options);
-  add_refused_options(*command, *options);
-  command->footer(
+  const auto [command, options] = add_command<GenerateOptions>(
+      app, run, "generate", "Write operations as MLIR files", generate);
+  add_selection_options(command, options);
+  add_target_options(command, options);
+  add_shape_options(command, options);
+  add_refused_options(command, options);
+  command.footer(
       "Each kind has default shapes (docs/dispatch-profiler.md). Unchanged files are\n"
       "not rewritten. Flags of IREE's profiler: hone help migration.");
-  command->callback([&run, options] { run = [options] { return generate(*options); }; });
 }
 
 }  // namespace hone::cli

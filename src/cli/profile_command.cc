@@ -127,7 +127,7 @@ Result<profiler::TreeSelection> generated_or_there(const ProfileCommandOptions& 
   return selection;
 }
 
-CommandResult profile(ProfileCommandOptions options) {
+CommandResult profile(ProfileCommandOptions& options) {
   HONE_TRY(check_options(options));
   HONE_TRY(check_dialect(options.tree));
   HONE_TRY(check_output(options.output));
@@ -138,6 +138,7 @@ CommandResult profile(ProfileCommandOptions options) {
     return 0;
   }
   SessionOptions& session = options.session;
+  session.toolchain.iree = options.tree.iree;
   session.no_program = true;
   session.no_flags = true;
   session.tuning.out = options.tree.generated_dir;
@@ -149,57 +150,51 @@ CommandResult profile(ProfileCommandOptions options) {
 }  // namespace
 
 void add_profile_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<ProfileCommandOptions>();
-  CLI::App* command = app.add_subcommand("profile", "Verify and measure generated operations");
-  add_selection_options(*command, options->tree);
-  command->add_flag("--verbose", options->tree.verbose, "print skipped dispatches with the reason");
-  command->add_flag("--dry-run", options->tree.dry_run, "print the plan; change nothing");
-  command->add_option("--device", options->session.device,
-                      "measure on cpu, cuda or cuda:N [first GPU, else CPU]");
-  command->add_option("--verification-enabled", options->verification, "verify outputs")
+  const auto [command, options] = add_command<ProfileCommandOptions>(
+      app, run, "profile", "Verify and measure generated operations", profile);
+  add_selection_options(command, options.tree);
+  command.add_flag("--verbose", options.tree.verbose, "print skipped dispatches with the reason");
+  command.add_flag("--dry-run", options.tree.dry_run, "print the plan; change nothing");
+  command.add_option("--device", options.session.device,
+                     "measure on cpu, cuda or cuda:N [first GPU, else CPU]");
+  command.add_option("--verification-enabled", options.verification, "verify outputs")
       ->expected(0, 1)
       ->default_str("true");
-  command->add_option("--profiling-enabled", options->profiling, "measure times")
+  command.add_option("--profiling-enabled", options.profiling, "measure times")
       ->expected(0, 1)
       ->default_str("true");
   command
-      ->add_option("--verification-providers", options->verification_providers,
-                   "accepted: hone, numpy or all; each means hone's exact reference")
+      .add_option("--verification-providers", options.verification_providers,
+                  "accepted: hone, numpy or all; each means hone's exact reference")
       ->group(tool::kDispatchProfiler);
   command
-      ->add_option("--providers", options->providers,
-                   "measure iree, and library: OpenBLAS, oneDNN, cuBLASLt")
+      .add_option("--providers", options.providers,
+                  "measure iree, and library: OpenBLAS, oneDNN, cuBLASLt")
       ->capture_default_str();
   command
-      ->add_option("--benchmark-repetitions", options->repetitions,
-                   "take at least N samples of each kernel")
+      .add_option("--benchmark-repetitions", options.repetitions,
+                  "take at least N samples of each kernel")
       ->capture_default_str()
       ->check(CLI::Range(1, 10'000));
-  add_profile_output_options(*command, options->output);
-  command->add_flag("--generate", options->generate, "run hone generate first, with its options");
-  add_shape_options(*command, options->tree);
-  SessionOptions& session = options->session;
-  command->add_option("--store", session.store, "keep every result in this SQLite file")
+  add_profile_output_options(command, options.output);
+  command.add_flag("--generate", options.generate, "run hone generate first, with its options");
+  add_shape_options(command, options.tree);
+  SessionOptions& session = options.session;
+  command.add_option("--store", session.store, "keep every result in this SQLite file")
       ->capture_default_str();
-  command->add_option("-j,--jobs", session.toolchain.jobs, "run N compile processes [one per core]")
+  command.add_option("-j,--jobs", session.toolchain.jobs, "run N compile processes [one per core]")
       ->check(CLI::Range(1, 1024));
-  command->add_option("--cuda-arch", options->tree.cuda_arch, "architecture for --generate")
+  command.add_option("--cuda-arch", options.tree.cuda_arch, "architecture for --generate")
       ->group(heading::kCompiler)
       ->capture_default_str();
-  add_core_options(*command, session.cores);
-  command->add_flag("--plain", session.plain,
-                    "print progress as plain lines, as without a terminal");
-  add_refused_options(*command, options->tree);
-  command->footer(
+  add_core_options(command, session.cores);
+  command.add_flag("--plain", session.plain,
+                   "print progress as plain lines, as without a terminal");
+  add_refused_options(command, options.tree);
+  command.footer(
       "Exit code 1: a dispatch is wrong, does not compile or does not run. Results of\n"
       "the same file, compiler and device are reused. Flags of IREE's profiler:\n"
       "hone help migration.");
-  command->callback([&run, options] {
-    run = [options]() -> CommandResult {
-      options->session.toolchain.iree = options->tree.iree;
-      return profile(*options);
-    };
-  });
 }
 
 }  // namespace hone::cli

@@ -107,7 +107,7 @@ Status write_profile(const ProfileOutputOptions& options,
                                                        rows, peaks, session.options.store))));
   HONE_ASSIGN(const profiler::Tags tags, profiler::read_tags(options.tags));
   const output::Table table = profiler::profile_table(rows, tags, peaks);
-  if (options.json) fmt::print("{}\n", output::json_text(table.to_json()));
+  if (options.json) output::print_json(table.to_json());
   if (options.output.empty()) return {};
   if (ends_in(options.output, ".json"))
     HONE_TRY(write_file_atomically(options.output, output::json_text(table.to_json()) + "\n"));

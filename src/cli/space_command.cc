@@ -214,7 +214,7 @@ CommandResult show_spaces(const SpaceCommandOptions& options, std::vector<ShownS
     json["operation"] = shown.operation;
     document["spaces"].push_back(std::move(json));
   }
-  if (options.json) fmt::print("{}\n", output::json_text(document));
+  if (options.json) output::print_json(document);
   return legal ? 0 : 1;
 }
 

@@ -30,8 +30,8 @@ constexpr std::int64_t kPieceBytes = std::int64_t{1} << 26;
 constexpr double kRoomForBias = 16;
 
 int largest_of(ElementType type) {
-  if (type == ElementType::kI8) return 2;
-  return type == ElementType::kF32 ? 7 : 3;
+  if (type == kI8) return 2;
+  return type == kF32 ? 7 : 3;
 }
 
 // Distribution of an operand's values: +-(1 .. magnitude), or 0 with probability 1 - density.
@@ -42,7 +42,7 @@ struct Draw {
 
 // Returns the type of the sums: bf16 results add up in f32 and are rounded once.
 ElementType type_of_sums(const NamedOperation& operation) {
-  return operation.result == ElementType::kBF16 ? ElementType::kF32 : operation.result;
+  return operation.result == kBF16 ? kF32 : operation.result;
 }
 
 // Returns the draws of lhs and rhs.
@@ -79,8 +79,8 @@ Array draw(const problem::TensorType& type, const Draw& draw, std::mt19937_64& g
 problem::Operation product_of(const NamedOperation& operation, std::int64_t rows) {
   const NamedOperation::Product p = operation.product();
   const bool is_convolution_of = is_convolution(operation.kind);
-  const bool lhs_rows = is_convolution_of || operation.lhs_layout == Layout::kRowMajor;
-  const bool rhs_rows = is_convolution_of || operation.rhs_layout == Layout::kRowMajor;
+  const bool lhs_rows = is_convolution_of || operation.lhs_layout == kRowMajor;
+  const bool rhs_rows = is_convolution_of || operation.rhs_layout == kRowMajor;
   problem::Operation product;
   product.kind = problem::OperationKind::kBatchMatmul;
   product.loops = {{false, p.batch, problem::LoopRole::kBatch},
@@ -93,8 +93,7 @@ problem::Operation product_of(const NamedOperation& operation, std::int64_t rows
       shape.push_back(product.loops[static_cast<std::size_t>(loop)].size);
     product.operands.push_back({{type, shape}, std::move(loops), output});
   };
-  const ElementType sums =
-      operation.result == ElementType::kI32 ? ElementType::kI32 : ElementType::kF32;
+  const ElementType sums = operation.result == kI32 ? kI32 : kF32;
   operand(operation.lhs, lhs_rows ? std::vector{0, 1, 3} : std::vector{0, 3, 1}, false);
   operand(operation.rhs, rhs_rows ? std::vector{0, 3, 2} : std::vector{0, 2, 3}, false);
   operand(sums, {0, 1, 2}, true);
@@ -105,10 +104,7 @@ problem::Operation product_of(const NamedOperation& operation, std::int64_t rows
 class ConvIndex {
  public:
   ConvIndex(const ConvDims& conv, std::int64_t height, std::int64_t width, std::int64_t channels)
-      : height_(height),
-        width_(width),
-        channels_(channels),
-        nhwc_(conv.layout == ConvLayout::kNhwc) {}
+      : height_(height), width_(width), channels_(channels), nhwc_(conv.layout == kNhwc) {}
   std::int64_t image(std::int64_t n, std::int64_t y, std::int64_t x, std::int64_t c) const {
     return nhwc_ ? ((n * height_ + y) * width_ + x) * channels_ + c
                  : ((n * channels_ + c) * height_ + y) * width_ + x;
@@ -190,7 +186,7 @@ class Convolution {
   // Returns groups x (filter height, width, channels of a group) x filters of a group.
   std::string rhs_rows() const {
     const auto size = static_cast<std::size_t>(element_size(operation_.rhs));
-    const bool hwcf = c_.layout == ConvLayout::kNhwc;
+    const bool hwcf = c_.layout == kNhwc;
     std::string rows(filter_.bytes.size(), 0);
     char* to = rows.data();
     for (std::int64_t group = 0; group < c_.groups; ++group)
@@ -234,11 +230,10 @@ Array finish(const NamedOperation& operation, const std::string& sums,
              const std::vector<Array>& inputs) {
   Array output = problem::zeros_of(operation.output());
   const auto size = static_cast<std::size_t>(problem::byte_size(operation.result));
-  const ElementType sum_type =
-      operation.result == ElementType::kI32 ? ElementType::kI32 : ElementType::kF32;
+  const ElementType sum_type = operation.result == kI32 ? kI32 : kF32;
   const auto* from = reinterpret_cast<const std::byte*>(sums.data());
   // The bias lies along the last dimension, for nchw along the second.
-  const bool nchw = is_convolution(operation.kind) && operation.conv.layout == ConvLayout::kNchw;
+  const bool nchw = is_convolution(operation.kind) && operation.conv.layout == kNchw;
   const auto inner = static_cast<std::size_t>(
       nchw ? operation.conv.output_height() * operation.conv.output_width() : 1);
   const auto value_of = [&](std::size_t input, std::size_t i) {
@@ -251,14 +246,14 @@ Array finish(const NamedOperation& operation, const std::string& sums,
       value += value_of(2, i / inner % extent);
     }
     switch (operation.kind) {
-      case NamedOperationKind::kMatmulBiasAdd:
+      case kMatmulBiasAdd:
         value += value_of(3, i);
         break;
-      case NamedOperationKind::kMatmulBiasGelu:
+      case kMatmulBiasGelu:
         value *= 0.5 * std::erfc(-value * M_SQRT1_2);
         break;
-      case NamedOperationKind::kMatmulBiasRelu:
-      case NamedOperationKind::kConv2dBiasRelu:
+      case kMatmulBiasRelu:
+      case kConv2dBiasRelu:
         value = std::max(value, 0.0);
         break;
       default:
@@ -328,10 +323,10 @@ Array attention_of(const NamedOperation& operation, const std::vector<Array>& in
 
 measure::Tolerance tolerance_of(const NamedOperation& operation) {
   const double roundoff = measure::unit_roundoff(operation.result);
-  if (operation.kind == NamedOperationKind::kMatmulBiasGelu)
+  if (operation.kind == kMatmulBiasGelu)
     // Compilers compute erf in f32 by a polynomial that is off by about 1e-6.
     return {1e-5, std::max(4 * roundoff, 1e-5), "erf in f32 and two roundings of the result"};
-  if (operation.kind == NamedOperationKind::kAttention)
+  if (operation.kind == kAttention)
     // Kernels round the weights to the type before they multiply values of at most 3.
     return {16 * roundoff * 3 + 1e-5, 0,
             "weights and values of attention in the result's type, 16 roundings of values up to 3"};
@@ -340,8 +335,7 @@ measure::Tolerance tolerance_of(const NamedOperation& operation) {
 
 Result<Array> output_of(const NamedOperation& operation, const std::vector<Array>& inputs,
                         int threads) {
-  if (operation.kind == NamedOperationKind::kAttention)
-    return attention_of(operation, inputs, threads);
+  if (operation.kind == kAttention) return attention_of(operation, inputs, threads);
   if (is_convolution(operation.kind)) {
     HONE_ASSIGN(const std::string sums, Convolution(operation, inputs[0], inputs[1]).sums(threads));
     return finish(operation, sums, inputs);
@@ -364,7 +358,7 @@ std::vector<Array> inputs_of(const NamedOperation& operation, std::uint64_t seed
     Draw how = i < 2 ? operands[i] : Draw{largest_of(types[i].element), 1};
     // Make scores differ by several units: each query then takes its values from a few keys, which
     // lie anywhere. A kernel that skips one of them gets a visibly wrong result.
-    if (operation.kind == NamedOperationKind::kAttention) how = {i < 2 ? 2 : 3, 1};
+    if (operation.kind == kAttention) how = {i < 2 ? 2 : 3, 1};
     inputs.push_back(draw(types[i], how, generator));
   }
   return inputs;

@@ -51,15 +51,12 @@ std::string arith(std::string_view name, ElementType type) {
 
 // Returns the type in which the operation's products add up.
 ElementType sum_type(const NamedOperation& operation) {
-  return operation.result == ElementType::kBF16 && operation.kind != NamedOperationKind::kAttention
-             ? ElementType::kF32
-             : operation.result;
+  return operation.result == kBF16 && operation.kind != kAttention ? kF32 : operation.result;
 }
 
 // Returns the type in which fused operations are computed.
 ElementType fused_type(const NamedOperation& operation) {
-  return operation.kind == NamedOperationKind::kMatmulBiasGelu ? ElementType::kF32
-                                                               : sum_type(operation);
+  return operation.kind == kMatmulBiasGelu ? kF32 : sum_type(operation);
 }
 
 // Returns the lines of x / 2 (1 + erf(x / sqrt 2)), in f32.
@@ -77,8 +74,8 @@ std::string gelu_lines() {
 // Returns the lines from %sum to %activated.
 std::string activation_lines(const NamedOperation& operation, ElementType type) {
   const std::string_view name = problem::name_of(type);
-  if (operation.kind == NamedOperationKind::kMatmulBiasGelu) return gelu_lines();
-  if (operation.kind == NamedOperationKind::kMatmulBiasAdd) {
+  if (operation.kind == kMatmulBiasGelu) return gelu_lines();
+  if (operation.kind == kMatmulBiasAdd) {
     std::string lines;
     const std::string residual = extended(lines, "%residual_value", operation.result, type);
     return lines +
@@ -156,7 +153,7 @@ std::string fused_text(const NamedOperation& operation, std::string_view sum, Fu
   const std::size_t rank = out.shape.size();
   std::vector<std::string> dims;
   for (std::size_t i = 0; i < rank; ++i) dims.push_back(fmt::format("d{}", i));
-  const bool nchw = is_convolution(operation.kind) && operation.conv.layout == ConvLayout::kNchw;
+  const bool nchw = is_convolution(operation.kind) && operation.conv.layout == kNchw;
   const std::string whole = fmt::format("affine_map<({0}) -> ({0})>", fmt::join(dims, ", "));
   const std::string along =
       fmt::format("affine_map<({}) -> ({})>", fmt::join(dims, ", "), nchw ? dims[1] : dims.back());
@@ -171,7 +168,7 @@ std::string fused_text(const NamedOperation& operation, std::string_view sum, Fu
   };
   const auto inputs = operation.inputs();
   if (bias) add(along, "bias", inputs[2]);
-  if (operation.kind == NamedOperationKind::kMatmulBiasAdd) add(whole, "residual", inputs[3]);
+  if (operation.kind == kMatmulBiasAdd) add(whole, "residual", inputs[3]);
   const std::string result = tensor_text(out);
   body.line("%fused_empty = tensor.empty() : {}", result);
   body.line("%fused = linalg.generic {{indexing_maps = [{}, {}],", maps, whole);
@@ -185,7 +182,7 @@ std::string fused_text(const NamedOperation& operation, std::string_view sum, Fu
 }
 
 bool is_row_major(Layout layout) {
-  return layout == Layout::kRowMajor;
+  return layout == kRowMajor;
 }
 
 std::string affine(std::string_view loops, std::string_view indices) {
@@ -214,7 +211,7 @@ std::string padded_text(const NamedOperation& operation, TensorType& type, Funct
   const ConvDims& c = operation.conv;
   if (c.padding_height == 0 && c.padding_width == 0) return "%lhs";
   const std::string from = tensor_text(type);
-  const std::size_t first = c.layout == ConvLayout::kNhwc ? 1 : 2;
+  const std::size_t first = c.layout == kNhwc ? 1 : 2;
   std::vector<std::int64_t> sides(4, 0);
   sides[first] = c.padding_height;
   sides[first + 1] = c.padding_width;
@@ -257,7 +254,7 @@ std::string walk(std::string_view out, std::int64_t stride, std::string_view fil
 std::string grouped_convolution(const NamedOperation& operation, std::string_view configuration,
                                 std::string_view input, TensorType image, FunctionBody& body) {
   const ConvDims& c = operation.conv;
-  const bool nhwc = c.layout == ConvLayout::kNhwc;
+  const bool nhwc = c.layout == kNhwc;
   TensorType filter = operation.inputs()[1];
   const std::string x = grouped_text(input, nhwc ? 3 : 1, c.groups, image, body);
   const std::string w = grouped_text("%rhs", nhwc ? 3 : 0, c.groups, filter, body);
@@ -292,7 +289,7 @@ std::string grouped_convolution(const NamedOperation& operation, std::string_vie
 // type sum_type(). `configuration`: the alias of the compilation_info; empty: none.
 std::string matmul_text(const NamedOperation& operation, std::string_view configuration,
                         FunctionBody& body) {
-  const bool batched = operation.kind == NamedOperationKind::kBatchMatmul;
+  const bool batched = operation.kind == kBatchMatmul;
   const TensorType out = sums_of(operation);
   body.zeros("%sums", out);
   std::string maps;
@@ -350,8 +347,7 @@ std::string convolution_text(const NamedOperation& operation, std::string_view c
   if (c.groups > 1) return grouped_convolution(operation, configuration, input, image, body);
   const TensorType out = sums_of(operation);
   body.zeros("%sums", out);
-  body.line("%product = linalg.conv_2d_{}",
-            c.layout == ConvLayout::kNhwc ? "nhwc_hwcf" : "nchw_fchw");
+  body.line("%product = linalg.conv_2d_{}", c.layout == kNhwc ? "nhwc_hwcf" : "nchw_fchw");
   body.line(
       "    {{dilations = dense<[{}, {}]> : tensor<2xi64>, strides = dense<[{}, {}]> : "
       "tensor<2xi64>{}}}",
@@ -387,10 +383,8 @@ std::string attention_text(const NamedOperation& operation, std::string_view con
 
 std::string root_text(const NamedOperation& operation, std::string_view configuration,
                       FunctionBody& body) {
-  if (operation.kind == NamedOperationKind::kAttention)
-    return attention_text(operation, configuration, body);
-  if (operation.kind == NamedOperationKind::kSplitKMatmul)
-    return split_k_text(operation, configuration, body);
+  if (operation.kind == kAttention) return attention_text(operation, configuration, body);
+  if (operation.kind == kSplitKMatmul) return split_k_text(operation, configuration, body);
   if (is_convolution(operation.kind)) return convolution_text(operation, configuration, body);
   return matmul_text(operation, configuration, body);
 }

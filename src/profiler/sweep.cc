@@ -19,7 +19,7 @@ namespace {
 
 std::vector<Types> default_types(NamedOperationKind kind) {
   const auto all = generated_types();
-  if (kind == NamedOperationKind::kMatmul) return {all[0], all[1], all[2]};
+  if (kind == kMatmul) return {all[0], all[1], all[2]};
   return {all[0], all[1]};
 }
 
@@ -66,8 +66,7 @@ const std::vector<ExtentRow>& extent_rows() {
 bool takes(NamedOperationKind kind, const ExtentRow& row) {
   if (is_convolution(kind)) return !row.of_conv.empty();
   if (row.of_product == &NamedOperation::batch) return is_batched(kind);
-  if (row.of_product == &NamedOperation::split_k_slices)
-    return kind == NamedOperationKind::kSplitKMatmul;
+  if (row.of_product == &NamedOperation::split_k_slices) return kind == kSplitKMatmul;
   return row.of_product != nullptr;
 }
 
@@ -93,12 +92,12 @@ Status each_shape(const std::vector<ExtentRow>& rows, std::size_t at, NamedOpera
 // Sets the layout on the operation; false if the kind has no such layout.
 bool set_layout(std::string_view layout, NamedOperation& operation) {
   if (is_convolution(operation.kind)) {
-    operation.conv.layout = layout == "nchw" ? ConvLayout::kNchw : ConvLayout::kNhwc;
+    operation.conv.layout = layout == "nchw" ? kNchw : kNhwc;
     return layout == "nhwc" || layout == "nchw";
   }
   if (layout.size() != 2 || layout.find_first_not_of("tn") != std::string_view::npos) return false;
-  operation.lhs_layout = layout[0] == 't' ? Layout::kRowMajor : Layout::kColumnMajor;
-  operation.rhs_layout = layout[1] == 't' ? Layout::kRowMajor : Layout::kColumnMajor;
+  operation.lhs_layout = layout[0] == 't' ? kRowMajor : kColumnMajor;
+  operation.rhs_layout = layout[1] == 't' ? kRowMajor : kColumnMajor;
   return true;
 }
 
@@ -106,7 +105,7 @@ Result<std::vector<std::string>> layouts_of(const Sweep& sweep, NamedOperationKi
   std::vector<std::string> layouts;
   for (const std::string& layout : sweep.layouts) {
     NamedOperation of_product, of_convolution;
-    of_convolution.kind = NamedOperationKind::kConv2d;
+    of_convolution.kind = kConv2d;
     const bool conv = set_layout(layout, of_convolution);
     if (!conv && !set_layout(layout, of_product))
       return input_error(
@@ -122,7 +121,7 @@ Result<std::vector<std::string>> layouts_of(const Sweep& sweep, NamedOperationKi
 // Returns whether to skip a combination whose extents do not divide, as the old tool does. Its
 // values were meant for other combinations.
 bool is_left_out(const NamedOperation& operation) {
-  if (operation.kind == NamedOperationKind::kSplitKMatmul)
+  if (operation.kind == kSplitKMatmul)
     return operation.split_k_slices > 0 && operation.k % operation.split_k_slices != 0;
   const ConvDims& c = operation.conv;
   return is_convolution(operation.kind) && c.groups > 1 &&
@@ -357,9 +356,8 @@ Status read_types(std::string_view flag, std::string_view text, std::vector<Type
   }
   if (read.size() == 1) read = {read[0], read[0], read[0]};
   // A single i8 means i32 results: sums of bytes need more bits.
-  if (read.size() == 3 && text.find(',') == std::string_view::npos &&
-      read[0] == problem::ElementType::kI8)
-    read[2] = problem::ElementType::kI32;
+  if (read.size() == 3 && text.find(',') == std::string_view::npos && read[0] == kI8)
+    read[2] = kI32;
   if (read.size() != 3)
     return input_error("{} '{}': say one type for all, or those of lhs, rhs and result", flag,
                        text);
