@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
-#include "cli/generate_options.h"
+#include "cli/generate_command.h"
 #include "output/table.h"
 #include "profiler/compiled_modules.h"
 #include "session/toolchain.h"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/command_help.h"
+#include "cli/help_command.h"
 #include "cli/common_options.h"
 #include "cli/doctor.h"
 #include "output/json_text.h"

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/command_help.h"
+#include "cli/help_command.h"
 #include "cli/doctor.h"
 #include "device/cpu/target.h"
 #include "device/cuda/cublaslt.h"

@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/command.h"
-#include "cli/command_help.h"
+#include "cli/help_command.h"
 #include "cli/command_tree.h"
 #include "session/session_options.h"
 

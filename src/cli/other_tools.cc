@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command_help.h"
+#include "cli/help_command.h"
 #include "cli/command_tree.h"
 
 namespace hone::cli {

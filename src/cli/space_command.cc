@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
-#include "cli/gemm_options.h"
 #include "output/json_text.h"
 #include "provider/iree/gpu/space.h"
 #include "provider/triton/listed_gemms.h"

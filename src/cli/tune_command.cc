@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/common_options.h"
-#include "cli/gemm_options.h"
 #include "cli/tune_options.h"
 #include "search/strategy.h"
 #include "session/input_program.h"
