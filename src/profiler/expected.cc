@@ -130,7 +130,7 @@ class Convolution {
   Result<std::string> sums(int threads) {
     const std::string rhs = rhs_rows();
     std::string sums(static_cast<std::size_t>(problem::element_count(operation_.output())) * 4, 0);
-    const std::int64_t row = product_.batch * product_.k * element_size(operation_.lhs);
+    const std::int64_t row = product_.batch * product_.k * problem::byte_size(operation_.lhs);
     const std::int64_t piece = std::clamp<std::int64_t>(kPieceBytes / row, 1, product_.m);
     for (std::int64_t first = 0; first < product_.m; first += piece) {
       const std::int64_t count = std::min(piece, product_.m - first);
@@ -145,8 +145,6 @@ class Convolution {
   }
 
  private:
-  static std::int64_t element_size(ElementType type) { return problem::byte_size(type); }
-
   struct Pixel {
     std::int64_t n, y, x;
   };
@@ -157,7 +155,7 @@ class Convolution {
 
   // Returns groups x pixels x (filter height, width, channels of a group).
   std::string lhs_rows(std::int64_t first, std::int64_t count) const {
-    const auto size = static_cast<std::size_t>(element_size(operation_.lhs));
+    const std::size_t size = problem::element_bytes(operation_.lhs);
     const ConvIndex at(c_, c_.height, c_.width, c_.channels);
     std::string rows(static_cast<std::size_t>(product_.batch * count * product_.k) * size, 0);
     char* to = rows.data();
@@ -185,7 +183,7 @@ class Convolution {
 
   // Returns groups x (filter height, width, channels of a group) x filters of a group.
   std::string rhs_rows() const {
-    const auto size = static_cast<std::size_t>(element_size(operation_.rhs));
+    const std::size_t size = problem::element_bytes(operation_.rhs);
     const bool hwcf = c_.layout == kNhwc;
     std::string rows(filter_.bytes.size(), 0);
     char* to = rows.data();
@@ -229,7 +227,7 @@ class Convolution {
 Array finish(const NamedOperation& operation, const std::string& sums,
              const std::vector<Array>& inputs) {
   Array output = problem::zeros_of(operation.output());
-  const auto size = static_cast<std::size_t>(problem::byte_size(operation.result));
+  const std::size_t size = problem::element_bytes(operation.result);
   const ElementType sum_type = operation.result == kI32 ? kI32 : kF32;
   const auto* from = reinterpret_cast<const std::byte*>(sums.data());
   // The bias lies along the last dimension, for nchw along the second.
@@ -284,7 +282,7 @@ Array attention_of(const NamedOperation& operation, const std::vector<Array>& in
                            value = measure::values_of<float>(inputs[2]);
   const double scale = rounded(1.0 / std::sqrt(static_cast<double>(elements)), operation.result);
   Array output = problem::zeros_of(operation.output());
-  const auto size = static_cast<std::size_t>(problem::byte_size(operation.result));
+  const std::size_t size = problem::element_bytes(operation.result);
   const std::size_t rows = static_cast<std::size_t>(operation.batch) * queries;
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
@@ -366,10 +364,8 @@ std::vector<Array> inputs_of(const NamedOperation& operation, std::uint64_t seed
 
 Result<ExpectedValues> expected_of(const NamedOperation& operation, std::uint64_t seed,
                                    int threads) {
-  ExpectedValues expected;
-  expected.inputs = inputs_of(operation, seed);
+  ExpectedValues expected{inputs_of(operation, seed), {}, tolerance_of(operation)};
   HONE_ASSIGN(expected.output, output_of(operation, expected.inputs, threads));
-  expected.tolerance = tolerance_of(operation);
   return expected;
 }
 
@@ -381,19 +377,15 @@ Result<ExpectedValues> cached_expected(const NamedOperation& operation, std::uin
   const auto seal_of = [&](std::string_view bytes) {
     return made_for + "\n" + content_hash(bytes) + "\n";
   };
-  ExpectedValues expected;
   const Result<std::string> known = read_file(file), known_seal = read_file(seal);
   if (known && known_seal && *known_seal == seal_of(*known)) {
     Result<Array> output = problem::from_npy(*known);
     if (output) output = problem::as_tensor(std::move(*output), operation.output());
-    if (output) {
-      expected.inputs = inputs_of(operation, seed);
-      expected.output = std::move(*output);
-      expected.tolerance = tolerance_of(operation);
-      return expected;
-    }
+    if (output)
+      return ExpectedValues{inputs_of(operation, seed), std::move(*output),
+                            tolerance_of(operation)};
   }
-  HONE_ASSIGN(expected, expected_of(operation, seed, threads));
+  HONE_ASSIGN(ExpectedValues expected, expected_of(operation, seed, threads));
   const std::string bytes = problem::to_npy(expected.output);
   HONE_TRY(write_file_atomically(file, bytes));
   HONE_TRY(write_file_atomically(seal, seal_of(bytes)));

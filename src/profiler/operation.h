@@ -129,6 +129,9 @@ bool takes_types(const NamedOperation& operation);
 // of check().
 Result<NamedOperation> parse_operation(std::string_view name);
 
+// Returns the parts of `text` between the characters `at`, empty ones too.
+std::vector<std::string_view> split(std::string_view text, char at);
+
 // Spells an element type as the old tool does: "f16", "bf16", "f32", "s8", "s32". type_from() also
 // reads "i8" and "i32"; an input error for others.
 std::string type_name(problem::ElementType type);

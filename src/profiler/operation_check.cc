@@ -110,16 +110,6 @@ Status check_sizes(const NamedOperation& operation) {
   return {};
 }
 
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (std::size_t end = 0; end != std::string_view::npos;) {
-    end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end != std::string_view::npos) text.remove_prefix(end + 1);
-  }
-  return parts;
-}
-
 // Reads "34x34x128" behind `prefix` into `values`; false unless it has that many numbers.
 bool read_numbers(std::string_view text, std::string_view prefix,
                   std::initializer_list<std::int64_t*> values) {
@@ -199,6 +189,16 @@ std::string_view form_of(NamedOperationKind kind) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = text.find(at);
+    parts.push_back(text.substr(0, end));
+    if (end != std::string_view::npos) text.remove_prefix(end + 1);
+  }
+  return parts;
+}
 
 bool takes_types(const NamedOperation& operation) {
   return check_types(operation).has_value();
