@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/compare_files.h"

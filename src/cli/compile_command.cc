@@ -1,6 +1,5 @@
 // hone compile: the modules of the dispatch profiler's operations, for IREE's own tools.
 #include <algorithm>
-#include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"

@@ -1,9 +1,7 @@
 // hone config: the value of every option, and its source.
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
-#include "base/text.h"
 #include "cli/application.h"
 #include "cli/command.h"
 #include "cli/config_file.h"

@@ -1,12 +1,11 @@
 // hone doctor: problems of this machine that hinder tuning, and their fixes.
 #include <algorithm>
 #include <iterator>
-#include <memory>
 
 #include "cli/command.h"
-#include "cli/help_command.h"
 #include "cli/common_options.h"
 #include "cli/doctor.h"
+#include "cli/help_command.h"
 #include "output/json_text.h"
 
 namespace hone::cli {

@@ -1,6 +1,5 @@
 #include "cli/help_command.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

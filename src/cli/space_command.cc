@@ -1,7 +1,6 @@
 // hone space: knobs, constraints, counts, samples of the space of a dispatch or a GEMM.
 #include <algorithm>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"

@@ -1,8 +1,6 @@
 #include <cstdlib>
-#include <set>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"

@@ -1,7 +1,6 @@
 // hone tune: tunes a program up to a proven spec, or GEMMs to the fastest kernels.
 #include <fmt/ranges.h>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/common_options.h"
 #include "cli/tune_options.h"

@@ -6,8 +6,6 @@
 #include <functional>
 #include <ranges>
 
-#include "output/table.h"
-
 namespace hone::output {
 namespace {
 

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "base/json.h"
-#include "output/table.h"
 
 namespace hone::output {
 namespace {

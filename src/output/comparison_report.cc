@@ -4,9 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "output/json_text.h"
 #include "output/screen.h"
-#include "output/table.h"
 
 namespace hone::output {
 namespace {

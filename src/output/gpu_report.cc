@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/ranges.h"
 #include "base/text.h"
-#include "output/table.h"
 
 namespace hone::output {
 namespace {

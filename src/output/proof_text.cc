@@ -1,14 +1,10 @@
 #include "output/proof_text.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
-#include <vector>
 
 #include "base/text.h"
-#include "output/table.h"
 #include "plan/policy.h"
 #include "store/rows.h"
 

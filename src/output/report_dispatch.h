@@ -2,7 +2,6 @@
 // knob values over them.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -7,7 +7,6 @@
 #include <set>
 #include <string_view>
 
-#include "base/file.h"
 #include "base/hash.h"
 #include "output/json_text.h"
 #include "output/report_dispatch.h"

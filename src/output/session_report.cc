@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "output/json_text.h"
-#include "output/table.h"
 
 namespace hone::output {
 namespace {

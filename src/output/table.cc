@@ -1,8 +1,5 @@
 #include "output/table.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <utility>
 
 #include "output/screen.h"

@@ -1,6 +1,5 @@
 #include "output/tuning_summary.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include "base/text.h"
 #include "measure/statistics.h"
 #include "output/proof_text.h"
-#include "output/table.h"
 
 namespace hone::output {
 namespace {

@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "profiler/operation.h"
 
 namespace hone::profiler {
 namespace {
