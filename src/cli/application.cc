@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/command_help.h"
+#include "cli/help_command.h"
 #include "cli/command_tree.h"
 #include "cli/config_file.h"
 #include "cli/other_tools.h"

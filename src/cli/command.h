@@ -3,6 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "base/result.h"
 
@@ -18,6 +21,25 @@ using CommandResult = Result<int>;
 // Action of the chosen subcommand. Each function adds its subcommand to `app`, and sets `run` when
 // that subcommand is chosen.
 using Run = std::function<CommandResult()>;
+
+// Subcommand with its options, which the command line fills in.
+template <class Options>
+struct AddedCommand {
+  CLI::App& command;
+  Options& options;
+};
+
+// Adds a subcommand that runs `action` with its options, which live as long as `app`.
+template <class Options>
+AddedCommand<Options> add_command(CLI::App& app, Run& run, std::string name,
+                                  std::string description,
+                                  CommandResult (*action)(Options& options)) {
+  auto options = std::make_shared<Options>();
+  CLI::App* const command = app.add_subcommand(std::move(name), std::move(description));
+  command->callback([&run, options, action] { run = [=] { return action(*options); }; });
+  return {*command, *options};
+}
+
 void add_tune_command(CLI::App& app, Run& run);
 void add_flags_command(CLI::App& app, Run& run);
 void add_compare_command(CLI::App& app, Run& run);

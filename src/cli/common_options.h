@@ -1,5 +1,5 @@
-// Options that several commands share: the toolchain, the device to measure on, and the call of a
-// whole program.
+// Options that several commands share: the toolchain, the device to measure on, the call of a whole
+// program, and GEMMs as in ROCm's tune_gemm.py.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "provider/triton/listed_gemms.h"
 #include "session/places.h"
 #include "session/runtime_options.h"
 #include "session/toolchain.h"
@@ -30,5 +31,14 @@ void add_runtime_options(CLI::App& command, RuntimeOptions& options, const std::
 
 // Adds --external.
 void add_external_option(CLI::App& command, std::vector<std::string>& manifests);
+
+// Adds all options of GEMMs; the second function leaves out the file of results, for commands that
+// find none.
+void add_gemm_options(CLI::App& command, triton::GemmOptions& options);
+void add_gemm_list_options(CLI::App& command, triton::GemmOptions& options);
+
+// Returns an input error if the command line has an option of GEMMs, which would mean nothing for a
+// program. Call it before a configuration file is read: that may hold options for all GEMMs.
+Status refuse_gemm_options(const CLI::App& command);
 
 }  // namespace hone::cli

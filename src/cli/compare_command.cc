@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/compare_files.h"
 #include "cli/option_layout.h"
 #include "device/cpu/machine_state.h"
 #include "output/comparison_report.h"
+#include "output/json_text.h"
 #include "output/screen.h"
 #include "output/status_line.h"
 #include "provider/iree/iree_provider.h"
@@ -150,7 +150,8 @@ Status use_program(CompareCommand& options, const Toolchain& toolchain, Kind kin
   return {};
 }
 
-CommandResult run_compare(CompareCommand options) {
+CommandResult run_compare(CompareCommand& options) {
+  HONE_TRY(read_flags(options.toolchain));
   HONE_ASSIGN(const Kind kind, kind_of(options));
   if (kind == Kind::kArrays)
     return compare_arrays(
@@ -213,82 +214,74 @@ CommandResult run_compare(CompareCommand options) {
   if (!pairs) return tl::unexpected(std::move(pairs).error());
   const output::ComparisonReport report{options.compare.statistics, machine, *pairs};
   if (options.json)
-    fmt::print("{}\n", json_of(report).dump(2));
+    output::print_document(json_of(report));
   else
     fmt::print("{}", text_of(report, output::screen_width()));
-  const bool regressed =
-      std::any_of(pairs->begin(), pairs->end(), [](const auto& pair) { return pair.regressed(); });
-  return regressed ? 1 : 0;
+  return std::ranges::any_of(*pairs, &tune::ComparedPair::regressed) ? 1 : 0;
 }
 
 }  // namespace
 
 void add_compare_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<CompareCommand>();
-  tune::CompareOptions& compare = options->compare;
-  CLI::App* command = app.add_subcommand("compare", "Compare two modules, specs, stores or arrays");
+  const auto [command, options] = add_command<CompareCommand>(
+      app, run, "compare", "Compare two modules, specs, stores or arrays", run_compare);
+  tune::CompareOptions& compare = options.compare;
   command
-      ->add_option(
-          "A", options->operands,
+      .add_option(
+          "A", options.operands,
           "A and B: modules (.vmfb), specs (.mlir, 'none'), stores, arrays (.npy), profiles (.csv)")
       ->expected(0, 2);
-  add_toolchain_options(*command, options->toolchain);
-  command->add_option("--program", options->program,
-                      "program of the specs or configurations (.mlir, .mlirbc, .onnx)");
-  command->add_option("--dispatch", options->dispatches,
-                      "compare only dispatches with NAME or pattern");
-  command->add_option("--config", options->configurations,
-                      "compare dist_m=64,... or 'default'; give it twice");
-  add_runtime_options(*command, options->runtime, "the only one");
-  command->add_option("--rounds", compare.rounds, "run A and B at least N times each")
+  add_toolchain_options(command, options.toolchain);
+  command.add_option("--program", options.program,
+                     "program of the specs or configurations (.mlir, .mlirbc, .onnx)");
+  command.add_option("--dispatch", options.dispatches,
+                     "compare only dispatches with NAME or pattern");
+  command.add_option("--config", options.configurations,
+                     "compare dist_m=64,... or 'default'; give it twice");
+  add_runtime_options(command, options.runtime, "the only one");
+  command.add_option("--rounds", compare.rounds, "run A and B at least N times each")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--max-rounds", compare.most_rounds, "run A and B at most N times each")
+  command.add_option("--max-rounds", compare.most_rounds, "run A and B at most N times each")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command
-      ->add_option("--find", compare.find,
-                   "add rounds until a slowdown of SHARE is found with 95 % power")
+      .add_option("--find", compare.find,
+                  "add rounds until a slowdown of SHARE is found with 95 % power")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--seconds", compare.seconds, "length of one sample of a module")
+  command.add_option("--seconds", compare.seconds, "length of one sample of a module")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command
-      ->add_option("--alpha", compare.statistics.alpha,
-                   "significance level: allowed false-positive rate")
+      .add_option("--alpha", compare.statistics.alpha,
+                  "significance level: allowed false-positive rate")
       ->capture_default_str()
       ->check(CLI::Range(1e-6, 0.5));
-  command->add_option("--threshold", compare.statistics.threshold, "ignore differences up to SHARE")
+  command.add_option("--threshold", compare.statistics.threshold, "ignore differences up to SHARE")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--atol", options->atol, "absolute tolerance of arrays [by element type]")
+  command.add_option("--atol", options.atol, "absolute tolerance of arrays [by element type]")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--rtol", options->rtol, "relative tolerance of arrays [by element type]")
+  command.add_option("--rtol", options.rtol, "relative tolerance of arrays [by element type]")
       ->check(CLI::NonNegativeNumber);
-  add_device_option(*command, options->device);
-  add_core_options(*command, options->cores);
-  command->add_option("--cache", options->cache, "warm or cold operands of kernels")
+  add_device_option(command, options.device);
+  add_core_options(command, options.cores);
+  command.add_option("--cache", options.cache, "warm or cold operands of kernels")
       ->check(CLI::IsMember({"warm", "cold"}))
       ->capture_default_str();
-  command->add_option("--seed", compare.seed, "seed of generated inputs and of the order")
+  command.add_option("--seed", compare.seed, "seed of generated inputs and of the order")
       ->group(heading::kProgram)
       ->capture_default_str();
-  command->add_flag("--trust", options->trust,
-                    "load stored machine code that others compiled; default: compile it again");
-  command->add_flag("--json", options->json, "print one JSON document");
-  command->add_flag("--quiet", options->quiet, "print no progress");
-  command->add_flag("--plain", options->plain,
-                    "print progress as plain lines, as without a terminal");
-  command->footer(
+  command.add_flag("--trust", options.trust,
+                   "load stored machine code that others compiled; default: compile it again");
+  command.add_flag("--json", options.json, "print one JSON document");
+  command.add_flag("--quiet", options.quiet, "print no progress");
+  command.add_flag("--plain", options.plain,
+                   "print progress as plain lines, as without a terminal");
+  command.footer(
       "Exit code 1: B is slower than A, fails or computes something else, or an element\n"
       "of an array exceeds the tolerance. Reports are only printed side by side.");
-  command->callback([&run, options] {
-    run = [options]() -> CommandResult {
-      HONE_TRY(read_flags(options->toolchain));
-      return run_compare(*options);
-    };
-  });
 }
 
 }  // namespace hone::cli

@@ -1,14 +1,12 @@
 #include "cli/compare_files.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <vector>
 
 #include "base/file.h"
@@ -136,8 +134,7 @@ Result<int> compare_arrays(const ArrayComparison& options) {
                                                       static_cast<double>(difference.elements);
   if (options.json) {
     nlohmann::json document = comparison;
-    document.update({{"schema_version", output::kSchemaVersion},
-                     {"expected_file", options.expected},
+    document.update({{"expected_file", options.expected},
                      {"got_file", options.got},
                      {"type", problem::to_string(expected.type)},
                      {"different", difference.different},
@@ -148,7 +145,7 @@ Result<int> compare_arrays(const ArrayComparison& options) {
                      {"largest_ulp", difference.largest_ulp},
                      {"by_ulp", output::ulp_histogram_json(difference)},
                      {"tolerance", tune::in_words(tolerance)}});
-    fmt::print("{}\n", document.dump(2));
+    output::print_document(std::move(document));
     return comparison.right ? 0 : 1;
   }
   std::string text = fmt::format("{} against {}, {}\n", options.got, options.expected,
@@ -174,11 +171,11 @@ Result<int> compare_arrays(const ArrayComparison& options) {
 Result<int> compare_profiles(const ProfileComparison& options) {
   HONE_ASSIGN(const Rows before, rows_of(options.old_file));
   HONE_ASSIGN(const Rows after, rows_of(options.new_file));
-  using output::Align;
+  using enum output::Align;
   output::Table table({{"dispatch", "dispatch"},
-                       {"old_ms", "old ms", Align::kRight},
-                       {"new_ms", "new ms", Align::kRight},
-                       {"ratio", "new / old", Align::kRight},
+                       {"old_ms", "old ms", kRight},
+                       {"new_ms", "new ms", kRight},
+                       {"ratio", "new / old", kRight},
                        {"change", "change"}});
   std::size_t shared = 0, changed = 0;
   const auto add = [&](const std::string& name, const ComparedRow* was, const ComparedRow* is,
@@ -204,11 +201,8 @@ Result<int> compare_profiles(const ProfileComparison& options) {
   for (const auto& [name, row] : after)
     if (!before.contains(name)) add(name, nullptr, &row, "only in the new report");
   if (options.json) {
-    fmt::print("{}\n", nlohmann::json{{"schema_version", output::kSchemaVersion},
-                                      {"shared", shared},
-                                      {"threshold", options.threshold},
-                                      {"changes", table.to_json()}}
-                           .dump(2));
+    output::print_document(
+        {{"shared", shared}, {"threshold", options.threshold}, {"changes", table.to_json()}});
     return 0;
   }
   if (!table.empty()) fmt::print("{}\n", table.to_text());

@@ -1,5 +1,5 @@
-// hone compare of two files of results: arrays (expected.npy got.npy), and reports of hone profile or
-// of the old dispatch profiler (old.csv new.csv).
+// hone compare of two files of results: arrays (expected.npy got.npy), and reports of hone profile
+// or of the old dispatch profiler (old.csv new.csv).
 #pragma once
 
 #include <optional>

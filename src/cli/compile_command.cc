@@ -1,11 +1,10 @@
 // hone compile: the modules of the dispatch profiler's operations, for IREE's own tools.
 #include <algorithm>
-#include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
-#include "cli/generate_options.h"
+#include "cli/generate_command.h"
 #include "output/table.h"
 #include "profiler/compiled_modules.h"
 #include "session/toolchain.h"
@@ -39,7 +38,7 @@ void print_row(const profiler::ModuleRow& row, const CompileOptions& options, bo
   if (terminal) say("{} of {} operations\r", done, all);
 }
 
-CommandResult compile(CompileOptions options) {
+CommandResult compile(CompileOptions& options) {
   HONE_TRY(check_refused(options.tree, "hone compile"));
   HONE_TRY(check_dialect(options.tree));
   HONE_TRY(choose_target(options));
@@ -78,28 +77,23 @@ CommandResult compile(CompileOptions options) {
 }  // namespace
 
 void add_compile_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<CompileOptions>();
-  CLI::App* command =
-      app.add_subcommand("compile", "Compile generated operations for IREE's tools");
-  add_selection_options(*command, options->tree);
-  add_target_options(*command, options->tree);
-  command->add_option("--iree", options->toolchain.iree, kIreeHelp);
-  command
-      ->add_option("-j,--jobs", options->toolchain.jobs, "run N compile processes [one per core]")
+  const auto [command, options] = add_command<CompileOptions>(
+      app, run, "compile", "Compile generated operations for IREE's tools", compile);
+  add_selection_options(command, options.tree);
+  add_target_options(command, options.tree);
+  command.add_option("--iree", options.toolchain.iree, kIreeHelp);
+  command.add_option("-j,--jobs", options.toolchain.jobs, "run N compile processes [one per core]")
       ->check(CLI::Range(1, 1024));
-  command->add_flag("--force-compile", options->force, "compile up-to-date operations too");
+  command.add_flag("--force-compile", options.force, "compile up-to-date operations too");
   command
-      ->add_option("--batch-size", options->batch_size,
-                   "launches per call of OPERATION_profile.vmfb")
+      .add_option("--batch-size", options.batch_size, "launches per call of OPERATION_profile.vmfb")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000));
-  command->add_option("--flag", options->toolchain.flags,
-                      "pass a flag to iree-compile; repeatable");
-  add_refused_options(*command, options->tree);
-  command->footer(
+  command.add_option("--flag", options.toolchain.flags, "pass a flag to iree-compile; repeatable");
+  add_refused_options(command, options.tree);
+  command.footer(
       "Exit code 1: a dispatch does not compile; its modules skip it.\n"
       "Flags of IREE's profiler: hone help migration.");
-  command->callback([&run, options] { run = [options] { return compile(*options); }; });
 }
 
 }  // namespace hone::cli

@@ -1,6 +1,5 @@
 // hone completion: generates scripts that complete hone's command line in a shell. They hold
 // everything, so that completing does not start hone.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

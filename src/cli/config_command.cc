@@ -1,9 +1,7 @@
 // hone config: the value of every option, and its source.
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
-#include "base/text.h"
 #include "cli/application.h"
 #include "cli/command.h"
 #include "cli/config_file.h"
@@ -75,9 +73,7 @@ CommandResult show_config(const std::string& file, const std::vector<std::string
   const output::Table table = table_of(commands, settings);
   const std::vector<std::string> files = config_files(given);
   if (json) {
-    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
-                                                        {"files", files},
-                                                        {"options", table.to_json()}}));
+    output::print_document({{"files", files}, {"options", table.to_json()}});
     return 0;
   }
   fmt::print("files: {}\n\n{}", files.empty() ? "none" : fmt::format("{}", fmt::join(files, ", ")),

@@ -22,14 +22,18 @@ void print(const std::string& kind, const Result<std::vector<device::Place>>& pl
     fmt::print("{:5} {}\n", device::name_of(place.address), place.facts.description);
 }
 
-CommandResult show_devices(const std::string& iree, bool json) {
-  const Result<iree::Installation> installation = iree::find_installation(iree);
-  nlohmann::json document{{"schema_version", output::kSchemaVersion},
-                          {"devices", nlohmann::json::array()}};
+struct DevicesOptions {
+  std::string iree;
+  bool json = false;
+};
+
+CommandResult show_devices(DevicesOptions& options) {
+  const Result<iree::Installation> installation = iree::find_installation(options.iree);
+  nlohmann::json document{{"devices", nlohmann::json::array()}};
   bool any_apart = false;
   for (const device::DeviceKind& kind : device_kinds()) {
     const Result<std::vector<device::Place>> places = list_places(kind.name);
-    if (!json) print(kind.name, places);
+    if (!options.json) print(kind.name, places);
     if (!places) document[kind.name] = {{"missing", places.error().message}};
     for (const device::Place& place : places.value_or(std::vector<device::Place>())) {
       any_apart = any_apart || place.traits.own_memory;
@@ -37,13 +41,13 @@ CommandResult show_devices(const std::string& iree, bool json) {
           {{"kind", kind.name}, {"target", nlohmann::json::parse(place.facts.details)}});
     }
   }
-  if (json) {
+  if (options.json) {
     if (installation)
       document["iree"] = {{"version", installation->version},
                           {"library", installation->compiler_library}};
     else
       document["iree"] = {{"missing", installation.error().message}};
-    fmt::print("{}\n", output::json_text(document));
+    output::print_document(std::move(document));
     return 0;
   }
   if (any_apart) {
@@ -62,12 +66,10 @@ CommandResult show_devices(const std::string& iree, bool json) {
 }  // namespace
 
 void add_devices_command(CLI::App& app, Run& run) {
-  auto iree = std::make_shared<std::string>();
-  auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("devices", "Show devices and compilers");
-  command->add_option("--iree", *iree, kIreeHelp);
-  command->add_flag("--json", *json, "print one JSON document");
-  command->callback([&run, iree, json] { run = [=] { return show_devices(*iree, *json); }; });
+  const auto [command, options] =
+      add_command<DevicesOptions>(app, run, "devices", "Show devices and compilers", show_devices);
+  command.add_option("--iree", options.iree, kIreeHelp);
+  command.add_flag("--json", options.json, "print one JSON document");
 }
 
 }  // namespace hone::cli

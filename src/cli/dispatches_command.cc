@@ -21,7 +21,7 @@
 namespace hone::cli {
 namespace {
 
-using output::Align;
+using enum output::Align;
 
 struct DispatchesOptions {
   SessionOptions profiling;  // what --profile takes beside the others
@@ -118,18 +118,17 @@ output::Table table_of(const problem::Program& program, const Providers& replaci
   const bool sorted = for_people && program.dispatches.size() > kMostInOrder;
   double all_flops = 0;
   for (const problem::Dispatch& dispatch : program.dispatches) all_flops += flops_of_call(dispatch);
-  std::vector<output::Column> columns(
-      {{"index", "#", Align::kRight},
-       {"name", "dispatch"},
-       {"operation", "root operation"},
-       {"fused", "fused around it"},
-       {"launches_per_call", "launches", Align::kRight},
-       {"flops", "MFLOP", Align::kRight},
-       {"share_of_flops_percent", "of all FLOP", Align::kRight, sorted},
-       {"bytes", "MB", Align::kRight},
-       {"default_configuration", "default configuration"},
-       {"not_tunable", "tunable"},
-       {"statement", "replaceable", Align::kLeft, replacing.empty()}});
+  std::vector<output::Column> columns({{"index", "#", kRight},
+                                       {"name", "dispatch"},
+                                       {"operation", "root operation"},
+                                       {"fused", "fused around it"},
+                                       {"launches_per_call", "launches", kRight},
+                                       {"flops", "MFLOP", kRight},
+                                       {"share_of_flops_percent", "of all FLOP", kRight, sorted},
+                                       {"bytes", "MB", kRight},
+                                       {"default_configuration", "default configuration"},
+                                       {"not_tunable", "tunable"},
+                                       {"statement", "replaceable", kLeft, replacing.empty()}});
   for (const auto& kernel : replacing)
     columns.push_back({kernel_title(*kernel), kernel_title(*kernel)});
   output::Table table(std::move(columns));
@@ -207,11 +206,10 @@ void print_table(const DispatchesOptions& options, const std::string& compiler,
   Reasons reasons;
   const output::Table table = table_of(program, replacing, !options.json, reasons);
   if (options.json) {
-    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
-                                                        {"program", options.input},
-                                                        {"compiler", compiler},
-                                                        {"target", target_json(options.toolchain)},
-                                                        {"dispatches", table.to_json()}}));
+    output::print_document({{"program", options.input},
+                            {"compiler", compiler},
+                            {"target", target_json(options.toolchain)},
+                            {"dispatches", table.to_json()}});
   } else if (table.empty()) {
     fmt::print("{} has no dispatches.\n", options.input);
   } else {
@@ -220,7 +218,8 @@ void print_table(const DispatchesOptions& options, const std::string& compiler,
   }
 }
 
-CommandResult list_dispatches(const DispatchesOptions& options) {
+CommandResult list_dispatches(DispatchesOptions& options) {
+  HONE_TRY(read_flags(options.toolchain));
   if (!options.graph.empty() && (options.json || !options.extract_root.empty()))
     return input_error("--graph prints a picture: leave --json and --extract-root out");
   if (options.profile) return profile(options);
@@ -249,38 +248,32 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
 }  // namespace
 
 void add_dispatches_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<DispatchesOptions>();
-  CLI::App* command = app.add_subcommand("dispatches", "List the dispatches of a program");
-  command->add_option("INPUT", options->input, kProgramFiles)->required();
-  add_toolchain_options(*command, options->toolchain);
-  add_external_option(*command, options->external);
-  command->add_option("--extract-root", options->extract_root,
-                      "write the root operation of a dispatch (number or name) as a program");
-  command->add_option("-o,--output", options->output, "file for --extract-root [stdout]");
-  command->add_flag("--profile", options->profile,
-                    "measure each default kernel and the whole program");
-  command->add_flag("--quick", options->quick, "profile runs of the whole program only (CPUs)");
+  const auto [command, options] = add_command<DispatchesOptions>(
+      app, run, "dispatches", "List the dispatches of a program", list_dispatches);
+  command.add_option("INPUT", options.input, kProgramFiles)->required();
+  add_toolchain_options(command, options.toolchain);
+  add_external_option(command, options.external);
+  command.add_option("--extract-root", options.extract_root,
+                     "write the root operation of a dispatch (number or name) as a program");
+  command.add_option("-o,--output", options.output, "file for --extract-root [stdout]");
+  command.add_flag("--profile", options.profile,
+                   "measure each default kernel and the whole program");
+  command.add_flag("--quick", options.quick, "profile runs of the whole program only (CPUs)");
   command
-      ->add_option("--graph", options->graph,
-                   "draw the launches and the tensors between them (dot: for Graphviz)")
+      .add_option("--graph", options.graph,
+                  "draw the launches and the tensors between them (dot: for Graphviz)")
       ->check(CLI::IsMember({"dot"}));
-  SessionOptions& profiling = options->profiling;
-  command->add_option("--store", profiling.store, "keep the times of --profile in this SQLite file")
+  SessionOptions& profiling = options.profiling;
+  command.add_option("--store", profiling.store, "keep the times of --profile in this SQLite file")
       ->capture_default_str();
-  command->add_option("--out", profiling.tuning.out, "folder for imported models, with --profile")
+  command.add_option("--out", profiling.tuning.out, "folder for imported models, with --profile")
       ->capture_default_str();
-  add_device_option(*command, profiling.device);
-  add_core_options(*command, profiling.cores);
-  add_runtime_options(*command, profiling.runtime, "the first");
-  command->add_flag("--plain", profiling.plain,
-                    "print progress as plain lines, as without a terminal");
-  command->add_flag("--json", options->json, "print one JSON document");
-  command->callback([&run, options] {
-    run = [options]() -> CommandResult {
-      HONE_TRY(read_flags(options->toolchain));
-      return list_dispatches(*options);
-    };
-  });
+  add_device_option(command, profiling.device);
+  add_core_options(command, profiling.cores);
+  add_runtime_options(command, profiling.runtime, "the first");
+  command.add_flag("--plain", profiling.plain,
+                   "print progress as plain lines, as without a terminal");
+  command.add_flag("--json", options.json, "print one JSON document");
 }
 
 }  // namespace hone::cli

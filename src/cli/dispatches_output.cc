@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -62,7 +61,7 @@ std::string label_of(const GraphNode& node, const BoxLines& lines) {
   return label;
 }
 
-using output::Align;
+using enum output::Align;
 using output::Cell;
 
 // Returns the share of the sum over all measured dispatches.
@@ -100,15 +99,15 @@ output::Table table_of(const tune::ProgramProfile& profile, bool alone) {
   const bool in_place = profile.sum_in_place().has_value();
   std::vector<output::Column> columns = {{"name", "dispatch"},
                                          {"operation", "root operation"},
-                                         {"launches_per_call", "launches", Align::kRight}};
-  if (in_place) columns.push_back({"seconds_in_place", "a launch in place", Align::kRight});
-  if (alone) columns.push_back({"seconds", in_place ? "alone" : "a launch alone", Align::kRight});
-  const std::vector<output::Column> others = {{"seconds_per_call", "a call", Align::kRight},
-                                              {"share", "share", Align::kRight},
-                                              {"bytes", "MB", Align::kRight},
-                                              {"bytes_per_second", "GB/s", Align::kRight},
-                                              {"flops_per_second", "GFLOP/s", Align::kRight},
-                                              {"share_of_roofline", "of roofline", Align::kRight},
+                                         {"launches_per_call", "launches", kRight}};
+  if (in_place) columns.push_back({"seconds_in_place", "a launch in place", kRight});
+  if (alone) columns.push_back({"seconds", in_place ? "alone" : "a launch alone", kRight});
+  const std::vector<output::Column> others = {{"seconds_per_call", "a call", kRight},
+                                              {"share", "share", kRight},
+                                              {"bytes", "MB", kRight},
+                                              {"bytes_per_second", "GB/s", kRight},
+                                              {"flops_per_second", "GFLOP/s", kRight},
+                                              {"share_of_roofline", "of roofline", kRight},
                                               {"limit", "limited by"}};
   columns.insert(columns.end(), others.begin(), others.end());
   output::Table table(std::move(columns));
@@ -274,17 +273,12 @@ CommandResult profile_dispatches(SessionOptions options, bool quick, bool graph)
     }
     const output::Table table = table_of(*profile, !quick);
     if (session.options.json) {
-      const auto or_null = [](std::optional<double> seconds) {
-        return seconds ? nlohmann::json(*seconds) : nlohmann::json();
-      };
-      fmt::print("{}\n", output::json_text(nlohmann::json{
-                             {"schema_version", output::kSchemaVersion},
-                             {"program", session.options.tuning.input},
-                             {"threads", session.options.tuning.place().address.cores.size()},
-                             {"seconds", or_null(profile->program_seconds)},
-                             {"sum_in_place", or_null(profile->sum_in_place())},
-                             {"sum_seconds", or_null(profile->sum_alone())},
-                             {"dispatches", table.to_json()}}));
+      output::print_document({{"program", session.options.tuning.input},
+                              {"threads", session.options.tuning.place().address.cores.size()},
+                              {"seconds", output::or_null(profile->program_seconds)},
+                              {"sum_in_place", output::or_null(profile->sum_in_place())},
+                              {"sum_seconds", output::or_null(profile->sum_alone())},
+                              {"dispatches", table.to_json()}});
       return 0;
     }
     const std::size_t width = output::screen_width();

@@ -1,12 +1,11 @@
 // hone doctor: problems of this machine that hinder tuning, and their fixes.
 #include <algorithm>
 #include <iterator>
-#include <memory>
 
 #include "cli/command.h"
-#include "cli/command_help.h"
 #include "cli/common_options.h"
 #include "cli/doctor.h"
+#include "cli/help_command.h"
 #include "output/json_text.h"
 
 namespace hone::cli {
@@ -35,13 +34,18 @@ void print(const std::vector<Finding>& findings) {
   }
 }
 
-CommandResult examine(const DoctorPlaces& places, bool json) {
-  const std::vector<Finding> findings = find(places);
+struct DoctorOptions {
+  DoctorPlaces places;
+  bool json = false;
+};
+
+CommandResult examine(DoctorOptions& options) {
+  const std::vector<Finding> findings = find(options.places);
   const auto count = [&](Health health) {
     return std::ranges::count(findings, health, &Finding::health);
   };
   const bool ready = count(Health::kMissing) == 0;
-  if (json) {
+  if (options.json) {
     nlohmann::json list = nlohmann::json::array();
     for (const Finding& finding : findings)
       list.push_back(
@@ -50,9 +54,7 @@ CommandResult examine(const DoctorPlaces& places, bool json) {
            {"health", name_of(finding.health)},
            {"found", finding.found},
            {"fix", finding.fix.empty() ? nlohmann::json() : nlohmann::json(finding.fix)}});
-    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
-                                                        {"ready", ready},
-                                                        {"findings", list}}));
+    output::print_document({{"ready", ready}, {"findings", list}});
     return ready ? 0 : kEnvironmentExit;
   }
   print(findings);
@@ -65,17 +67,15 @@ CommandResult examine(const DoctorPlaces& places, bool json) {
 }  // namespace
 
 void add_doctor_command(CLI::App& app, Run& run) {
-  auto places = std::make_shared<DoctorPlaces>();
-  auto json = std::make_shared<bool>(false);
-  CLI::App* command =
-      app.add_subcommand("doctor", "Find problems of this machine, with their fixes");
-  command->add_option("--iree", places->iree, kIreeHelp);
-  command->add_option("--triton", places->triton, "Python or virtual environment with Triton");
-  command->add_option("--store", places->store, "check the folder of this store")
+  const auto [command, options] = add_command<DoctorOptions>(
+      app, run, "doctor", "Find problems of this machine, with their fixes", examine);
+  command.add_option("--iree", options.places.iree, kIreeHelp);
+  command.add_option("--triton", options.places.triton,
+                     "Python or virtual environment with Triton");
+  command.add_option("--store", options.places.store, "check the folder of this store")
       ->capture_default_str();
-  command->add_flag("--json", *json, "print one JSON document");
-  command->footer("Exit code 3: something that tuning needs is missing.");
-  command->callback([&run, places, json] { run = [=] { return examine(*places, *json); }; });
+  command.add_flag("--json", options.json, "print one JSON document");
+  command.footer("Exit code 3: something that tuning needs is missing.");
 }
 
 }  // namespace hone::cli

@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/command_help.h"
 #include "cli/doctor.h"
+#include "cli/help_command.h"
 #include "device/cpu/target.h"
 #include "device/cuda/cublaslt.h"
 #include "device/cuda/gpu.h"

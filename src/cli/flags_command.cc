@@ -21,7 +21,7 @@
 namespace hone::cli {
 namespace {
 
-using output::Align;
+using enum output::Align;
 
 std::string outcome_of(const tune::FlagTrial& trial) {
   if (!trial.failure.empty()) return trial.failure;
@@ -32,9 +32,9 @@ std::string outcome_of(const tune::FlagTrial& trial) {
 // Lists the fastest first, and flags without a time last.
 output::Table table_of(const tune::FoundFlags& found) {
   output::Table table({{"variant", "flags of"},
-                       {"speedup", "speedup", Align::kRight},
-                       {"seconds", "ms", Align::kRight},
-                       {"rounds", "rounds", Align::kRight},
+                       {"speedup", "speedup", kRight},
+                       {"seconds", "ms", kRight},
+                       {"rounds", "rounds", kRight},
                        {"outcome", ""}});
   std::vector<const tune::FlagTrial*> trials;
   for (const tune::FlagTrial& trial : found.trials) trials.push_back(&trial);
@@ -64,8 +64,7 @@ nlohmann::json document_of(const SessionOptions& options, const tune::FoundFlags
     not_tried.push_back(
         {{"name", choice.name}, {"flags", choice.flags}, {"reason", choice.why_not}});
   const tune::VerifiedBuild best{tune::Build{.label = found.best.name, .flags = found.best.flags}};
-  return {{"schema_version", output::kSchemaVersion},
-          {"program", options.tuning.input},
+  return {{"program", options.tuning.input},
           {"threads", options.tuning.place().address.cores.size()},
           {"best", found.best.name},
           {"compile_flags", flags},
@@ -105,7 +104,9 @@ void print(const tune::FoundFlags& found, const std::string& program,
     fmt::print("  {} more (--json)\n", found.not_tried.size() - listed);
 }
 
-CommandResult search_flags(SessionOptions options) {
+CommandResult search_flags(SessionOptions& options) {
+  HONE_TRY(read_flags(options.toolchain));
+  options.command_line = "hone flags " + shell_word(options.tuning.input);
   if (options.budget.empty()) options.budget = "2m";
   HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,
               problem::given_size_sets(options.toolchain.sizes));
@@ -116,7 +117,7 @@ CommandResult search_flags(SessionOptions options) {
     return input_error(
         "'{}' holds the spec and the flags of a tuning; name another folder with --out",
         options.tuning.out.string());
-  return with_program_session(std::move(options), [&](ProgramSession& session) -> CommandResult {
+  return with_program_session(options, [&](ProgramSession& session) -> CommandResult {
     tune::Context& context = session.context;
     const tune::Options& tuning = session.options.tuning;
     HONE_ASSIGN(const std::string bytes, read_file(tuning.input));
@@ -151,7 +152,7 @@ CommandResult search_flags(SessionOptions options) {
     const std::filesystem::path file = tuning.out / "compile_flags.txt";
     HONE_TRY(write_file_atomically(file, response_file(flags)));
     if (session.options.json)
-      fmt::print("{}\n", output::json_text(document_of(session.options, *found, flags)));
+      output::print_document(document_of(session.options, *found, flags));
     else
       print(*found, tuning.input, file);
     return 0;
@@ -161,36 +162,28 @@ CommandResult search_flags(SessionOptions options) {
 }  // namespace
 
 void add_flags_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<SessionOptions>();
-  tune::Options& tuning = options->tuning;
-  CLI::App* command = app.add_subcommand("flags", "Find the fastest compiler flags of a program");
-  command->add_option("INPUT", tuning.input, "program (.mlir, .onnx)")->required();
-  add_toolchain_options(*command, options->toolchain);
-  command->add_option("--out", tuning.out, "folder for compile_flags.txt")->capture_default_str();
-  command->add_option("--store", options->store, "keep every result in this SQLite file")
+  const auto [command, options] = add_command<SessionOptions>(
+      app, run, "flags", "Find the fastest compiler flags of a program", search_flags);
+  tune::Options& tuning = options.tuning;
+  command.add_option("INPUT", tuning.input, "program (.mlir, .onnx)")->required();
+  add_toolchain_options(command, options.toolchain);
+  command.add_option("--out", tuning.out, "folder for compile_flags.txt")->capture_default_str();
+  command.add_option("--store", options.store, "keep every result in this SQLite file")
       ->capture_default_str();
-  command->add_option("--budget", options->budget,
-                      "time to search, before the proof: 90s, 10m [2m]");
-  add_runtime_options(*command, options->runtime, "the first");
-  command->add_option("--seed", tuning.seed, "seed of generated inputs and of the order")
+  command.add_option("--budget", options.budget, "time to search, before the proof: 90s, 10m [2m]");
+  add_runtime_options(command, options.runtime, "the first");
+  command.add_option("--seed", tuning.seed, "seed of generated inputs and of the order")
       ->capture_default_str();
-  add_device_option(*command, options->device);
-  add_core_options(*command, options->cores);
-  command->add_flag("--json", options->json, "print one JSON document");
-  command->add_flag("--quiet", options->quiet, "print no progress");
-  command->add_flag("--plain", options->plain,
-                    "print progress as plain lines, as without a terminal");
-  command->footer(
+  add_device_option(command, options.device);
+  add_core_options(command, options.cores);
+  command.add_flag("--json", options.json, "print one JSON document");
+  command.add_flag("--quiet", options.quiet, "print no progress");
+  command.add_flag("--plain", options.plain,
+                   "print progress as plain lines, as without a terminal");
+  command.footer(
       "hone tries each flag set alone, then on top of the best, and compares outputs\n"
       "with the default's. docs/flags.md lists the flag sets.\n"
       "Exit code 0 also if nothing is faster than the default.");
-  command->callback([&run, options] {
-    run = [options]() -> CommandResult {
-      HONE_TRY(read_flags(options->toolchain));
-      options->command_line = "hone flags " + shell_word(options->tuning.input);
-      return search_flags(*options);
-    };
-  });
 }
 
 }  // namespace hone::cli

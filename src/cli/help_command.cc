@@ -1,19 +1,237 @@
-// hone help: prints the help of a command, or a page about a topic.
-#include <fmt/format.h>
+#include "cli/help_command.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
+#include <sstream>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/command_help.h"
 #include "cli/command_tree.h"
+#include "cli/option_layout.h"
 #include "cli/other_tools.h"
 #include "session/registry.h"
 
 namespace hone::cli {
+namespace {
+
+constexpr std::size_t kTextColumn = 30;
+
+constexpr EnvironmentVariable kVariables[] = {
+    {"HONE_CONFIG", true, "configuration file to read instead of hone.yaml; empty: none"},
+    {"HONE_CUBLASLT", true, "NVIDIA's libcublasLt.so, a baseline for GEMMs"},
+    {"HONE_IREE", true, "IREE library, virtual environment or site-packages"},
+    {"HONE_TRITON", true, "Python interpreter or virtual environment with Triton"},
+    {"NO_COLOR", false, "without effect: hone never prints colours"},
+    {"OPENBLAS_CORETYPE", false, "kernels that OpenBLAS uses [SkylakeX if the CPU has AVX-512]"},
+    {"TMPDIR", true, "folder for temporary files"},
+    {"XDG_CONFIG_HOME", false, "folder of the user's hone/config.yaml [~/.config]"},
+    {"XDG_STATE_HOME", false,
+     "folder of hone/seal-key, which marks machine code that hone compiled [~/.local/state]"},
+};
+
+constexpr std::pair<std::string_view, std::string_view> kGroups[] = {
+    {"tune", "Tune and prove"},
+    {"compare", "Tune and prove"},
+    {"verify", "Tune and prove"},
+    {"dispatches", "Inspect a program"},
+    {"flags", "Tune and prove"},
+    {"space", "Inspect a program"},
+    {"generate", "Profile operations"},
+    {"compile", "Profile operations"},
+    {"profile", "Profile operations"},
+    {"store", "Results"},
+    {"show", "Results"},
+    {"spec", "Results"},
+    {"report", "Results"},
+    {"devices", "This machine"},
+    {"doctor", "This machine"},
+    {"config", "This machine"},
+    {"completion", "Help and shell"},
+    {"man", "Help and shell"},
+    {"help", "Help and shell"},
+};
+
+// Sorted by placeholder.
+constexpr std::pair<std::string_view, const char*> kPlaceholders[] = {
+    {"--device", "DEVICE"},
+    {"--generated-dir", "DIR"},
+    {"--out", "DIR"},
+    {"--save-inputs", "DIR"},
+    {"--benchmark", "FILE"},
+    {"--compare-wo-tuning", "FILE"},
+    {"--config-file", "FILE"},
+    {"--gemm-size-file", "FILE"},
+    {"--junit", "FILE"},
+    {"--kernel", "FILE"},
+    {"--manifest", "FILE"},
+    {"--output", "FILE"},
+    {"--program", "FILE"},
+    {"--report", "FILE"},
+    {"--runtime-flags-file", "FILE"},
+    {"--save-cmds", "FILE"},
+    {"--spec", "FILE"},
+    {"--store", "FILE"},
+    {"--tuning-results-file", "FILE"},
+    {"--workload", "FILE"},
+    {"A", "FILE"},
+    {"INPUT", "FILE"},
+    {"NEW", "FILE"},
+    {"OTHER", "FILE"},
+    {"PROGRAM", "FILE"},
+    {"SPEC", "FILE"},
+    {"STORE", "FILE"},
+    {"--flag", "FLAG"},
+    {"--reference-flag", "FLAG"},
+    {"--runtime-flag", "FLAG"},
+    {"--compile-memory", "GB"},
+    {"--cores", "LIST"},
+    {"--audit-rule", "NAME"},
+    {"--dispatch", "NAME"},
+    {"--function", "NAME"},
+    {"--relax", "NAME"},
+    {"--dim", "NAME=SIZE"},
+    {"--env", "NAME=VALUE"},
+    {"--iree", "PATH"},
+    {"--triton", "PATH"},
+    {"--parameters", "SCOPE=FILE"},
+    {"--compile-timeout", "SECONDS"},
+    {"--kernel-timeout", "SECONDS"},
+    {"--seconds", "SECONDS"},
+    {"--alpha", "SHARE"},
+    {"--find", "SHARE"},
+    {"--threshold", "SHARE"},
+    {"--target", "TARGET"},
+    {"--budget", "TIME"},
+    {"--check", "VALUES"},
+    {"--config", "VALUES"},
+    {"--input", "VALUE"},
+};
+
+// Returns the placeholder of an option's value; empty: the one that CLI11 gave it.
+std::string placeholder_for(const CLI::Option& option) {
+  for (const auto& [name, placeholder] : kPlaceholders)
+    if (name_of(option) == name) return placeholder;
+  const std::string type = placeholder_of(option);
+  return type == "INT" || type == "UINT" ? "N" : type == "FLOAT" ? "NUMBER" : "";
+}
+
+std::string path_of(const CLI::App* command) {
+  const CLI::App* parent = command->get_parent();
+  if (parent == nullptr) return {};
+  const std::string above = path_of(parent);
+  return (above.empty() ? "" : above + " ") + command->get_name();
+}
+
+// Wraps a command so that it can be pasted into a shell.
+std::string wrapped_command(std::string_view line) {
+  return CLI::detail::find_and_replace(wrapped(line, 4, 2, 78), "\n", " \\\n");
+}
+
+}  // namespace
+
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t used,
+                    std::size_t width) {
+  std::string result;
+  std::size_t column = used;
+  bool first = true;
+  std::istringstream words{std::string(text)};
+  for (std::string word; words >> word; first = false) {
+    if (!first && column + 1 + word.size() > width) {
+      result += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (!first) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += word.size();
+  }
+  return result;
+}
+
+std::span<const EnvironmentVariable> environment_variables() {
+  return kVariables;
+}
+
+std::string two_columns(const std::string& left, std::string_view right) {
+  std::string line = "  " + left;
+  if (right.empty()) return line + "\n";
+  if (line.size() + 2 > kTextColumn)
+    line += "\n" + std::string(kTextColumn, ' ');
+  else
+    line.resize(kTextColumn, ' ');
+  return line + wrapped(right, kTextColumn, kTextColumn) + "\n";
+}
+
+void describe_commands(CLI::App& root) {
+  root.formatter(std::make_shared<HelpFormatter>());
+  for (const CommandNode& node : command_tree(root)) {
+    node.app->formatter(root.get_formatter());
+    for (const auto& [name, group] : kGroups)
+      if (node.path == name) node.app->group(std::string(group));
+    for (CLI::Option* option : node.app->get_options())
+      if (const std::string placeholder = placeholder_for(*option); !placeholder.empty())
+        option->type_name(placeholder);
+  }
+}
+
+HelpFormatter::HelpFormatter() {
+  label("Positionals", "Arguments");
+  label("SUBCOMMAND", "COMMAND");
+}
+
+std::string HelpFormatter::make_option_usage(const CLI::Option* positional) const {
+  const std::string name =
+      positional->get_name(true) + (positional->get_expected_max() > 1 ? "..." : "");
+  return positional->get_required() ? name : "[" + name + "]";
+}
+
+std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
+  std::string left =
+      CLI::detail::find_and_replace(make_option_name(option, is_positional), ",", ", ");
+  if (!is_positional && !is_flag(*option)) {
+    const auto values = values_of(*option);
+    left += " " +
+            (values.empty() ? placeholder_of(*option) : fmt::format("{}", fmt::join(values, "|")));
+  }
+  std::string text = option->get_description();
+  if (!option->get_default_str().empty() && !is_flag(*option))
+    text += fmt::format(" [{}]", option->get_default_str());
+  if (option->get_required() && !is_positional) text += " (required)";
+  return two_columns(left, text);
+}
+
+std::string HelpFormatter::make_help(const CLI::App* command, std::string name,
+                                     CLI::AppFormatMode mode) const {
+  std::string text =
+      make_description(command) + make_usage(command, std::move(name)) + make_positionals(command);
+  for (const OptionSection& section : option_sections(*command, path_of(command)))
+    text += make_group(section.heading, false, section.options);
+  return text + make_subcommands(command, mode) + "\n" + make_footer(command);
+}
+
+std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
+  return two_columns(command->get_name(), command->get_description());
+}
+
+std::string HelpFormatter::make_description(const CLI::App* command) const {
+  return wrapped(command->get_description(), 0, 0) + "\n\n";
+}
+
+std::string HelpFormatter::make_footer(const CLI::App* command) const {
+  std::string text = command->get_footer();
+  if (!text.empty()) text += "\n";
+  const auto examples = examples_of(path_of(command));
+  if (!examples.empty()) text += (text.empty() ? "" : "\n") + std::string("Examples:\n");
+  for (const Example& example : examples)
+    text += fmt::format("  # {}\n  {}\n", example.explanation, wrapped_command(example.line));
+  return text;
+}
+
 namespace {
 
 std::string environment_text(CLI::App& /*root*/) {

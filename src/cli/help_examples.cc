@@ -1,7 +1,7 @@
 // Examples at the end of each command's help.
 #include <algorithm>
 
-#include "cli/command_help.h"
+#include "cli/help_command.h"
 
 namespace hone::cli {
 namespace {

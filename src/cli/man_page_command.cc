@@ -1,10 +1,9 @@
 // hone man: prints the manual page, generated from the commands.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "cli/command.h"
-#include "cli/command_help.h"
 #include "cli/command_tree.h"
+#include "cli/help_command.h"
 #include "session/session_options.h"
 
 namespace hone::cli {

@@ -1,16 +1,13 @@
 #include "cli/other_tools.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <sstream>
-#include <string_view>
-#include <vector>
 
-#include "cli/command_help.h"
 #include "cli/command_tree.h"
+#include "cli/help_command.h"
 
 namespace hone::cli {
 namespace {

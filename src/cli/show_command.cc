@@ -237,11 +237,11 @@ Status write_folder(const ShowOptions& options, store::Store& store,
   return write_file_atomically(options.out / "reproduce.sh", reproduce);
 }
 
-CommandResult show(const ShowOptions& options) {
+CommandResult show(ShowOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
   HONE_ASSIGN(const store::CandidateDetails details, store.details(options.candidate));
   if (options.json)
-    fmt::print("{}\n", output::json_text(json_of(details)));
+    output::print_json(json_of(details));
   else
     print(details);
   if (options.out.empty()) return 0;
@@ -253,17 +253,16 @@ CommandResult show(const ShowOptions& options) {
 }  // namespace
 
 void add_show_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<ShowOptions>();
-  CLI::App* command = app.add_subcommand("show", "Show one candidate and reproduce it");
-  command->add_option("ID", options->candidate, "candidate's ID in the tables")->required();
-  command->add_option("--store", options->store, "SQLite file")->capture_default_str();
-  command->add_option("--iree", options->toolchain.iree,
-                      "IREE for the spec of a GPU's candidate [$HONE_IREE, hone's environment, "
-                      ".venv, PATH]");
-  command->add_option("--out", options->out, "folder for IR, spec, code, samples and commands");
-  command->add_flag("--trust", options->trust, "write and use stored code that others compiled");
-  command->add_flag("--json", options->json, "print one JSON document");
-  command->callback([&run, options] { run = [options] { return show(*options); }; });
+  const auto [command, options] =
+      add_command<ShowOptions>(app, run, "show", "Show one candidate and reproduce it", show);
+  command.add_option("ID", options.candidate, "candidate's ID in the tables")->required();
+  command.add_option("--store", options.store, "SQLite file")->capture_default_str();
+  command.add_option("--iree", options.toolchain.iree,
+                     "IREE for the spec of a GPU's candidate [$HONE_IREE, hone's environment, "
+                     ".venv, PATH]");
+  command.add_option("--out", options.out, "folder for IR, spec, code, samples and commands");
+  command.add_flag("--trust", options.trust, "write and use stored code that others compiled");
+  command.add_flag("--json", options.json, "print one JSON document");
 }
 
 }  // namespace hone::cli

@@ -1,11 +1,9 @@
 // hone space: knobs, constraints, counts, samples of the space of a dispatch or a GEMM.
 #include <algorithm>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
-#include "cli/gemm_options.h"
 #include "output/json_text.h"
 #include "provider/iree/gpu/space.h"
 #include "provider/triton/listed_gemms.h"
@@ -214,7 +212,7 @@ CommandResult show_spaces(const SpaceCommandOptions& options, std::vector<ShownS
     json["operation"] = shown.operation;
     document["spaces"].push_back(std::move(json));
   }
-  if (options.json) fmt::print("{}\n", output::json_text(document));
+  if (options.json) output::print_json(document);
   return legal ? 0 : 1;
 }
 

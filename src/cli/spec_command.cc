@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <memory>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -57,7 +56,7 @@ output::Table table_of(const tune::CheckedSpec& checked) {
                        {"effect", "effect on dispatches"},
                        {"matches", "first match"},
                        {"note", "why"},
-                       {"line", "line", output::Align::kRight}});
+                       {"line", "line", output::kRight}});
   std::vector<const tune::CheckedEntry*> entries;
   for (const tune::CheckedEntry& entry : checked.entries) entries.push_back(&entry);
   if (entries.size() > kMostEntries)
@@ -170,13 +169,12 @@ CommandResult check_kernels(const SpecOptions& options) {
       std::ranges::count(kernels, tune::ReplacedEffect::kApplied, &tune::CheckedKernel::effect);
   const std::vector<std::string> flags = provider->replacer()->with_replaced({}, options.spec);
   if (options.json)
-    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
-                                                        {"kernels", table.to_json()},
-                                                        {"program", options.program},
-                                                        {"compiler", toolchain.revision()},
-                                                        {"target", target_json(options.toolchain)},
-                                                        {"flags", flags},
-                                                        {"applied", applied}}));
+    output::print_document({{"kernels", table.to_json()},
+                            {"program", options.program},
+                            {"compiler", toolchain.revision()},
+                            {"target", target_json(options.toolchain)},
+                            {"flags", flags},
+                            {"applied", applied}});
   else
     fmt::print("{}\n{} of {} kernels are applied; the flag that applies them: {}\n",
                table.to_text(output::screen_width()), applied, kernels.size(),
@@ -184,7 +182,8 @@ CommandResult check_kernels(const SpecOptions& options) {
   return applied == std::ssize(kernels) ? 0 : 1;
 }
 
-CommandResult check(const SpecOptions& options) {
+CommandResult check(SpecOptions& options) {
+  HONE_TRY(read_flags(options.toolchain));
   if (std::filesystem::is_directory(options.spec)) return check_kernels(options);
   tune::SpecCheckRequest request;
   request.spec_path = options.spec;
@@ -205,17 +204,15 @@ CommandResult check(const SpecOptions& options) {
                     [](const tune::CheckedEntry& entry) { return entry.works(); }));
   const std::vector<std::string> flags = provider->specs().with_spec({}, options.spec);
   if (options.json)
-    fmt::print("{}\n",
-               output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
-                                                {"spec", options.spec},
-                                                {"program", options.program},
-                                                {"compiler", toolchain.revision()},
-                                                {"target", target_json(options.toolchain)},
-                                                {"flag", provider->specs().flag_of(options.spec)},
-                                                {"flags", flags},
-                                                {"entries", json_of(checked)},
-                                                {"spec_classes", classes_of(checked)},
-                                                {"working", working}}));
+    output::print_document({{"spec", options.spec},
+                            {"program", options.program},
+                            {"compiler", toolchain.revision()},
+                            {"target", target_json(options.toolchain)},
+                            {"flag", provider->specs().flag_of(options.spec)},
+                            {"flags", flags},
+                            {"entries", json_of(checked)},
+                            {"spec_classes", classes_of(checked)},
+                            {"working", working}});
   else
     print(options, checked, flags, working);
   return working == checked.entries.size() ? 0 : 1;
@@ -239,7 +236,7 @@ Status write_code(const EmitOptions& options, const triton::EmittedGemm& gemm,
   return {};
 }
 
-CommandResult emit(const EmitOptions& options) {
+CommandResult emit(EmitOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
   HONE_ASSIGN(const FoundGemms found, found_gemms(store, options.wanted));
   std::string yaml;
@@ -257,26 +254,24 @@ CommandResult emit(const EmitOptions& options) {
 }
 
 void add_spec_emit_command(CLI::App& spec, Run& run) {
-  auto options = std::make_shared<EmitOptions>();
-  CLI::App* command = spec.add_subcommand(
-      "emit",
+  const auto [command, options] = add_command<EmitOptions>(
+      spec, run, "emit",
       "Write tuned GEMMs as gemms.yaml, a Python module of triton.Config, and compiled kernels "
-      "with C headers");
-  command->add_option("--format", options->format, "output format")
+      "with C headers",
+      emit);
+  command.add_option("--format", options.format, "output format")
       ->check(CLI::IsMember({"triton"}))
       ->capture_default_str();
-  command->add_option("--store", options->store, "SQLite file")->capture_default_str();
-  command->add_option("--out", options->out, "folder for the files")->capture_default_str();
-  command->add_option("--target", options->wanted.target,
-                      "use results compiled for this GPU: sm_90");
-  command->add_option("--device-name", options->wanted.device,
-                      "use results measured on this GPU: 'NVIDIA H200'");
-  command->add_option("--candidate", options->wanted.candidates,
-                      "write this candidate (hone show ID) instead of the winners; repeatable");
-  command->add_flag("--trust", options->wanted.trust,
-                    "write stored machine code that others compiled");
-  command->allow_extras();
-  command->callback([&run, options] { run = [options] { return emit(*options); }; });
+  command.add_option("--store", options.store, "SQLite file")->capture_default_str();
+  command.add_option("--out", options.out, "folder for the files")->capture_default_str();
+  command.add_option("--target", options.wanted.target, "use results compiled for this GPU: sm_90");
+  command.add_option("--device-name", options.wanted.device,
+                     "use results measured on this GPU: 'NVIDIA H200'");
+  command.add_option("--candidate", options.wanted.candidates,
+                     "write this candidate (hone show ID) instead of the winners; repeatable");
+  command.add_flag("--trust", options.wanted.trust,
+                   "write stored machine code that others compiled");
+  command.allow_extras();
 }
 
 }  // namespace
@@ -294,28 +289,22 @@ void add_spec_command(CLI::App& app, Run& run) {
   });
   add_spec_emit_command(*spec, run);
   add_spec_external_command(*spec, run);
-  auto options = std::make_shared<SpecOptions>();
-  CLI::App* command = spec->add_subcommand(
-      "check",
-      "Check each entry of a spec on a program: whether it matches, takes effect and compiles");
+  const auto [command, options] = add_command<SpecOptions>(
+      *spec, run, "check",
+      "Check each entry of a spec on a program: whether it matches, takes effect and compiles",
+      check);
   command
-      ->add_option("SPEC", options->spec,
-                   "tuning spec (.mlir, .mlirbc) or folder of kernels (out/kernels)")
+      .add_option("SPEC", options.spec,
+                  "tuning spec (.mlir, .mlirbc) or folder of kernels (out/kernels)")
       ->required();
   command
-      ->add_option("--program", options->program,
-                   "program to compile with it (.mlir, .mlirbc, .onnx)")
+      .add_option("--program", options.program,
+                  "program to compile with it (.mlir, .mlirbc, .onnx)")
       ->required();
-  add_toolchain_options(*command, options->toolchain);
-  command->add_flag("--json", options->json, "print one JSON document");
-  command->footer("Exit code 1: an entry does nothing, is ignored, or does not compile.");
-  command->allow_extras();
-  command->callback([&run, options] {
-    run = [options]() -> CommandResult {
-      HONE_TRY(read_flags(options->toolchain));
-      return check(*options);
-    };
-  });
+  add_toolchain_options(command, options.toolchain);
+  command.add_flag("--json", options.json, "print one JSON document");
+  command.footer("Exit code 1: an entry does nothing, is ignored, or does not compile.");
+  command.allow_extras();
 }
 
 }  // namespace hone::cli

@@ -1,8 +1,6 @@
 #include <cstdlib>
-#include <set>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
@@ -133,8 +131,7 @@ void print_json(const ExternalOptions& options, const Toolchain& toolchain,
                 const std::optional<Prices>& prices) {
   nlohmann::json rows = nlohmann::json::array();
   for (const PlacedKernel& each : placed) rows.push_back(json_of(each));
-  nlohmann::json document{{"schema_version", output::kSchemaVersion},
-                          {"program", options.program},
+  nlohmann::json document{{"program", options.program},
                           {"compiler", toolchain.revision()},
                           {"target", target_json(options.toolchain)},
                           {"runs_as", device.runs_as},
@@ -142,7 +139,7 @@ void print_json(const ExternalOptions& options, const Toolchain& toolchain,
                           {"spec", (options.out / kSpecFile).string()},
                           {"compile_flags", (options.out / kFlagsFile).string()}};
   if (prices) document["proof"] = json_of(*prices, options.compare.statistics);
-  fmt::print("{}\n", output::json_text(document));
+  output::print_document(std::move(document));
 }
 
 void print_text(const ExternalOptions& options, const external::ObjectDevice& device,
@@ -164,7 +161,9 @@ void print_text(const ExternalOptions& options, const external::ObjectDevice& de
   fmt::print("flags: {}\n", (options.out / kFlagsFile).string());
 }
 
-CommandResult place(ExternalOptions options) {
+CommandResult place(ExternalOptions& options) {
+  if (options.manifests.empty()) return input_error("hone spec external needs --external MANIFEST");
+  HONE_TRY(read_flags(options.toolchain));
   std::optional<device::Place> measured_on;
   if (!options.device.empty()) {
     HONE_ASSIGN(const std::vector<int> cores, choose_cores(CoreOptions()));
@@ -234,47 +233,40 @@ CommandResult place(ExternalOptions options) {
 }  // namespace
 
 void add_spec_external_command(CLI::App& spec, Run& run) {
-  auto options = std::make_shared<ExternalOptions>();
-  CLI::App* command = spec.add_subcommand("external",
-                                          "Write a spec that calls your own kernels (PTX, cubin, "
-                                          "hsaco) for a program's operations, and "
-                                          "prove it with --device (docs/external-kernels.md)");
-  command->add_option("PROGRAM", options->program, "program (.mlir, .mlirbc, .onnx)")->required();
-  add_toolchain_options(*command, options->toolchain);
-  add_external_option(*command, options->manifests);
-  command->add_option("--out", options->out, "folder for spec, objects and flags")
+  const auto [command, options] =
+      add_command<ExternalOptions>(spec, run, "external",
+                                   "Write a spec that calls your own kernels (PTX, cubin, "
+                                   "hsaco) for a program's operations, and "
+                                   "prove it with --device (docs/external-kernels.md)",
+                                   place);
+  command.add_option("PROGRAM", options.program, "program (.mlir, .mlirbc, .onnx)")->required();
+  add_toolchain_options(command, options.toolchain);
+  add_external_option(command, options.manifests);
+  command.add_option("--out", options.out, "folder for spec, objects and flags")
       ->capture_default_str();
-  command->add_option("--config", options->configuration,
-                      "values of knobs: BM=128,BN=64 [the manifests']");
-  command->add_option("--device", options->device, "prove and measure on this GPU [run nothing]");
-  add_runtime_options(*command, options->runtime, "the only one");
-  command->add_option("--rounds", options->compare.rounds, "run at least N rounds per comparison")
+  command.add_option("--config", options.configuration,
+                     "values of knobs: BM=128,BN=64 [the manifests']");
+  command.add_option("--device", options.device, "prove and measure on this GPU [run nothing]");
+  add_runtime_options(command, options.runtime, "the only one");
+  command.add_option("--rounds", options.compare.rounds, "run at least N rounds per comparison")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--seconds", options->compare.seconds, "length of one sample")
+  command.add_option("--seconds", options.compare.seconds, "length of one sample")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--seed", options->compare.seed, "seed of generated inputs and of the order")
+  command.add_option("--seed", options.compare.seed, "seed of generated inputs and of the order")
       ->group(heading::kProgram)
       ->capture_default_str();
-  command->add_flag("--json", options->json, "print one JSON document");
-  command->add_flag("--quiet", options->quiet, "print no progress");
-  command->add_flag("--plain", options->plain,
-                    "print progress as plain lines, as without a terminal");
-  command->footer(
+  command.add_flag("--json", options.json, "print one JSON document");
+  command.add_flag("--quiet", options.quiet, "print no progress");
+  command.add_flag("--plain", options.plain,
+                   "print progress as plain lines, as without a terminal");
+  command.footer(
       "Writes external_spec.mlir, the objects and compile_flags.txt:\n"
       "iree-compile PROGRAM @out/compile_flags.txt needs no hone. With --device, hone\n"
       "runs the program with and without the kernels, compares outputs and measures\n"
       "both, each operation alone too. Exit code 1: slower with them, or wrong outputs.");
-  command->allow_extras();
-  command->callback([&run, options] {
-    run = [options]() -> CommandResult {
-      if (options->manifests.empty())
-        return input_error("hone spec external needs --external MANIFEST");
-      HONE_TRY(read_flags(options->toolchain));
-      return place(*options);
-    };
-  });
+  command.allow_extras();
 }
 
 }  // namespace hone::cli

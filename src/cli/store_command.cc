@@ -10,7 +10,7 @@
 namespace hone::cli {
 namespace {
 
-using output::Align;
+using enum output::Align;
 
 struct StoreCommandOptions {
   std::string store = "hone.db";
@@ -24,15 +24,15 @@ output::Table table_of(const std::vector<store::DispatchView>& rows) {
   output::Table table({{"dispatch", "dispatch"},
                        {"operation", "operation"},
                        {"device", "device"},
-                       {"default_seconds", "default", Align::kRight},
-                       {"best_seconds", "best", Align::kRight},
-                       {"speedup", "speed-up", Align::kRight},
-                       {"tried", "tried", Align::kRight},
-                       {"compiled", "compiled", Align::kRight},
-                       {"right", "right", Align::kRight},
-                       {"wrong", "wrong", Align::kRight},
-                       {"failed", "failed", Align::kRight},
-                       {"best_candidate", "best id", Align::kRight}});
+                       {"default_seconds", "default", kRight},
+                       {"best_seconds", "best", kRight},
+                       {"speedup", "speed-up", kRight},
+                       {"tried", "tried", kRight},
+                       {"compiled", "compiled", kRight},
+                       {"right", "right", kRight},
+                       {"wrong", "wrong", kRight},
+                       {"failed", "failed", kRight},
+                       {"best_candidate", "best id", kRight}});
   const auto time = [](const std::optional<store::CandidateView>& row) -> output::Cell {
     if (!row || !row->median_seconds) return {nullptr, "-"};
     return {*row->median_seconds, format_duration(*row->median_seconds)};
@@ -62,9 +62,7 @@ CommandResult list(const StoreCommandOptions& options) {
   HONE_ASSIGN(const std::vector<store::DispatchView> rows, store.dispatch_rows());
   const output::Table table = table_of(rows);
   if (options.json)
-    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
-                                                        {"store", options.store},
-                                                        {"dispatches", table.to_json()}}));
+    output::print_document({{"store", options.store}, {"dispatches", table.to_json()}});
   else
     fmt::print("{}", table.empty() ? "The store is empty.\n" : table.to_text());
   return 0;
@@ -84,8 +82,7 @@ CommandResult export_candidates(const StoreCommandOptions& options) {
 }
 
 void print(const store::RescueReport& report) {
-  output::Table table(
-      {{"table", "table"}, {"saved", "saved", Align::kRight}, {"lost", "lost", Align::kRight}});
+  output::Table table({{"table", "table"}, {"saved", "saved", kRight}, {"lost", "lost", kRight}});
   for (const auto& [name, rows] : report)
     table.add({{name, name},
                {rows.saved, fmt::format("{}", rows.saved)},

@@ -1,10 +1,8 @@
 // hone tune: tunes a program up to a proven spec, or GEMMs to the fastest kernels.
 #include <fmt/ranges.h>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/common_options.h"
-#include "cli/gemm_options.h"
 #include "cli/tune_options.h"
 #include "search/strategy.h"
 #include "session/input_program.h"

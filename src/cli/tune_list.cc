@@ -29,6 +29,8 @@
 namespace hone::cli {
 namespace {
 
+using enum output::Align;
+
 constexpr std::size_t kMostPlanned = 25;  // rows of the screen
 
 std::filesystem::path results_file(const SessionOptions& options,
@@ -60,7 +62,6 @@ Result<ListTables> tables_of(ListSession& session, const tune::TunedList& tuned)
 nlohmann::json document_of(ListSession& session, const tune::TunedList& tuned,
                            const output::Table& results, const ListTables& tables) {
   nlohmann::json document{
-      {"schema_version", output::kSchemaVersion},
       {"gemms", results.to_json()},
       {"dispatches", tables.dispatches.to_json()},
       {"gpu", tables.gpu.table.to_json()},
@@ -91,7 +92,7 @@ CommandResult print_result(ListSession& session, const tune::TunedList& tuned) {
   const int exit_code = faster > 0 ? 0 : 1;
   if (options.json) {
     HONE_ASSIGN(const ListTables tables, tables_of(session, tuned));
-    fmt::print("{}\n", output::json_text(document_of(session, tuned, table, tables)));
+    output::print_document(document_of(session, tuned, table, tables));
     return exit_code;
   }
   fmt::print("{}", output::list_summary({.results = table,
@@ -112,17 +113,14 @@ CommandResult print_result(ListSession& session, const tune::TunedList& tuned) {
 CommandResult print_list_plan(ListSession& session) {
   const std::vector<problem::Dispatch>& dispatches = session.listed().dispatches();
   const double budget = session.options().tuning.budget_seconds;
-  output::Table table({{"dispatch", "dispatch"},
-                       {"gflop", "GFLOP", output::Align::kRight},
-                       {"seconds", "time for it", output::Align::kRight}});
+  output::Table table(
+      {{"dispatch", "dispatch"}, {"gflop", "GFLOP", kRight}, {"seconds", "time for it", kRight}});
   for (const problem::Dispatch& each : dispatches)
     table.add({{session.listed().shown_name(each), ""},
                output::number_cell(problem::flop_count(each.root) / 1e9, "", 2),
                output::time_cell(budget / static_cast<double>(dispatches.size()))});
   if (session.options().json) {
-    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
-                                                        {"budget_seconds", budget},
-                                                        {"dispatches", table.to_json()}}));
+    output::print_document({{"budget_seconds", budget}, {"dispatches", table.to_json()}});
     return 0;
   }
   const std::size_t width = std::min(output::screen_width(), output::kSummaryWidth);
@@ -189,10 +187,10 @@ std::string words_of(const tune::CheckedCandidate& checked) {
 output::Table table_of(const std::vector<tune::CheckedCandidate>& checked) {
   output::Table table({{"gemm", "gemm"},
                        {"right", "checked"},
-                       {"time", "time", output::Align::kRight},
-                       {"tflops", "TFLOP/s", output::Align::kRight},
-                       {"speedup", "over default", output::Align::kRight},
-                       {"candidate", "id", output::Align::kRight},
+                       {"time", "time", kRight},
+                       {"tflops", "TFLOP/s", kRight},
+                       {"speedup", "over default", kRight},
+                       {"candidate", "id", kRight},
                        {"failure", "why"}});
   for (const tune::CheckedCandidate& each : checked) {
     const bool right = each.failure.empty();
@@ -265,9 +263,7 @@ CommandResult check_gemms(TuneOptions options) {
   session->status().clear();
   if (!checked) return tl::unexpected(session->stopped(checked.error(), session->options().store));
   if (session->options().json)
-    fmt::print("{}\n",
-               output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
-                                                {"checked", table_of(*checked).to_json()}}));
+    output::print_document(nlohmann::json::object({{"checked", table_of(*checked).to_json()}}));
   else
     fmt::print("{}", table_of(*checked).to_text());
   return std::ranges::all_of(*checked, [](const auto& each) { return each.failure.empty(); }) ? 0

@@ -32,7 +32,6 @@ nlohmann::json document_of(const SessionOptions& options, const tune::FlagSet& t
                            const tune::TuningResult& result) {
   const std::filesystem::path& out = options.tuning.out;
   nlohmann::json document{
-      {"schema_version", output::kSchemaVersion},
       {"program", options.tuning.input},
       {"model", options.model.empty() ? nlohmann::json() : nlohmann::json(options.model)},
       {"sizes", output::names_of_sizes(result)},
@@ -137,7 +136,7 @@ Status print_json(const SessionOptions& options, store::Store& store, tune::Cont
   }
   document["verdict"] = {{"outcome", tune::name_of(result.outcome.outcome)},
                          {"reason", result.outcome.reason}};
-  fmt::print("{}\n", output::json_text(document));
+  output::print_document(std::move(document));
   return {};
 }
 

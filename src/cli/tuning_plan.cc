@@ -18,7 +18,7 @@
 namespace hone::cli {
 namespace {
 
-using output::Align;
+using enum output::Align;
 
 // Part of the budget that measuring the defaults may take.
 constexpr double kWeighing = 0.5;
@@ -43,9 +43,9 @@ std::string state_of(plan::State state) {
 // A row per dispatch, the largest share of the time first.
 output::Table plan_table(const plan::WorkPlan& plan, double budget) {
   output::Table table({{"dispatch", "dispatch"},
-                       {"share_percent", "share", Align::kRight},
-                       {"gain_percent", "can save", Align::kRight},
-                       {"seconds", "time for it", Align::kRight},
+                       {"share_percent", "share", kRight},
+                       {"gain_percent", "can save", kRight},
+                       {"seconds", "time for it", kRight},
                        {"plan", "plan"}});
   std::vector<std::size_t> places(plan.items().size());
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
@@ -159,15 +159,13 @@ CommandResult print_tuning_plan(ProgramSession& session,
   const double grown = static_cast<double>(bytes_of(session.options.store)) - before;
   const PlanCost cost = cost_of(session, std::max(0.0, grown), plan.count(plan::State::kWaiting));
   if (session.options.json)
-    fmt::print("{}\n", output::json_text(nlohmann::json{
-                           {"schema_version", output::kSchemaVersion},
-                           {"program", tuning.input},
-                           {"budget_seconds", tuning.budget_seconds},
-                           {"noise", context.state->noise},
-                           {"most_seconds", cost.seconds},
-                           {"candidates", cost.candidates},
-                           {"store_bytes", cost.store_bytes},
-                           {"dispatches", plan_table(plan, tuning.budget_seconds).to_json()}}));
+    output::print_document({{"program", tuning.input},
+                            {"budget_seconds", tuning.budget_seconds},
+                            {"noise", context.state->noise},
+                            {"most_seconds", cost.seconds},
+                            {"candidates", cost.candidates},
+                            {"store_bytes", cost.store_bytes},
+                            {"dispatches", plan_table(plan, tuning.budget_seconds).to_json()}});
   else
     print(session, program, plan, cost);
   return 0;

@@ -191,7 +191,8 @@ void print(const VerifyOptions& options, const Subject& subject, const std::stri
   fmt::print("{}{}\n", verdict.right ? "right" : "wrong", said ? "" : ": " + verdict.message);
 }
 
-CommandResult verify(VerifyOptions options) {
+CommandResult verify(VerifyOptions& options) {
+  HONE_TRY(read_flags(options.toolchain));
   HONE_TRY(check_use(options));
   tune::VerifyRequest request;
   HONE_ASSIGN(request.place,
@@ -256,7 +257,7 @@ CommandResult verify(VerifyOptions options) {
   }
   HONE_TRY(write_outputs(verdict, options.outputs));
   if (options.json)
-    fmt::print("{}\n", document_of(options, subject, spec, verdict).dump(2));
+    output::print_json(document_of(options, subject, spec, verdict));
   else
     print(options, subject, spec, verdict);
   return verdict.right && verdict.says_nothing.empty() ? 0 : 1;
@@ -265,37 +266,31 @@ CommandResult verify(VerifyOptions options) {
 }  // namespace
 
 void add_verify_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<VerifyOptions>();
-  CLI::App* command = app.add_subcommand("verify", "Check the outputs of a program or dispatch");
-  command->add_option("INPUT", options->input, kProgramFiles)->required();
-  add_toolchain_options(*command, options->toolchain);
-  add_device_option(*command, options->device);
-  command->add_option("--dispatch", options->dispatch,
-                      "verify one dispatch (number, name or pattern) alone");
-  command->add_option("--config", options->configuration,
-                      "configuration of the dispatch: dist_m=64,... [the compiler's default]");
-  command->add_option("--spec", options->spec, "compile with this tuning spec");
-  add_runtime_options(*command, options->runtime, "the first");
-  command->add_option("--save-inputs", options->save_inputs,
-                      "write the inputs to DIR as argument0.npy, ...");
-  command->add_option("--expected", options->expected,
-                      "expected outputs in order: @c.npy; repeatable [an independent compile]");
-  command->add_option("--output", options->outputs, "write outputs in order: @c.npy; repeatable");
-  command->add_option("--atol", options->atol, "absolute tolerance [by element type]");
-  command->add_option("--rtol", options->rtol, "relative tolerance [by element type]");
-  command->add_option("--reference-flag", options->reference_flags,
-                      "pass a flag to the reference's iree-compile; repeatable");
-  command->add_option("--seed", options->seed, "seed of generated inputs")
+  const auto [command, options] = add_command<VerifyOptions>(
+      app, run, "verify", "Check the outputs of a program or dispatch", verify);
+  command.add_option("INPUT", options.input, kProgramFiles)->required();
+  add_toolchain_options(command, options.toolchain);
+  add_device_option(command, options.device);
+  command.add_option("--dispatch", options.dispatch,
+                     "verify one dispatch (number, name or pattern) alone");
+  command.add_option("--config", options.configuration,
+                     "configuration of the dispatch: dist_m=64,... [the compiler's default]");
+  command.add_option("--spec", options.spec, "compile with this tuning spec");
+  add_runtime_options(command, options.runtime, "the first");
+  command.add_option("--save-inputs", options.save_inputs,
+                     "write the inputs to DIR as argument0.npy, ...");
+  command.add_option("--expected", options.expected,
+                     "expected outputs in order: @c.npy; repeatable [an independent compile]");
+  command.add_option("--output", options.outputs, "write outputs in order: @c.npy; repeatable");
+  command.add_option("--atol", options.atol, "absolute tolerance [by element type]");
+  command.add_option("--rtol", options.rtol, "relative tolerance [by element type]");
+  command.add_option("--reference-flag", options.reference_flags,
+                     "pass a flag to the reference's iree-compile; repeatable");
+  command.add_option("--seed", options.seed, "seed of generated inputs")
       ->group(heading::kProgram)
       ->capture_default_str();
-  command->add_flag("--json", options->json, "print one JSON document");
-  command->footer("Exit code 1: an output is wrong, or the outputs prove nothing.");
-  command->callback([&run, options] {
-    run = [options]() -> CommandResult {
-      HONE_TRY(read_flags(options->toolchain));
-      return verify(*options);
-    };
-  });
+  command.add_flag("--json", options.json, "print one JSON document");
+  command.footer("Exit code 1: an output is wrong, or the outputs prove nothing.");
 }
 
 }  // namespace hone::cli

@@ -6,8 +6,6 @@
 #include <functional>
 #include <ranges>
 
-#include "output/table.h"
-
 namespace hone::output {
 namespace {
 
@@ -17,12 +15,12 @@ using measure::OutputAccuracy;
 std::vector<Column> columns() {
   std::vector<Column> columns{{"dispatch", "off by (ulp)"},
                               {"provider", "by"},
-                              {"binding", "binding", Align::kRight, false},
-                              {"elements", "elements", Align::kRight},
-                              {"exact", "0", Align::kRight}};
+                              {"binding", "binding", kRight, false},
+                              {"elements", "elements", kRight},
+                              {"exact", "0", kRight}};
   for (const auto& [name, count] : measure::ulp_histogram(ArrayDifference{}))
-    columns.push_back({"off_by_" + name, name, Align::kRight});
-  columns.push_back({"largest_error", "largest error", Align::kRight});
+    columns.push_back({"off_by_" + name, name, kRight});
+  columns.push_back({"largest_error", "largest error", kRight});
   columns.push_back({"first", "first that is off"});
   columns.push_back({"sums", "sums"});
   return columns;

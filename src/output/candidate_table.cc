@@ -4,7 +4,6 @@
 #include <map>
 
 #include "base/json.h"
-#include "output/table.h"
 
 namespace hone::output {
 namespace {
@@ -56,14 +55,14 @@ std::string line_of(const store::CandidateView& row, const OfDispatch& of) {
 Result<Table> candidate_table(store::Store& store, store::Id program, store::Id build,
                               store::Id device) {
   HONE_ASSIGN(const auto dispatches, candidates_of(store, program, build, device));
-  Table table({{"candidate", "id", Align::kRight},
+  Table table({{"candidate", "id", kRight},
                {"dispatch", "dispatch"},
                {"operation", "operation"},
                {"default", "default"},
                {"outcome", "outcome"},
-               {"seconds", "time", Align::kRight},
-               {"speedup", "speed-up", Align::kRight},
-               {"compile_seconds", "compiled in", Align::kRight},
+               {"seconds", "time", kRight},
+               {"speedup", "speed-up", kRight},
+               {"compile_seconds", "compiled in", kRight},
                {"configuration", "configuration"}});
   for (const auto& [id, of] : dispatches) {
     const auto add = [&, &of = of](const store::CandidateView& row) {

@@ -4,9 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "output/json_text.h"
 #include "output/screen.h"
-#include "output/table.h"
 
 namespace hone::output {
 namespace {
@@ -18,10 +16,10 @@ nlohmann::json number(double value) {
 
 Table table_of(const ComparisonReport& report) {
   Table table({{"what", ""},
-               {"rounds", "rounds", Align::kRight},
-               {"a_seconds", "A", Align::kRight},
-               {"b_seconds", "B", Align::kRight},
-               {"ratio", "B / A [interval]", Align::kRight},
+               {"rounds", "rounds", kRight},
+               {"a_seconds", "A", kRight},
+               {"b_seconds", "B", kRight},
+               {"ratio", "B / A [interval]", kRight},
                {"verdict", "B is"}});
   for (const tune::ComparedPair& pair : report.pairs) {
     const measure::PairedComparison& result = pair.result;
@@ -102,7 +100,6 @@ std::string text_of(const ComparisonReport& report, std::size_t width) {
 
 nlohmann::json json_of(const ComparisonReport& report) {
   nlohmann::json document{
-      {"schema_version", kSchemaVersion},
       {"alpha", report.statistics.alpha},
       {"threshold", report.statistics.threshold},
       {"machine", {{"noise", report.machine.noise}, {"state", report.machine.state}}},

@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/ranges.h"
 #include "base/text.h"
-#include "output/table.h"
 
 namespace hone::output {
 namespace {
@@ -96,26 +95,21 @@ std::string roofline_note(const Peaks& peaks) {
 }
 
 std::vector<Column> gpu_columns(const std::vector<LibraryColumn>& libraries) {
-  std::vector<Column> columns{{"dispatch", "on the GPU"},
-                              {"tried", "tried", Align::kRight},
-                              {"compiled", "compiled", Align::kRight},
-                              {"not_run", "not run", Align::kRight},
-                              {"wrong", "wrong", Align::kRight},
-                              {"right", "right", Align::kRight},
-                              {"best_seconds", "best", Align::kRight},
-                              {"worst_seconds", "worst", Align::kRight}};
+  std::vector<Column> columns{{"dispatch", "on the GPU"},       {"tried", "tried", kRight},
+                              {"compiled", "compiled", kRight}, {"not_run", "not run", kRight},
+                              {"wrong", "wrong", kRight},       {"right", "right", kRight},
+                              {"best_seconds", "best", kRight}, {"worst_seconds", "worst", kRight}};
   for (const LibraryColumn& library : libraries) {
-    columns.push_back(
-        {library.provider + "_first", library.title + " first (/ best)", Align::kRight});
-    columns.push_back({library.provider + "_best", "its best (/ best)", Align::kRight});
+    columns.push_back({library.provider + "_first", library.title + " first (/ best)", kRight});
+    columns.push_back({library.provider + "_best", "its best (/ best)", kRight});
   }
-  const Column others[] = {{"share_of_roofline_percent", "of roofline", Align::kRight},
-                           {"wall_seconds", "wall", Align::kRight},
-                           {"idle_percent", "GPU idle", Align::kRight},
-                           {"clock_megahertz", "clock", Align::kRight},
-                           {"watts", "power", Align::kRight},
+  const Column others[] = {{"share_of_roofline_percent", "of roofline", kRight},
+                           {"wall_seconds", "wall", kRight},
+                           {"idle_percent", "GPU idle", kRight},
+                           {"clock_megahertz", "clock", kRight},
+                           {"watts", "power", kRight},
                            {"throttled", "held down by"},
-                           {"state", "", Align::kLeft, false}};
+                           {"state", "", kLeft, false}};
   columns.insert(columns.end(), std::begin(others), std::end(others));
   return columns;
 }

@@ -1,6 +1,8 @@
 // JSON as hone prints it, and values of the store in it.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -16,6 +18,17 @@ inline constexpr int kSchemaVersion = 1;
 template <class Json>
 std::string json_text(const Json& json) {
   return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
+// Prints JSON to stdout, as --json does.
+template <class Json>
+void print_json(const Json& json) {
+  fmt::print("{}\n", json_text(json));
+}
+// Prints an object with its "schema_version".
+inline void print_document(nlohmann::json document) {
+  document["schema_version"] = kSchemaVersion;
+  print_json(document);
 }
 
 using Json = nlohmann::ordered_json;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -13,10 +12,6 @@ namespace {
 
 using store::CandidateState;
 using store::CandidateView;
-
-bool is_measured_right(const CandidateView& row) {
-  return row.state == CandidateState::kMeasured && row.right.value_or(false) && row.median_seconds;
-}
 
 // Returns the number of the library's algorithm, 0 being its own choice.
 std::optional<std::int64_t> choice_of(const CandidateView& row) {
@@ -85,6 +80,10 @@ bool is_product(std::string_view kind) {
 }
 
 }  // namespace
+
+bool is_measured_right(const CandidateView& row) {
+  return row.state == CandidateState::kMeasured && row.right.value_or(false) && row.median_seconds;
+}
 
 bool is_library(const CandidateView& row) {
   return row.format == store::kLibraryFormat;

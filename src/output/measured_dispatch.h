@@ -30,6 +30,9 @@ struct Counts {
   CommonReason reasons;                        // of those that failed or are wrong
 };
 
+// Returns whether the candidate was verified and has a time.
+bool is_measured_right(const store::CandidateView& row);
+
 // Returns whether it is a vendor's library beside the candidates (store::kLibraryFormat).
 bool is_library(const store::CandidateView& row);
 

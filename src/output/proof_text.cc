@@ -1,14 +1,10 @@
 #include "output/proof_text.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
-#include <vector>
 
 #include "base/text.h"
-#include "output/table.h"
 #include "plan/policy.h"
 #include "store/rows.h"
 
@@ -44,12 +40,12 @@ class Waterfall {
  private:
   bool several_makers_;
   Table table_{{{"part", "a call of the program"},
-                {"provider", "by", Align::kLeft, several_makers_},
-                {"launches", "launches", Align::kRight},
-                {"before", "before", Align::kRight},
-                {"after", "after", Align::kRight},
-                {"promised", "predicted", Align::kRight},
-                {"arrived", "gained", Align::kRight}}};
+                {"provider", "by", kLeft, several_makers_},
+                {"launches", "launches", kRight},
+                {"before", "before", kRight},
+                {"after", "after", kRight},
+                {"promised", "predicted", kRight},
+                {"arrived", "gained", kRight}}};
 };
 
 std::optional<double> sum(std::optional<double> a, std::optional<double> b) {
@@ -125,7 +121,8 @@ std::string counted(std::int64_t number) {
 // Returns the text for outputs that cannot be compared.
 std::string unchecked_text(const tune::TuningResult& result) {
   std::string text = fmt::format(
-      "outputs: not comparable ({}); each dispatch is verified by itself, under the shipped flags\n",
+      "outputs: not comparable ({}); each dispatch is verified by itself, under the shipped "
+      "flags\n",
       result.unchecked_outputs);
   if (!result.unverified_dispatches.empty())
     text += fmt::format("NOT VERIFIED: {}\n", fmt::join(result.unverified_dispatches, ", "));
@@ -272,12 +269,12 @@ std::string wrong_by_default_text(const tune::TuningResult& result, const std::s
   };
   std::string text;
   if (!repaired.empty())
-    text +=
-        line("REPAIRED", repaired, "the shipped kernels are correct, and results change");
+    text += line("REPAIRED", repaired, "the shipped kernels are correct, and results change");
   const double error = result.best ? result.best->repaired_error.value_or(0) : 0;
   if (error > kMostOfRounding)
     text += fmt::format(
-        "STILL WRONG: the repaired program's results differ by {error:.2g} of their size (root mean "
+        "STILL WRONG: the repaired program's results differ by {error:.2g} of their size (root "
+        "mean "
         "square) from this machine's cores in f32, more than rounding explains. Find the dispatch: "
         "hone dispatches {0}; hone verify {0} --dispatch NAME\n",
         shell_word(program), fmt::arg("error", error));

@@ -29,8 +29,8 @@ std::string cut_in_middle(std::string_view text, std::size_t most);
 // Returns the begin of `text` in at most `most` columns, an ellipsis included.
 std::string cut_at_end(std::string_view text, std::size_t most);
 
-// Breaks lines at blanks so that each takes at most `width` columns. `broken` ends a broken line, and
-// the rest continues behind `indent`. A longer word, such as a path, stays whole.
+// Breaks lines at blanks so that each takes at most `width` columns. `broken` ends a broken line,
+// and the rest continues behind `indent`. A longer word, such as a path, stays whole.
 std::string wrapped(std::string_view text, std::size_t width, std::string_view indent = "  ",
                     std::string_view broken = "");
 

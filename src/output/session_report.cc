@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "output/json_text.h"
-#include "output/table.h"
 
 namespace hone::output {
 namespace {
@@ -97,45 +96,44 @@ std::vector<Cell> cells_of(const MeasuredDispatch& measured,
 
 std::vector<Column> closing_columns(const std::vector<LibraryColumn>& libraries,
                                     const std::vector<MeasuredDispatch>& dispatches) {
-  std::vector<Column> columns{
-      {"dispatch", "dispatch"},
-      {"operation", "operation"},
-      {"share_percent", "share", Align::kRight, dispatches.size() > kMostInOrder},
-      {"default_seconds", "default", Align::kRight},
-      {"tuned_seconds", "tuned", Align::kRight},
-      {"speedup", "speedup [95 %]", Align::kRight},
-      {"runtime_speedup", "in IREE", Align::kRight},
-      {"gflops", "GFLOP/s", Align::kRight},
-      {"share_of_peak_percent", "of peak", Align::kRight}};
+  std::vector<Column> columns{{"dispatch", "dispatch"},
+                              {"operation", "operation"},
+                              {"share_percent", "share", kRight, dispatches.size() > kMostInOrder},
+                              {"default_seconds", "default", kRight},
+                              {"tuned_seconds", "tuned", kRight},
+                              {"speedup", "speedup [95 %]", kRight},
+                              {"runtime_speedup", "in IREE", kRight},
+                              {"gflops", "GFLOP/s", kRight},
+                              {"share_of_peak_percent", "of peak", kRight}};
   for (const LibraryColumn& library : libraries) {
     const bool is_there = std::ranges::any_of(dispatches, [&](const MeasuredDispatch& dispatch) {
       return !dispatch.library(library.provider).provider.empty();
     });
-    columns.push_back({library.provider + "_gflops", library.title, Align::kRight, is_there});
+    columns.push_back({library.provider + "_gflops", library.title, kRight, is_there});
   }
   const bool several_makers = std::ranges::any_of(dispatches, [](const MeasuredDispatch& dispatch) {
     return dispatch.beaten && dispatch.row.best &&
            store::takes_anothers_place(dispatch.row.best->provider);
   });
-  const Column others[] = {{"tried", "tried", Align::kRight},
-                           {"verified", "verified", Align::kRight},
+  const Column others[] = {{"tried", "tried", kRight},
+                           {"verified", "verified", kRight},
                            {"failed", "failed"},
-                           {"failed_reason", "", Align::kLeft, false},
-                           {"provider", "by", Align::kLeft, several_makers},
-                           {"winner", "id", Align::kRight},
-                           {"configuration", "", Align::kLeft, false},
-                           {"ties", "", Align::kLeft, false}};
+                           {"failed_reason", "", kLeft, false},
+                           {"provider", "by", kLeft, several_makers},
+                           {"winner", "id", kRight},
+                           {"configuration", "", kLeft, false},
+                           {"ties", "", kLeft, false}};
   columns.insert(columns.end(), std::begin(others), std::end(others));
   return columns;
 }
 
 Table table_of(const tune::CompiledDispatch& dispatch) {
-  Table table({{"candidate", "id", Align::kRight},
+  Table table({{"candidate", "id", kRight},
                {"provider", "provider"},
-               {"occupancy", "occupancy", Align::kRight},
-               {"registers", "registers", Align::kRight},
-               {"spills", "spills", Align::kRight},
-               {"shared_bytes", "shared", Align::kRight},
+               {"occupancy", "occupancy", kRight},
+               {"registers", "registers", kRight},
+               {"spills", "spills", kRight},
+               {"shared_bytes", "shared", kRight},
                {"configuration", "configuration"}});
   for (const tune::CompiledRow& row : dispatch.ranked) {
     // Every kernel has registers. A count of 0 means that there is no assembler to tell them.
@@ -183,11 +181,11 @@ Result<Table> tuned_table(store::Store& store, store::Id program, store::Id buil
   for (const MeasuredDispatch& each : dispatches) measured += each.share.value_or(0);
   const double scale = measured > 0 ? share / measured : 1;
   Table table({{"dispatch", "dispatch"},
-               {"share_percent", "share", Align::kRight},
-               {"default_seconds", "default", Align::kRight},
-               {"tuned_seconds", "tuned", Align::kRight},
-               {"speedup", "speedup [95 %]", Align::kRight},
-               {"winner", "id", Align::kRight},
+               {"share_percent", "share", kRight},
+               {"default_seconds", "default", kRight},
+               {"tuned_seconds", "tuned", kRight},
+               {"speedup", "speedup [95 %]", kRight},
+               {"winner", "id", kRight},
                {"provider", "by"}});
   for (const MeasuredDispatch& each : dispatches) {
     const store::DispatchView& row = each.row;
@@ -207,8 +205,8 @@ Result<Table> tuned_table(store::Store& store, store::Id program, store::Id buil
 
 Result<Table> program_table(store::Store& store, store::Id program, store::Id run) {
   Table table({{"variant", "whole program"},
-               {"seconds", "time", Align::kRight},
-               {"speedup", "over default [95 %]", Align::kRight},
+               {"seconds", "time", kRight},
+               {"speedup", "over default [95 %]", kRight},
                {"verdict", "verdict"}});
   HONE_ASSIGN(std::vector<store::ProgramMeasurement> rows, store.program_measurements(program));
   // List the flag sets, which were tried before any tuning, last.
@@ -235,9 +233,9 @@ Result<Table> program_table(store::Store& store, store::Id program, store::Id ru
 Table time_table(trial::TimeBudget& time) {
   Table table({{"of", "time of"},
                {"phase", "phase"},
-               {"count", "count", Align::kRight},
-               {"seconds", "time", Align::kRight},
-               {"share", "share", Align::kRight}});
+               {"count", "count", kRight},
+               {"seconds", "time", kRight},
+               {"share", "share", kRight}});
   const std::vector<trial::TimeRow> rows = time.rows();
   std::map<std::string_view, double> totals;
   for (const trial::TimeRow& row : rows) totals[row.of] += row.seconds;

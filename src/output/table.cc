@@ -1,8 +1,5 @@
 #include "output/table.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <utility>
 
 #include "output/screen.h"
@@ -71,7 +68,7 @@ std::string Table::to_text(std::size_t width) const {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (!columns_[c].on_screen) continue;
     ShownColumn& column = columns.emplace_back(
-        ShownColumn{c, width_of(columns_[c].title), columns_[c].align == Align::kLeft});
+        ShownColumn{c, width_of(columns_[c].title), columns_[c].align == kLeft});
     for (const auto& row : rows_) column.width = std::max(column.width, width_of(shown(row[c])));
   }
   fit(columns, width);

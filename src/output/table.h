@@ -17,11 +17,12 @@
 namespace hone::output {
 
 enum class Align { kLeft, kRight };
+using enum Align;
 
 struct Column {
   std::string key;    // in CSV and JSON: "speedup"
   std::string title;  // on the screen: "speed-up"
-  Align align = Align::kLeft;
+  Align align = kLeft;
   bool on_screen = true;  // false: in CSV and JSON only
 };
 

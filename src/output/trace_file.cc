@@ -8,21 +8,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <limits>
 #include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/result.h"
 #include "base/text.h"
-#include "output/json_text.h"
 #include "output/measured_dispatch.h"
-#include "store/store.h"
 #include "trial/timeline.h"
 
 namespace hone::output {
@@ -40,15 +32,46 @@ struct TraceTrack {
 class TraceEvents {
  public:
   // Returns the number of a new process with this title.
-  int add_process(const std::string& name);
-  TraceTrack add_thread(int process, const std::string& name);
+  int add_process(const std::string& name) {
+    const int process = static_cast<int>(threads_.size()) + 1;
+    threads_[process] = 0;
+    add_name({process, process}, "process", name, process);
+    return process;
+  }
+  TraceTrack add_thread(int process, const std::string& name) {
+    const int place = ++threads_[process];
+    // A thread's number is its own in the whole trace.
+    constexpr int kMostThreads = 10'000;
+    const TraceTrack track{process, process * kMostThreads + place};
+    add_name(track, "thread", name, place);
+    return track;
+  }
   // Adds a slice. Slices of one track must lie inside each other, the outer one first, or apart.
   void add_slice(const TraceTrack& track, const std::string& category, const std::string& name,
-                 double begin, double end, Json arguments = Json::object());
+                 double begin, double end, Json arguments = Json::object()) {
+    slices_.push_back({track, category, name, begin, end, std::move(arguments)});
+  }
 
   // {"displayTimeUnit", "traceEvents"}. Times are whole microseconds since the first slice:
   // Perfetto rounds fractions, and slices that touch would overlap.
-  Json document() const;
+  Json document() const {
+    double first = std::numeric_limits<double>::infinity();
+    for (const Slice& slice : slices_) first = std::min(first, slice.begin);
+    const auto microseconds = [first](double time) -> std::int64_t {
+      return std::llround(1e6 * (time - first));
+    };
+    Json events = names_;
+    for (const Slice& slice : slices_)
+      events.push_back({{"ph", "X"},
+                        {"cat", slice.category},
+                        {"name", slice.name},
+                        {"pid", slice.track.process},
+                        {"tid", slice.track.thread},
+                        {"ts", microseconds(slice.begin)},
+                        {"dur", microseconds(slice.end) - microseconds(slice.begin)},
+                        {"args", slice.arguments}});
+    return {{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}};
+  }
 
  private:
   struct Slice {
@@ -57,65 +80,23 @@ class TraceEvents {
     double begin, end;
     Json arguments;
   };
-  void add_name(const TraceTrack& track, const std::string& of, const std::string& name, int place);
+  void add_name(const TraceTrack& track, const std::string& of, const std::string& name,
+                int place) {
+    const auto add = [&](const std::string& what, Json arguments) {
+      names_.push_back({{"ph", "M"},
+                        {"name", what},
+                        {"pid", track.process},
+                        {"tid", track.thread},
+                        {"args", std::move(arguments)}});
+    };
+    add(of + "_name", {{"name", name}});
+    add(of + "_sort_index", {{"sort_index", place}});
+  }
 
   Json names_ = Json::array();
   std::vector<Slice> slices_;
   std::map<int, int> threads_;  // their number, by process
 };
-
-void TraceEvents::add_name(const TraceTrack& track, const std::string& of, const std::string& name,
-                           int place) {
-  const auto add = [&](const std::string& what, Json arguments) {
-    names_.push_back({{"ph", "M"},
-                      {"name", what},
-                      {"pid", track.process},
-                      {"tid", track.thread},
-                      {"args", std::move(arguments)}});
-  };
-  add(of + "_name", {{"name", name}});
-  add(of + "_sort_index", {{"sort_index", place}});
-}
-
-int TraceEvents::add_process(const std::string& name) {
-  const int process = static_cast<int>(threads_.size()) + 1;
-  threads_[process] = 0;
-  add_name({process, process}, "process", name, process);
-  return process;
-}
-
-TraceTrack TraceEvents::add_thread(int process, const std::string& name) {
-  const int place = ++threads_[process];
-  // A thread's number is its own in the whole trace.
-  constexpr int kMostThreads = 10'000;
-  const TraceTrack track{process, process * kMostThreads + place};
-  add_name(track, "thread", name, place);
-  return track;
-}
-
-void TraceEvents::add_slice(const TraceTrack& track, const std::string& category,
-                            const std::string& name, double begin, double end, Json arguments) {
-  slices_.push_back({track, category, name, begin, end, std::move(arguments)});
-}
-
-Json TraceEvents::document() const {
-  double first = std::numeric_limits<double>::infinity();
-  for (const Slice& slice : slices_) first = std::min(first, slice.begin);
-  const auto microseconds = [first](double time) -> std::int64_t {
-    return std::llround(1e6 * (time - first));
-  };
-  Json events = names_;
-  for (const Slice& slice : slices_)
-    events.push_back({{"ph", "X"},
-                      {"cat", slice.category},
-                      {"name", slice.name},
-                      {"pid", slice.track.process},
-                      {"tid", slice.track.thread},
-                      {"ts", microseconds(slice.begin)},
-                      {"dur", microseconds(slice.end) - microseconds(slice.begin)},
-                      {"args", slice.arguments}});
-  return {{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}};
-}
 
 using CandidatesById = std::map<store::Id, store::CandidateView>;
 
@@ -226,13 +207,6 @@ void add_compiles(TraceEvents& trace, int process, const Timeline& timeline, dou
   }
 }
 
-// Adds the tracks of a session that began at `begin` (trace_file.h) to the process.
-void add_session(TraceEvents& trace, int process, const Timeline& timeline, double begin,
-                 const CandidatesById& candidates) {
-  add_phases(trace, process, timeline, begin);
-  add_compiles(trace, process, timeline, begin, candidates);
-}
-
 using Places = std::map<store::Id, store::ProgramDispatch>;  // by dispatch
 
 bool is_shipped(const MeasuredDispatch& dispatch) {
@@ -263,19 +237,15 @@ void add_launches(TraceEvents& trace, const TraceTrack& track, double begin, boo
   }
 }
 
-Result<Places> places_in(store::Store& store, store::Id program) {
-  HONE_ASSIGN(const std::vector<store::ProgramDispatch> rows, store.program_dispatches(program));
-  Places places;
-  for (const store::ProgramDispatch& row : rows) places[row.dispatch] = row;
-  return places;
-}
-
 // Adds a process for each build of the program that the run has timed in its proof, the default's
 // first, with the tracks of trace_file.h beginning at `begin`.
 Status add_builds(TraceEvents& trace, store::Store& store, const store::Run& run, double begin) {
   if (!run.program) return {};
   HONE_ASSIGN(const store::ProgramRow program, store.program(*run.program));
-  HONE_ASSIGN(const Places places, places_in(store, program.id));
+  HONE_ASSIGN(const std::vector<store::ProgramDispatch> dispatched,
+              store.program_dispatches(program.id));
+  Places places;
+  for (const store::ProgramDispatch& each : dispatched) places[each.dispatch] = each;
   HONE_ASSIGN(const std::vector<store::ProgramMeasurement> rows,
               store.program_measurements(program.id));
   const std::string name = std::filesystem::path(program.path).filename().string();
@@ -332,13 +302,6 @@ Result<std::optional<PlacedTimeline>> timeline_of(store::Store& store, store::Id
   return std::optional<PlacedTimeline>();
 }
 
-Result<CandidatesById> candidates_in(store::Store& store) {
-  HONE_ASSIGN(std::vector<store::CandidateView> rows, store.candidate_rows());
-  CandidatesById candidates;
-  for (store::CandidateView& row : rows) candidates.try_emplace(row.candidate, std::move(row));
-  return candidates;
-}
-
 Status add_run(TraceEvents& trace, store::Store& store, const store::Run& run,
                const CandidatesById& candidates) {
   HONE_ASSIGN(const std::optional<PlacedTimeline> placed, timeline_of(store, run.id));
@@ -351,7 +314,10 @@ Status add_run(TraceEvents& trace, store::Store& store, const store::Run& run,
   const double begin = placed ? placed->begin : started;
   trace.add_slice(trace.add_thread(process, "run"), "run", std::string(name_of(run.state)), begin,
                   std::max(begin, ended), std::move(arguments));
-  if (placed) add_session(trace, process, placed->timeline, begin, candidates);
+  if (placed) {
+    add_phases(trace, process, placed->timeline, begin);
+    add_compiles(trace, process, placed->timeline, begin, candidates);
+  }
   return add_builds(trace, store, run, begin);
 }
 
@@ -362,7 +328,9 @@ Result<Json> trace_of(store::Store& store) {
   if (runs.empty())
     return input_error("the store '{}' holds no run, so there is nothing to trace",
                        store.path().string());
-  HONE_ASSIGN(const CandidatesById candidates, candidates_in(store));
+  HONE_ASSIGN(std::vector<store::CandidateView> rows, store.candidate_rows());
+  CandidatesById candidates;
+  for (store::CandidateView& row : rows) candidates.try_emplace(row.candidate, std::move(row));
   TraceEvents trace;
   for (const store::Run& run : runs) HONE_TRY(add_run(trace, store, run, candidates));
   return trace.document();

@@ -1,6 +1,5 @@
 #include "output/tuning_summary.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include "base/text.h"
 #include "measure/statistics.h"
 #include "output/proof_text.h"
-#include "output/table.h"
 
 namespace hone::output {
 namespace {
@@ -63,11 +61,11 @@ void add_rounds(Table& table, const std::string& label, const std::vector<double
 std::string rounds_text(const tune::TuningResult& result, std::size_t width) {
   if (!result.candidate || result.rounds.empty()) return "";
   Table table({{"build", "proof: one call"},
-               {"n", "n", Align::kRight},
-               {"median", "median", Align::kRight},
-               {"mean", "mean", Align::kRight},
-               {"deviation", "std dev", Align::kRight},
-               {"cv", "cv", Align::kRight}});
+               {"n", "n", kRight},
+               {"median", "median", kRight},
+               {"mean", "mean", kRight},
+               {"deviation", "std dev", kRight},
+               {"cv", "cv", kRight}});
   const std::vector<std::string> sizes = names_of_sizes(result);
   for (std::size_t i = 0; i < std::min(result.rounds.size(), kMostResults); ++i) {
     const std::string at = i < sizes.size() ? " at " + sizes[i] : "";

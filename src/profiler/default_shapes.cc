@@ -33,13 +33,13 @@ constexpr ConvShape kConvolutions[] = {{1, 58, 64, 64, 3, 1},   {1, 30, 128, 128
 
 std::span<const Sizes> sizes_of(NamedOperationKind kind) {
   switch (kind) {
-    case NamedOperationKind::kMatmul:
+    case kMatmul:
       return kMatmuls;
-    case NamedOperationKind::kSplitKMatmul:
+    case kSplitKMatmul:
       return kSplitK;
-    case NamedOperationKind::kBatchMatmul:
+    case kBatchMatmul:
       return kBatches;
-    case NamedOperationKind::kAttention:
+    case kAttention:
       return kAttentions;
     default:
       return kFused;
@@ -93,12 +93,10 @@ std::vector<NamedOperationKind> kinds_of(const Sweep& sweep) {
   std::vector<NamedOperationKind> kinds;
   const bool slices = gives(sweep, {"split_k_slices"});
   const bool batch = gives(sweep, {"batch"});
-  if (!slices && !batch && gives(sweep, {"m", "n", "k"}))
-    kinds.push_back(NamedOperationKind::kMatmul);
-  if (slices) kinds.push_back(NamedOperationKind::kSplitKMatmul);
-  if (batch) kinds.push_back(NamedOperationKind::kBatchMatmul);
-  if (gives(sweep, extent_names_of(NamedOperationKind::kConv2d)))
-    kinds.push_back(NamedOperationKind::kConv2d);
+  if (!slices && !batch && gives(sweep, {"m", "n", "k"})) kinds.push_back(kMatmul);
+  if (slices) kinds.push_back(kSplitKMatmul);
+  if (batch) kinds.push_back(kBatchMatmul);
+  if (gives(sweep, extent_names_of(kConv2d))) kinds.push_back(kConv2d);
   return kinds;
 }
 

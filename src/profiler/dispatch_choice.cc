@@ -10,8 +10,6 @@
 #include "base/ranges.h"
 #include "base/text.h"
 #include "profiler/source.h"
-#include "profiler/tile_configuration.h"
-#include "profiler/tree.h"
 
 namespace hone::profiler {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -30,8 +29,8 @@ constexpr std::int64_t kPieceBytes = std::int64_t{1} << 26;
 constexpr double kRoomForBias = 16;
 
 int largest_of(ElementType type) {
-  if (type == ElementType::kI8) return 2;
-  return type == ElementType::kF32 ? 7 : 3;
+  if (type == kI8) return 2;
+  return type == kF32 ? 7 : 3;
 }
 
 // Distribution of an operand's values: +-(1 .. magnitude), or 0 with probability 1 - density.
@@ -42,7 +41,7 @@ struct Draw {
 
 // Returns the type of the sums: bf16 results add up in f32 and are rounded once.
 ElementType type_of_sums(const NamedOperation& operation) {
-  return operation.result == ElementType::kBF16 ? ElementType::kF32 : operation.result;
+  return operation.result == kBF16 ? kF32 : operation.result;
 }
 
 // Returns the draws of lhs and rhs.
@@ -79,8 +78,8 @@ Array draw(const problem::TensorType& type, const Draw& draw, std::mt19937_64& g
 problem::Operation product_of(const NamedOperation& operation, std::int64_t rows) {
   const NamedOperation::Product p = operation.product();
   const bool is_convolution_of = is_convolution(operation.kind);
-  const bool lhs_rows = is_convolution_of || operation.lhs_layout == Layout::kRowMajor;
-  const bool rhs_rows = is_convolution_of || operation.rhs_layout == Layout::kRowMajor;
+  const bool lhs_rows = is_convolution_of || operation.lhs_layout == kRowMajor;
+  const bool rhs_rows = is_convolution_of || operation.rhs_layout == kRowMajor;
   problem::Operation product;
   product.kind = problem::OperationKind::kBatchMatmul;
   product.loops = {{false, p.batch, problem::LoopRole::kBatch},
@@ -93,8 +92,7 @@ problem::Operation product_of(const NamedOperation& operation, std::int64_t rows
       shape.push_back(product.loops[static_cast<std::size_t>(loop)].size);
     product.operands.push_back({{type, shape}, std::move(loops), output});
   };
-  const ElementType sums =
-      operation.result == ElementType::kI32 ? ElementType::kI32 : ElementType::kF32;
+  const ElementType sums = operation.result == kI32 ? kI32 : kF32;
   operand(operation.lhs, lhs_rows ? std::vector{0, 1, 3} : std::vector{0, 3, 1}, false);
   operand(operation.rhs, rhs_rows ? std::vector{0, 3, 2} : std::vector{0, 2, 3}, false);
   operand(sums, {0, 1, 2}, true);
@@ -105,10 +103,7 @@ problem::Operation product_of(const NamedOperation& operation, std::int64_t rows
 class ConvIndex {
  public:
   ConvIndex(const ConvDims& conv, std::int64_t height, std::int64_t width, std::int64_t channels)
-      : height_(height),
-        width_(width),
-        channels_(channels),
-        nhwc_(conv.layout == ConvLayout::kNhwc) {}
+      : height_(height), width_(width), channels_(channels), nhwc_(conv.layout == kNhwc) {}
   std::int64_t image(std::int64_t n, std::int64_t y, std::int64_t x, std::int64_t c) const {
     return nhwc_ ? ((n * height_ + y) * width_ + x) * channels_ + c
                  : ((n * channels_ + c) * height_ + y) * width_ + x;
@@ -134,7 +129,7 @@ class Convolution {
   Result<std::string> sums(int threads) {
     const std::string rhs = rhs_rows();
     std::string sums(static_cast<std::size_t>(problem::element_count(operation_.output())) * 4, 0);
-    const std::int64_t row = product_.batch * product_.k * element_size(operation_.lhs);
+    const std::int64_t row = product_.batch * product_.k * problem::byte_size(operation_.lhs);
     const std::int64_t piece = std::clamp<std::int64_t>(kPieceBytes / row, 1, product_.m);
     for (std::int64_t first = 0; first < product_.m; first += piece) {
       const std::int64_t count = std::min(piece, product_.m - first);
@@ -149,8 +144,6 @@ class Convolution {
   }
 
  private:
-  static std::int64_t element_size(ElementType type) { return problem::byte_size(type); }
-
   struct Pixel {
     std::int64_t n, y, x;
   };
@@ -161,7 +154,7 @@ class Convolution {
 
   // Returns groups x pixels x (filter height, width, channels of a group).
   std::string lhs_rows(std::int64_t first, std::int64_t count) const {
-    const auto size = static_cast<std::size_t>(element_size(operation_.lhs));
+    const std::size_t size = problem::element_bytes(operation_.lhs);
     const ConvIndex at(c_, c_.height, c_.width, c_.channels);
     std::string rows(static_cast<std::size_t>(product_.batch * count * product_.k) * size, 0);
     char* to = rows.data();
@@ -189,8 +182,8 @@ class Convolution {
 
   // Returns groups x (filter height, width, channels of a group) x filters of a group.
   std::string rhs_rows() const {
-    const auto size = static_cast<std::size_t>(element_size(operation_.rhs));
-    const bool hwcf = c_.layout == ConvLayout::kNhwc;
+    const std::size_t size = problem::element_bytes(operation_.rhs);
+    const bool hwcf = c_.layout == kNhwc;
     std::string rows(filter_.bytes.size(), 0);
     char* to = rows.data();
     for (std::int64_t group = 0; group < c_.groups; ++group)
@@ -233,12 +226,11 @@ class Convolution {
 Array finish(const NamedOperation& operation, const std::string& sums,
              const std::vector<Array>& inputs) {
   Array output = problem::zeros_of(operation.output());
-  const auto size = static_cast<std::size_t>(problem::byte_size(operation.result));
-  const ElementType sum_type =
-      operation.result == ElementType::kI32 ? ElementType::kI32 : ElementType::kF32;
+  const std::size_t size = problem::element_bytes(operation.result);
+  const ElementType sum_type = operation.result == kI32 ? kI32 : kF32;
   const auto* from = reinterpret_cast<const std::byte*>(sums.data());
   // The bias lies along the last dimension, for nchw along the second.
-  const bool nchw = is_convolution(operation.kind) && operation.conv.layout == ConvLayout::kNchw;
+  const bool nchw = is_convolution(operation.kind) && operation.conv.layout == kNchw;
   const auto inner = static_cast<std::size_t>(
       nchw ? operation.conv.output_height() * operation.conv.output_width() : 1);
   const auto value_of = [&](std::size_t input, std::size_t i) {
@@ -251,14 +243,14 @@ Array finish(const NamedOperation& operation, const std::string& sums,
       value += value_of(2, i / inner % extent);
     }
     switch (operation.kind) {
-      case NamedOperationKind::kMatmulBiasAdd:
+      case kMatmulBiasAdd:
         value += value_of(3, i);
         break;
-      case NamedOperationKind::kMatmulBiasGelu:
+      case kMatmulBiasGelu:
         value *= 0.5 * std::erfc(-value * M_SQRT1_2);
         break;
-      case NamedOperationKind::kMatmulBiasRelu:
-      case NamedOperationKind::kConv2dBiasRelu:
+      case kMatmulBiasRelu:
+      case kConv2dBiasRelu:
         value = std::max(value, 0.0);
         break;
       default:
@@ -289,7 +281,7 @@ Array attention_of(const NamedOperation& operation, const std::vector<Array>& in
                            value = measure::values_of<float>(inputs[2]);
   const double scale = rounded(1.0 / std::sqrt(static_cast<double>(elements)), operation.result);
   Array output = problem::zeros_of(operation.output());
-  const auto size = static_cast<std::size_t>(problem::byte_size(operation.result));
+  const std::size_t size = problem::element_bytes(operation.result);
   const std::size_t rows = static_cast<std::size_t>(operation.batch) * queries;
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
@@ -328,10 +320,10 @@ Array attention_of(const NamedOperation& operation, const std::vector<Array>& in
 
 measure::Tolerance tolerance_of(const NamedOperation& operation) {
   const double roundoff = measure::unit_roundoff(operation.result);
-  if (operation.kind == NamedOperationKind::kMatmulBiasGelu)
+  if (operation.kind == kMatmulBiasGelu)
     // Compilers compute erf in f32 by a polynomial that is off by about 1e-6.
     return {1e-5, std::max(4 * roundoff, 1e-5), "erf in f32 and two roundings of the result"};
-  if (operation.kind == NamedOperationKind::kAttention)
+  if (operation.kind == kAttention)
     // Kernels round the weights to the type before they multiply values of at most 3.
     return {16 * roundoff * 3 + 1e-5, 0,
             "weights and values of attention in the result's type, 16 roundings of values up to 3"};
@@ -340,8 +332,7 @@ measure::Tolerance tolerance_of(const NamedOperation& operation) {
 
 Result<Array> output_of(const NamedOperation& operation, const std::vector<Array>& inputs,
                         int threads) {
-  if (operation.kind == NamedOperationKind::kAttention)
-    return attention_of(operation, inputs, threads);
+  if (operation.kind == kAttention) return attention_of(operation, inputs, threads);
   if (is_convolution(operation.kind)) {
     HONE_ASSIGN(const std::string sums, Convolution(operation, inputs[0], inputs[1]).sums(threads));
     return finish(operation, sums, inputs);
@@ -364,7 +355,7 @@ std::vector<Array> inputs_of(const NamedOperation& operation, std::uint64_t seed
     Draw how = i < 2 ? operands[i] : Draw{largest_of(types[i].element), 1};
     // Make scores differ by several units: each query then takes its values from a few keys, which
     // lie anywhere. A kernel that skips one of them gets a visibly wrong result.
-    if (operation.kind == NamedOperationKind::kAttention) how = {i < 2 ? 2 : 3, 1};
+    if (operation.kind == kAttention) how = {i < 2 ? 2 : 3, 1};
     inputs.push_back(draw(types[i], how, generator));
   }
   return inputs;
@@ -372,10 +363,8 @@ std::vector<Array> inputs_of(const NamedOperation& operation, std::uint64_t seed
 
 Result<ExpectedValues> expected_of(const NamedOperation& operation, std::uint64_t seed,
                                    int threads) {
-  ExpectedValues expected;
-  expected.inputs = inputs_of(operation, seed);
+  ExpectedValues expected{inputs_of(operation, seed), {}, tolerance_of(operation)};
   HONE_ASSIGN(expected.output, output_of(operation, expected.inputs, threads));
-  expected.tolerance = tolerance_of(operation);
   return expected;
 }
 
@@ -387,19 +376,15 @@ Result<ExpectedValues> cached_expected(const NamedOperation& operation, std::uin
   const auto seal_of = [&](std::string_view bytes) {
     return made_for + "\n" + content_hash(bytes) + "\n";
   };
-  ExpectedValues expected;
   const Result<std::string> known = read_file(file), known_seal = read_file(seal);
   if (known && known_seal && *known_seal == seal_of(*known)) {
     Result<Array> output = problem::from_npy(*known);
     if (output) output = problem::as_tensor(std::move(*output), operation.output());
-    if (output) {
-      expected.inputs = inputs_of(operation, seed);
-      expected.output = std::move(*output);
-      expected.tolerance = tolerance_of(operation);
-      return expected;
-    }
+    if (output)
+      return ExpectedValues{inputs_of(operation, seed), std::move(*output),
+                            tolerance_of(operation)};
   }
-  HONE_ASSIGN(expected, expected_of(operation, seed, threads));
+  HONE_ASSIGN(ExpectedValues expected, expected_of(operation, seed, threads));
   const std::string bytes = problem::to_npy(expected.output);
   HONE_TRY(write_file_atomically(file, bytes));
   HONE_TRY(write_file_atomically(seal, seal_of(bytes)));

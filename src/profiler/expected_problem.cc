@@ -1,7 +1,6 @@
 #include "profiler/expected_problem.h"
 
 #include <algorithm>
-#include <span>
 
 #include "base/file.h"
 #include "base/stopwatch.h"

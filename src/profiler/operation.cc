@@ -18,15 +18,15 @@ struct KindRow {
 };
 
 constexpr KindRow kKinds[] = {
-    {NamedOperationKind::kMatmul, "matmul", "OperationKind.Matmul"},
-    {NamedOperationKind::kSplitKMatmul, "matmul_splitk", "OperationKind.SplitkMatmul"},
-    {NamedOperationKind::kBatchMatmul, "batch_matmul", "OperationKind.BatchMatmul"},
-    {NamedOperationKind::kConv2d, "conv2d", "OperationKind.Conv2d"},
-    {NamedOperationKind::kMatmulBiasRelu, "matmul_bias_relu", "OperationKind.MatmulBiasRelu"},
-    {NamedOperationKind::kMatmulBiasGelu, "matmul_bias_gelu", "OperationKind.MatmulBiasGelu"},
-    {NamedOperationKind::kMatmulBiasAdd, "matmul_bias_add", "OperationKind.MatmulBiasAdd"},
-    {NamedOperationKind::kConv2dBiasRelu, "conv2d_bias_relu", "OperationKind.Conv2dBiasRelu"},
-    {NamedOperationKind::kAttention, "attention", "OperationKind.Attention"},
+    {kMatmul, "matmul", "OperationKind.Matmul"},
+    {kSplitKMatmul, "matmul_splitk", "OperationKind.SplitkMatmul"},
+    {kBatchMatmul, "batch_matmul", "OperationKind.BatchMatmul"},
+    {kConv2d, "conv2d", "OperationKind.Conv2d"},
+    {kMatmulBiasRelu, "matmul_bias_relu", "OperationKind.MatmulBiasRelu"},
+    {kMatmulBiasGelu, "matmul_bias_gelu", "OperationKind.MatmulBiasGelu"},
+    {kMatmulBiasAdd, "matmul_bias_add", "OperationKind.MatmulBiasAdd"},
+    {kConv2dBiasRelu, "conv2d_bias_relu", "OperationKind.Conv2dBiasRelu"},
+    {kAttention, "attention", "OperationKind.Attention"},
 };
 
 const KindRow& row_of(NamedOperationKind kind) {
@@ -34,17 +34,12 @@ const KindRow& row_of(NamedOperationKind kind) {
 }
 
 constexpr std::pair<ElementType, std::string_view> kTypeNames[] = {
-    {ElementType::kF16, "f16"}, {ElementType::kBF16, "bf16"}, {ElementType::kF32, "f32"},
-    {ElementType::kI8, "s8"},   {ElementType::kI32, "s32"},
+    {kF16, "f16"}, {kBF16, "bf16"}, {kF32, "f32"}, {kI8, "s8"}, {kI32, "s32"},
 };
 
 constexpr Types kGeneratedTypes[] = {
-    {ElementType::kF16, ElementType::kF16, ElementType::kF16},
-    {ElementType::kF32, ElementType::kF32, ElementType::kF32},
-    {ElementType::kF16, ElementType::kF16, ElementType::kF32},
-    {ElementType::kBF16, ElementType::kBF16, ElementType::kBF16},
-    {ElementType::kBF16, ElementType::kBF16, ElementType::kF32},
-    {ElementType::kI8, ElementType::kI8, ElementType::kI32},
+    {kF16, kF16, kF16},    {kF32, kF32, kF32},   {kF16, kF16, kF32},
+    {kBF16, kBF16, kBF16}, {kBF16, kBF16, kF32}, {kI8, kI8, kI32},
 };
 
 std::int64_t output_extent(std::int64_t input, std::int64_t padding, std::int64_t filter,
@@ -53,20 +48,20 @@ std::int64_t output_extent(std::int64_t input, std::int64_t padding, std::int64_
 }
 
 std::string tensor_name(ElementType type, Layout layout) {
-  return type_name(type) + (layout == Layout::kRowMajor ? "t" : "n");
+  return type_name(type) + (layout == kRowMajor ? "t" : "n");
 }
 
 // Returns lhs, rhs and result with their layouts: "f16t", "f16hwcf".
 std::array<std::string, 3> tensor_names(const NamedOperation& operation) {
   if (is_convolution(operation.kind)) {
-    const bool nhwc = operation.conv.layout == ConvLayout::kNhwc;
+    const bool nhwc = operation.conv.layout == kNhwc;
     const std::string image = nhwc ? "nhwc" : "nchw";
     return {type_name(operation.lhs) + image, type_name(operation.rhs) + (nhwc ? "hwcf" : "fchw"),
             type_name(operation.result) + image};
   }
   return {tensor_name(operation.lhs, operation.lhs_layout),
           tensor_name(operation.rhs, operation.rhs_layout),
-          tensor_name(operation.result, Layout::kRowMajor)};
+          tensor_name(operation.result, kRowMajor)};
 }
 
 std::string dims_name(const NamedOperation& operation) {
@@ -83,15 +78,14 @@ std::string dims_name(const NamedOperation& operation) {
 std::vector<std::int64_t> matrix(std::int64_t rows, std::int64_t columns, Layout layout,
                                  const NamedOperation& operation) {
   std::vector<std::int64_t> shape = {rows, columns};
-  if (layout == Layout::kColumnMajor) std::swap(shape[0], shape[1]);
-  if (operation.kind == NamedOperationKind::kBatchMatmul)
-    shape.insert(shape.begin(), operation.batch);
+  if (layout == kColumnMajor) std::swap(shape[0], shape[1]);
+  if (operation.kind == kBatchMatmul) shape.insert(shape.begin(), operation.batch);
   return shape;
 }
 
 std::vector<std::int64_t> image_shape(const ConvDims& conv, std::int64_t height, std::int64_t width,
                                       std::int64_t channels) {
-  if (conv.layout == ConvLayout::kNhwc) return {conv.images, height, width, channels};
+  if (conv.layout == kNhwc) return {conv.images, height, width, channels};
   return {conv.images, channels, height, width};
 }
 
@@ -106,7 +100,7 @@ std::vector<problem::TensorType> conv_inputs(const NamedOperation& operation) {
   const ConvDims& c = operation.conv;
   const std::int64_t depth = c.channels / c.groups;
   std::vector<std::int64_t> filter = {c.filter_height, c.filter_width, depth, c.filters};
-  if (c.layout == ConvLayout::kNchw) filter = {c.filters, depth, c.filter_height, c.filter_width};
+  if (c.layout == kNchw) filter = {c.filters, depth, c.filter_height, c.filter_width};
   return {{operation.lhs, image_shape(c, c.height, c.width, c.channels)}, {operation.rhs, filter}};
 }
 
@@ -131,17 +125,16 @@ Result<NamedOperationKind> operation_kind_from(std::string_view name) {
 }
 
 bool is_convolution(NamedOperationKind kind) {
-  return kind == NamedOperationKind::kConv2d || kind == NamedOperationKind::kConv2dBiasRelu;
+  return kind == kConv2d || kind == kConv2dBiasRelu;
 }
 
 bool is_batched(NamedOperationKind kind) {
-  return kind == NamedOperationKind::kBatchMatmul || kind == NamedOperationKind::kAttention;
+  return kind == kBatchMatmul || kind == kAttention;
 }
 
 bool has_bias(NamedOperationKind kind) {
-  return kind == NamedOperationKind::kMatmulBiasRelu ||
-         kind == NamedOperationKind::kMatmulBiasGelu ||
-         kind == NamedOperationKind::kMatmulBiasAdd || kind == NamedOperationKind::kConv2dBiasRelu;
+  return kind == kMatmulBiasRelu || kind == kMatmulBiasGelu || kind == kMatmulBiasAdd ||
+         kind == kConv2dBiasRelu;
 }
 
 std::int64_t ConvDims::output_height() const {
@@ -155,7 +148,7 @@ std::int64_t ConvDims::output_width() const {
 std::string NamedOperation::name() const {
   std::string text =
       fmt::format("{}_{}_{}", name_of(kind), dims_name(*this), fmt::join(tensor_names(*this), "_"));
-  if (kind == NamedOperationKind::kSplitKMatmul) text += fmt::format("_parallel{}", split_k_slices);
+  if (kind == kSplitKMatmul) text += fmt::format("_parallel{}", split_k_slices);
   return text;
 }
 
@@ -167,29 +160,29 @@ NamedOperation::Product NamedOperation::product() const {
 }
 
 std::vector<problem::TensorType> NamedOperation::inputs() const {
-  if (kind == NamedOperationKind::kAttention) return attention_inputs(*this);
+  if (kind == kAttention) return attention_inputs(*this);
   std::vector<problem::TensorType> types;
   if (is_convolution(kind))
     types = conv_inputs(*this);
   else
     types = {{lhs, matrix(m, k, lhs_layout, *this)}, {rhs, matrix(k, n, rhs_layout, *this)}};
   if (has_bias(kind)) types.push_back({result, {is_convolution(kind) ? conv.filters : n}});
-  if (kind == NamedOperationKind::kMatmulBiasAdd) types.push_back(output());
+  if (kind == kMatmulBiasAdd) types.push_back(output());
   return types;
 }
 
 problem::TensorType NamedOperation::output() const {
   if (is_convolution(kind))
     return {result, image_shape(conv, conv.output_height(), conv.output_width(), conv.filters)};
-  if (kind == NamedOperationKind::kAttention) return {result, {batch, m, k}};
-  return {result, matrix(m, n, Layout::kRowMajor, *this)};
+  if (kind == kAttention) return {result, {batch, m, k}};
+  return {result, matrix(m, n, kRowMajor, *this)};
 }
 
 std::vector<std::string_view> NamedOperation::input_names() const {
-  if (kind == NamedOperationKind::kAttention) return {"query", "key", "value"};
+  if (kind == kAttention) return {"query", "key", "value"};
   std::vector<std::string_view> names = {"lhs", "rhs"};
   if (has_bias(kind)) names.push_back("bias");
-  if (kind == NamedOperationKind::kMatmulBiasAdd) names.push_back("residual");
+  if (kind == kMatmulBiasAdd) names.push_back("residual");
   return names;
 }
 
@@ -203,7 +196,7 @@ std::int64_t NamedOperation::bytes() const {
 
 std::int64_t NamedOperation::flops() const {
   const Product p = product();
-  return (kind == NamedOperationKind::kAttention ? 4 : 2) * p.batch * p.m * p.n * p.k;
+  return (kind == kAttention ? 4 : 2) * p.batch * p.m * p.n * p.k;
 }
 
 std::string type_name(ElementType type) {
@@ -224,7 +217,7 @@ std::span<const Types> generated_types() {
 std::vector<std::pair<std::string, std::string>> arguments_of(const NamedOperation& operation) {
   const NamedOperation::Product p = operation.product();
   const auto tensors = tensor_names(operation);
-  const bool split = operation.kind == NamedOperationKind::kSplitKMatmul;
+  const bool split = operation.kind == kSplitKMatmul;
   return {{"batch_count", std::to_string(p.batch)},
           {"m", std::to_string(p.m)},
           {"n", std::to_string(p.n)},

@@ -29,12 +29,10 @@ enum class NamedOperationKind {
   kConv2dBiasRelu,
   kAttention,
 };
-inline constexpr std::array kOperationKinds = {
-    NamedOperationKind::kMatmul,         NamedOperationKind::kSplitKMatmul,
-    NamedOperationKind::kBatchMatmul,    NamedOperationKind::kConv2d,
-    NamedOperationKind::kMatmulBiasRelu, NamedOperationKind::kMatmulBiasGelu,
-    NamedOperationKind::kMatmulBiasAdd,  NamedOperationKind::kConv2dBiasRelu,
-    NamedOperationKind::kAttention};
+using enum NamedOperationKind;
+inline constexpr std::array kOperationKinds = {kMatmul,        kSplitKMatmul,   kBatchMatmul,
+                                               kConv2d,        kMatmulBiasRelu, kMatmulBiasGelu,
+                                               kMatmulBiasAdd, kConv2dBiasRelu, kAttention};
 
 // Returns "matmul", "matmul_splitk", "batch_matmul", "conv2d", "matmul_bias_relu",
 // "matmul_bias_gelu", "matmul_bias_add", "conv2d_bias_relu" or "attention", for names, folders and
@@ -54,6 +52,9 @@ bool has_bias(NamedOperationKind kind);
 // m and n x k.
 enum class Layout { kRowMajor, kColumnMajor };  // "t", "n"
 enum class ConvLayout { kNhwc, kNchw };         // filters are hwcf and fchw
+using enum Layout;
+using enum ConvLayout;
+using enum problem::ElementType;
 
 // Dimensions of a convolution of images. Extents in elements; padding is of zeros, the same on both
 // sides.
@@ -64,7 +65,7 @@ struct ConvDims {
   std::int64_t dilation_height = 1, dilation_width = 1;
   std::int64_t padding_height = 0, padding_width = 0;
   std::int64_t groups = 1;  // divides channels and filters
-  ConvLayout layout = ConvLayout::kNhwc;
+  ConvLayout layout = kNhwc;
 
   bool operator==(const ConvDims&) const = default;
   std::int64_t output_height() const;
@@ -72,18 +73,17 @@ struct ConvDims {
 };
 
 struct NamedOperation {
-  NamedOperationKind kind = NamedOperationKind::kMatmul;
+  NamedOperationKind kind = kMatmul;
   // Dimensions of matrix products. Attention has `batch` heads, m queries, n keys and values, k
   // elements in each.
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   std::int64_t split_k_slices = 1;  // divides k; 1 except for kSplitKMatmul
   ConvDims conv;                    // of convolutions only
-  problem::ElementType lhs = problem::ElementType::kF16;
-  problem::ElementType rhs = problem::ElementType::kF16;
-  problem::ElementType result =
-      problem::ElementType::kF16;         // sums are of this type too, and so is the bias
-  Layout lhs_layout = Layout::kRowMajor;  // of matrix products only
-  Layout rhs_layout = Layout::kRowMajor;
+  problem::ElementType lhs = kF16;
+  problem::ElementType rhs = kF16;
+  problem::ElementType result = kF16;  // sums are of this type too, and so is the bias
+  Layout lhs_layout = kRowMajor;       // of matrix products only
+  Layout rhs_layout = kRowMajor;
 
   bool operator==(const NamedOperation&) const = default;
 
@@ -128,6 +128,9 @@ bool takes_types(const NamedOperation& operation);
 // Parses a name: parse_operation(x.name()) == x. Input errors: a part that does not fit, and those
 // of check().
 Result<NamedOperation> parse_operation(std::string_view name);
+
+// Returns the parts of `text` between the characters `at`, empty ones too.
+std::vector<std::string_view> split(std::string_view text, char at);
 
 // Spells an element type as the old tool does: "f16", "bf16", "f32", "s8", "s32". type_from() also
 // reads "i8" and "i32"; an input error for others.

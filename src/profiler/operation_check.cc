@@ -82,10 +82,10 @@ Status check_types(const NamedOperation& operation) {
         "'{}' is of element types that are not generated; those are, as lhs,rhs,result: {}",
         operation.name(), fmt::join(names, "; "));
   }
-  if (operation.kind == NamedOperationKind::kMatmulBiasGelu && !problem::is_float(operation.result))
+  if (operation.kind == kMatmulBiasGelu && !problem::is_float(operation.result))
     return input_error("'{}' asks for the gelu of integers; it is of f16, bf16 or f32",
                        operation.name());
-  if (operation.kind == NamedOperationKind::kAttention && operation.lhs != operation.result)
+  if (operation.kind == kAttention && operation.lhs != operation.result)
     return input_error("'{}': the result of attention is of its inputs' type, f16, bf16 or f32",
                        operation.name());
   return {};
@@ -108,16 +108,6 @@ Status check_sizes(const NamedOperation& operation) {
     return input_error("'{}' takes {:.2g} operations; hone takes fewer than 2^62", operation.name(),
                        flops);
   return {};
-}
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (std::size_t end = 0; end != std::string_view::npos;) {
-    end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end != std::string_view::npos) text.remove_prefix(end + 1);
-  }
-  return parts;
 }
 
 // Reads "34x34x128" behind `prefix` into `values`; false unless it has that many numbers.
@@ -146,16 +136,16 @@ bool read_tensor(std::string_view text, std::string_view layout, ElementType& ty
 }
 
 bool read_matrix(std::string_view text, ElementType& type, Layout& layout) {
-  layout = text.ends_with('n') ? Layout::kColumnMajor : Layout::kRowMajor;
-  return read_tensor(text, layout == Layout::kRowMajor ? "t" : "n", type);
+  layout = text.ends_with('n') ? kColumnMajor : kRowMajor;
+  return read_tensor(text, layout == kRowMajor ? "t" : "n", type);
 }
 
 // Reads the parts of the name behind the kind; false if they do not fit.
 bool read_convolution(const std::vector<std::string_view>& parts, NamedOperation& operation) {
   ConvDims& c = operation.conv;
   if (parts.size() != 9) return false;
-  c.layout = parts[6].ends_with("nchw") ? ConvLayout::kNchw : ConvLayout::kNhwc;
-  const bool nhwc = c.layout == ConvLayout::kNhwc;
+  c.layout = parts[6].ends_with("nchw") ? kNchw : kNhwc;
+  const bool nhwc = c.layout == kNhwc;
   const std::string_view image = nhwc ? "nhwc" : "nchw";
   return read_numbers(parts[0], "", {&c.images, &c.height, &c.width, &c.channels}) &&
          read_numbers(parts[1], "", {&c.filters, &c.filter_height, &c.filter_width}) &&
@@ -168,7 +158,7 @@ bool read_convolution(const std::vector<std::string_view>& parts, NamedOperation
 }
 
 bool read_product(const std::vector<std::string_view>& parts, NamedOperation& operation) {
-  const bool split_k = operation.kind == NamedOperationKind::kSplitKMatmul;
+  const bool split_k = operation.kind == kSplitKMatmul;
   if (parts.size() != (split_k ? 5U : 4U)) return false;
   const bool sized =
       is_batched(operation.kind)
@@ -194,11 +184,21 @@ std::optional<NamedOperationKind> kind_of(std::string_view name) {
 std::string_view form_of(NamedOperationKind kind) {
   if (is_convolution(kind))
     return "NxHxWxC_FxRxS_sHxW_dHxW_pHxW_gG_f16nhwc_f16hwcf_f16nhwc (or nchw and fchw)";
-  if (kind == NamedOperationKind::kSplitKMatmul) return "MxNxK_f16t_f16t_f16t_parallelSLICES";
+  if (kind == kSplitKMatmul) return "MxNxK_f16t_f16t_f16t_parallelSLICES";
   return is_batched(kind) ? "BxMxNxK_f16t_f16t_f16t" : "MxNxK_f16t_f16t_f16t";
 }
 
 }  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = text.find(at);
+    parts.push_back(text.substr(0, end));
+    if (end != std::string_view::npos) text.remove_prefix(end + 1);
+  }
+  return parts;
+}
 
 bool takes_types(const NamedOperation& operation) {
   return check_types(operation).has_value();
@@ -208,12 +208,11 @@ Status check(const NamedOperation& operation) {
   HONE_TRY(check_extents(operation));
   HONE_TRY(check_types(operation));
   if (is_convolution(operation.kind)) HONE_TRY(check_convolution(operation));
-  if (operation.kind == NamedOperationKind::kSplitKMatmul &&
-      operation.k % operation.split_k_slices != 0)
+  if (operation.kind == kSplitKMatmul && operation.k % operation.split_k_slices != 0)
     return input_error("k of '{}' is {}, which {} slices do not divide", operation.name(),
                        operation.k, operation.split_k_slices);
-  if (operation.kind == NamedOperationKind::kAttention &&
-      (operation.lhs_layout != Layout::kRowMajor || operation.rhs_layout != Layout::kRowMajor))
+  if (operation.kind == kAttention &&
+      (operation.lhs_layout != kRowMajor || operation.rhs_layout != kRowMajor))
     return input_error("'{}': attention is generated of row-major inputs only (t)",
                        operation.name());
   return check_sizes(operation);

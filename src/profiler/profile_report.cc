@@ -52,33 +52,6 @@ double bound_seconds(const NamedOperation& operation, const output::Peaks& peaks
   return std::max(arithmetic, memory);
 }
 
-std::vector<std::pair<std::string, Cell>> measured_cells(const ProfileRow& row,
-                                                         const output::Peaks& peaks) {
-  const auto number = [&](auto value, std::string_view format) {
-    return row.timing ? Cell{value, fmt::format(fmt::runtime(format), value)} : not_known();
-  };
-  const store::Timing timing = row.timing.value_or(store::Timing{});
-  const double bound = bound_seconds(row.operation, peaks);
-  const bool has_bound = row.timing && bound > 0;
-  std::vector<std::pair<std::string, Cell>> cells;
-  cells.emplace_back("Samples", number(timing.samples.size(), "{}"));
-  cells.emplace_back("Min(ms)", number(timing.min * kMilli, "{:.6f}"));
-  cells.emplace_back("Median(ms)", number(timing.median * kMilli, "{:.6f}"));
-  cells.emplace_back("Spread(%)", number(100 * timing.spread, "{:.2f}"));
-  cells.emplace_back(
-      "GB/s", number(static_cast<double>(row.operation.bytes()) / timing.median / kGiga, "{:.2f}"));
-  cells.emplace_back("Roofline(%)",
-                     has_bound ? number(100 * bound / timing.median, "{:.1f}") : not_known());
-  const bool known = row.resources.has_value();
-  cells.emplace_back("Registers", known ? Cell{row.resources->registers, ""} : not_known());
-  cells.emplace_back("Shared memory(bytes)", known && row.resources->shared_bytes > 0
-                                                 ? Cell{row.resources->shared_bytes, ""}
-                                                 : not_known());
-  cells.emplace_back("Kernels", Cell{row.kernels, ""});
-  cells.emplace_back("Message", Cell{row.message, ""});
-  return cells;
-}
-
 // Returns the columns' names with the cells of one row, in order.
 std::vector<std::pair<std::string, Cell>> cells_of(const ProfileRow& row, const Tags& tags,
                                                    const output::Peaks& peaks) {
@@ -86,16 +59,21 @@ std::vector<std::pair<std::string, Cell>> cells_of(const ProfileRow& row, const 
   const auto add = [&](const std::string& name, const Cell& cell) {
     cells.emplace_back(name, cell);
   };
-  for (const auto& [name, value] : tags) add(name, {value, ""});
+  const auto add_all = [&](const std::vector<std::pair<std::string, std::string>>& values) {
+    for (const auto& [name, value] : values) add(name, {value, ""});
+  };
+  const auto add_time = [&](const std::string& name, auto value, std::string_view format) {
+    add(name, row.timing ? Cell{value, fmt::format(fmt::runtime(format), value)} : not_known());
+  };
+  add_all(tags);
   add("Provider", {row.provider, ""});
   add("op_kind", {name_of(row.operation.kind), ""});
   add("Operation", {row.operation.name(), ""});
   add("bytes", {row.operation.bytes(), ""});
   add("flops", {row.operation.flops(), ""});
-  for (const auto& [name, value] : arguments_of(row.operation)) add(name, {value, ""});
+  add_all(arguments_of(row.operation));
   if (is_own(row)) {
-    for (const auto& [name, value] : configuration_columns(row.configuration))
-      add(name, {value, ""});
+    add_all(configuration_columns(row.configuration));
   } else {
     add("Tile config", {row.configuration, ""});
     add("Core class", not_known());
@@ -104,8 +82,23 @@ std::vector<std::pair<std::string, Cell>> cells_of(const ProfileRow& row, const 
   add("Verification", {words_of(row.verified), ""});
   add("Runtime(ms)", row.timing ? Cell{row.timing->median * kMilli, ""} : not_known());
   add("GFLOPs", row.timing ? Cell{gflops(row), ""} : not_known());
-  for (const auto& [name, value] : further_arguments_of(row.operation)) add(name, {value, ""});
-  for (auto& cell : measured_cells(row, peaks)) cells.push_back(std::move(cell));
+  add_all(further_arguments_of(row.operation));
+  const store::Timing timing = row.timing.value_or(store::Timing{});
+  add_time("Samples", timing.samples.size(), "{}");
+  add_time("Min(ms)", timing.min * kMilli, "{:.6f}");
+  add_time("Median(ms)", timing.median * kMilli, "{:.6f}");
+  add_time("Spread(%)", 100 * timing.spread, "{:.2f}");
+  add_time("GB/s", static_cast<double>(row.operation.bytes()) / timing.median / kGiga, "{:.2f}");
+  if (const double bound = bound_seconds(row.operation, peaks); bound > 0)
+    add_time("Roofline(%)", 100 * bound / timing.median, "{:.1f}");
+  else
+    add("Roofline(%)", not_known());
+  const provider::KernelResources resources = row.resources.value_or(provider::KernelResources());
+  add("Registers", row.resources ? Cell{resources.registers, ""} : not_known());
+  add("Shared memory(bytes)",
+      resources.shared_bytes > 0 ? Cell{resources.shared_bytes, ""} : not_known());
+  add("Kernels", {row.kernels, ""});
+  add("Message", {row.message, ""});
   return cells;
 }
 

@@ -3,7 +3,6 @@
 // store has for this build and device are not repeated.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>

@@ -1,7 +1,6 @@
 #include "profiler/profiled_operation.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "base/file.h"
 #include "base/stopwatch.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <optional>
 
 #include "base/file.h"
@@ -19,7 +18,7 @@ namespace {
 
 std::vector<Types> default_types(NamedOperationKind kind) {
   const auto all = generated_types();
-  if (kind == NamedOperationKind::kMatmul) return {all[0], all[1], all[2]};
+  if (kind == kMatmul) return {all[0], all[1], all[2]};
   return {all[0], all[1]};
 }
 
@@ -66,8 +65,7 @@ const std::vector<ExtentRow>& extent_rows() {
 bool takes(NamedOperationKind kind, const ExtentRow& row) {
   if (is_convolution(kind)) return !row.of_conv.empty();
   if (row.of_product == &NamedOperation::batch) return is_batched(kind);
-  if (row.of_product == &NamedOperation::split_k_slices)
-    return kind == NamedOperationKind::kSplitKMatmul;
+  if (row.of_product == &NamedOperation::split_k_slices) return kind == kSplitKMatmul;
   return row.of_product != nullptr;
 }
 
@@ -77,6 +75,10 @@ std::vector<ExtentRow> rows_of(NamedOperationKind kind) {
   for (const ExtentRow& row : extent_rows())
     if (takes(kind, row)) rows.insert(row.name == "batch" ? rows.begin() : rows.end(), row);
   return rows;
+}
+
+std::vector<std::string> names_of(const std::vector<ExtentRow>& rows) {
+  return mapped(rows, [](const ExtentRow& row) { return std::string(row.name); });
 }
 
 // Visits every combination of the rows' values, the last row fastest.
@@ -93,12 +95,12 @@ Status each_shape(const std::vector<ExtentRow>& rows, std::size_t at, NamedOpera
 // Sets the layout on the operation; false if the kind has no such layout.
 bool set_layout(std::string_view layout, NamedOperation& operation) {
   if (is_convolution(operation.kind)) {
-    operation.conv.layout = layout == "nchw" ? ConvLayout::kNchw : ConvLayout::kNhwc;
+    operation.conv.layout = layout == "nchw" ? kNchw : kNhwc;
     return layout == "nhwc" || layout == "nchw";
   }
   if (layout.size() != 2 || layout.find_first_not_of("tn") != std::string_view::npos) return false;
-  operation.lhs_layout = layout[0] == 't' ? Layout::kRowMajor : Layout::kColumnMajor;
-  operation.rhs_layout = layout[1] == 't' ? Layout::kRowMajor : Layout::kColumnMajor;
+  operation.lhs_layout = layout[0] == 't' ? kRowMajor : kColumnMajor;
+  operation.rhs_layout = layout[1] == 't' ? kRowMajor : kColumnMajor;
   return true;
 }
 
@@ -106,7 +108,7 @@ Result<std::vector<std::string>> layouts_of(const Sweep& sweep, NamedOperationKi
   std::vector<std::string> layouts;
   for (const std::string& layout : sweep.layouts) {
     NamedOperation of_product, of_convolution;
-    of_convolution.kind = NamedOperationKind::kConv2d;
+    of_convolution.kind = kConv2d;
     const bool conv = set_layout(layout, of_convolution);
     if (!conv && !set_layout(layout, of_product))
       return input_error(
@@ -122,7 +124,7 @@ Result<std::vector<std::string>> layouts_of(const Sweep& sweep, NamedOperationKi
 // Returns whether to skip a combination whose extents do not divide, as the old tool does. Its
 // values were meant for other combinations.
 bool is_left_out(const NamedOperation& operation) {
-  if (operation.kind == NamedOperationKind::kSplitKMatmul)
+  if (operation.kind == kSplitKMatmul)
     return operation.split_k_slices > 0 && operation.k % operation.split_k_slices != 0;
   const ConvDims& c = operation.conv;
   return is_convolution(operation.kind) && c.groups > 1 &&
@@ -206,26 +208,19 @@ Status read_range(std::string_view flag, std::string_view whole, std::string_vie
 
 Result<std::vector<std::int64_t>> read_extents(std::string_view flag, std::string_view text) {
   std::vector<std::int64_t> values;
-  for (std::string_view rest = text;;) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view part = rest.substr(0, comma);
+  for (const std::string_view part : split(text, ',')) {
     if (part.find(':') != std::string_view::npos) {
       HONE_TRY(read_range(flag, text, part, values));
-    } else {
-      HONE_ASSIGN(const std::int64_t value, read_extent(flag, text, part));
-      values.push_back(value);
+      continue;
     }
-    if (comma == std::string_view::npos) return values;
-    rest.remove_prefix(comma + 1);
+    HONE_ASSIGN(const std::int64_t value, read_extent(flag, text, part));
+    values.push_back(value);
   }
+  return values;
 }
 
 const std::vector<std::string>& extent_names() {
-  static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names;
-    for (const ExtentRow& row : extent_rows()) names.emplace_back(row.name);
-    return names;
-  }();
+  static const std::vector<std::string> kNames = names_of(extent_rows());
   return kNames;
 }
 
@@ -240,9 +235,7 @@ Result<std::vector<NamedOperation>> operations_of(const Sweep& sweep) {
 }
 
 std::vector<std::string> extent_names_of(NamedOperationKind kind) {
-  std::vector<std::string> names;
-  for (const ExtentRow& row : rows_of(kind)) names.emplace_back(row.name);
-  return names;
+  return names_of(rows_of(kind));
 }
 
 namespace {
@@ -254,11 +247,12 @@ Result<std::vector<std::string>> texts_of(const std::string& path, std::string_v
                                           const YAML::Node& node) {
   std::vector<std::string> texts;
   if (node.IsScalar()) return std::vector{node.Scalar()};
-  if (!node.IsSequence() || node.size() == 0)
-    return YamlPlace(path, node).error("'{}' has to be a value or a list of them", key);
+  const auto refused = [&](const YAML::Node& at) {
+    return YamlPlace(path, at).error("'{}' has to be a value or a list of them", key);
+  };
+  if (!node.IsSequence() || node.size() == 0) return refused(node);
   for (const YAML::Node& each : node) {
-    if (!each.IsScalar())
-      return YamlPlace(path, each).error("'{}' has to be a value or a list of them", key);
+    if (!each.IsScalar()) return refused(each);
     texts.push_back(each.Scalar());
   }
   return texts;
@@ -285,12 +279,18 @@ Status read_key(const std::string& path, const std::string& key, const YAML::Nod
 }
 
 Status check_key(const std::string& key) {
-  std::vector<std::string> names = {"kind", "types", "layouts"};
-  const auto& extents = extent_names();
-  names.insert(names.end(), extents.begin(), extents.end());
+  std::vector<std::string> names = extent_names();
+  names.insert(names.begin(), {"kind", "types", "layouts"});
   if (std::ranges::find(names, key) != names.end()) return {};
   return input_error("'{}' is no key{}; there are: {}", key, did_you_mean(key, names),
                      fmt::join(names, ", "));
+}
+
+// Returns `value`, or its error with the place of `node`.
+template <class Value>
+Result<Value> with_place(const std::string& path, const YAML::Node& node, Result<Value> value) {
+  if (!value) return YamlPlace(path, node).error("{}", value.error().message);
+  return value;
 }
 
 Result<std::vector<NamedOperation>> read_sweep(const std::string& path, const YAML::Node& node) {
@@ -298,14 +298,11 @@ Result<std::vector<NamedOperation>> read_sweep(const std::string& path, const YA
   for (const auto& each : node) {
     const YAML::Node& key = each.first;
     if (!key.IsScalar()) return YamlPlace(path, key).error("a key has to be a word");
-    Status read = check_key(key.Scalar());
-    if (read) read = read_key(path, key.Scalar(), each.second, sweep);
-    if (!read) return YamlPlace(path, key).error("{}", read.error().message);
+    HONE_TRY(with_place(path, key, check_key(key.Scalar())));
+    HONE_TRY(with_place(path, key, read_key(path, key.Scalar(), each.second, sweep)));
   }
   if (sweep.kinds.empty()) return YamlPlace(path, node).error("an entry has to say its kind");
-  auto operations = chosen_operations(sweep);
-  if (!operations) return YamlPlace(path, node).error("{}", operations.error().message);
-  return operations;
+  return with_place(path, node, chosen_operations(sweep));
 }
 
 Result<std::vector<NamedOperation>> read_operations_of(const std::string& path,
@@ -314,9 +311,8 @@ Result<std::vector<NamedOperation>> read_operations_of(const std::string& path,
   if (!node.IsScalar())
     return YamlPlace(path, node)
         .error("an entry has to be an operation's name or a map with its kind");
-  auto operation = parse_operation(node.Scalar());
-  if (!operation) return YamlPlace(path, node).error("{}", operation.error().message);
-  return std::vector{*operation};
+  HONE_ASSIGN(NamedOperation operation, with_place(path, node, parse_operation(node.Scalar())));
+  return std::vector{std::move(operation)};
 }
 
 Result<std::vector<NamedOperation>> read_document(const std::string& path,
@@ -347,19 +343,13 @@ Status read_types(std::string_view flag, std::string_view text, std::vector<Type
     return {};
   }
   std::vector<problem::ElementType> read;
-  for (std::string_view rest = text;;) {
-    const std::size_t comma = rest.find(',');
-    const auto type = type_from(rest.substr(0, comma));
+  for (const std::string_view part : split(text, ',')) {
+    const auto type = type_from(part);
     if (!type) return input_error("{} '{}': {}", flag, text, type.error().message);
     read.push_back(*type);
-    if (comma == std::string_view::npos) break;
-    rest.remove_prefix(comma + 1);
   }
-  if (read.size() == 1) read = {read[0], read[0], read[0]};
   // A single i8 means i32 results: sums of bytes need more bits.
-  if (read.size() == 3 && text.find(',') == std::string_view::npos &&
-      read[0] == problem::ElementType::kI8)
-    read[2] = problem::ElementType::kI32;
+  if (read.size() == 1) read = {read[0], read[0], read[0] == kI8 ? kI32 : read[0]};
   if (read.size() != 3)
     return input_error("{} '{}': say one type for all, or those of lhs, rhs and result", flag,
                        text);

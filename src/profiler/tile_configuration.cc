@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include "problem/target.h"
 #include "profiler/tree.h"
@@ -40,10 +39,10 @@ std::string configuration_name(const Tile& tile) {
 
 // Returns the instruction that multiplies the operation's inputs; none if the compiler has none.
 std::optional<std::string_view> mma_kind(const NamedOperation& operation) {
-  const bool sums_in_f32 = operation.result != ElementType::kF16;
-  if (operation.lhs == ElementType::kF16)
+  const bool sums_in_f32 = operation.result != kF16;
+  if (operation.lhs == kF16)
     return sums_in_f32 ? "NV_MMA_SYNC_F32_16x8x16_F16" : "NV_MMA_SYNC_F16_16x8x16_F16";
-  if (operation.lhs == ElementType::kBF16) return "NV_MMA_SYNC_F32_16x8x16_BF16";
+  if (operation.lhs == kBF16) return "NV_MMA_SYNC_F32_16x8x16_BF16";
   return std::nullopt;
 }
 
@@ -57,8 +56,7 @@ struct LoopTiles {
 LoopTiles product_loops(const NamedOperation& operation, const Tile& tile) {
   LoopTiles loops{{tile.m, tile.n, 0},
                   {tile.m / kMmaM / tile.subgroups_m, tile.n / kMmaN / tile.subgroups_n, 0}};
-  const bool leading = operation.kind == NamedOperationKind::kBatchMatmul ||
-                       operation.kind == NamedOperationKind::kSplitKMatmul;
+  const bool leading = operation.kind == kBatchMatmul || operation.kind == kSplitKMatmul;
   if (!leading) return loops;
   loops.workgroup.insert(loops.workgroup.begin(), 1);
   loops.subgroup.insert(loops.subgroup.begin(), 0);
@@ -70,7 +68,7 @@ LoopTiles product_loops(const NamedOperation& operation, const Tile& tile) {
 // last pixels of a row are rows (nhwc) or columns (nchw) of the instruction.
 std::optional<LoopTiles> conv_loops(const NamedOperation& operation, const Tile& tile) {
   const ConvDims& c = operation.conv;
-  const bool nhwc = c.layout == ConvLayout::kNhwc;
+  const bool nhwc = c.layout == kNhwc;
   const std::int64_t pixel_step = nhwc ? kMmaM : kMmaN;
   const std::int64_t filter_step = nhwc ? kMmaN : kMmaM;
   for (std::int64_t width = tile.m; width >= pixel_step; width /= 2) {
@@ -115,7 +113,7 @@ std::string compilation_info(const Tile& tile, const LoopTiles& loops, std::stri
 // Returns whether the root has a loop of one iteration that the compiler folds before it reads
 // configurations (seen with 3.13; not for a batch of one matrix product).
 bool has_unit_loop(const NamedOperation& operation) {
-  if (operation.kind == NamedOperationKind::kSplitKMatmul) return operation.split_k_slices == 1;
+  if (operation.kind == kSplitKMatmul) return operation.split_k_slices == 1;
   const ConvDims& c = operation.conv;
   return is_convolution(operation.kind) &&
          std::min({c.images, c.channels, c.filter_height, c.filter_width, c.output_height(),
@@ -126,7 +124,7 @@ bool has_unit_loop(const NamedOperation& operation) {
 std::optional<std::string> objection(const NamedOperation& operation, const Tile& tile,
                                      const GenerationTarget& target) {
   if (!target.is_cuda) return "the old tiles are of CUDA's tensor cores";
-  if (operation.lhs == ElementType::kF32)
+  if (operation.lhs == kF32)
     return "f32 on tensor cores meant TF32, which this compiler does not have; it is not run in "
            "f32 under that name";
   if (!mma_kind(operation))
@@ -214,9 +212,9 @@ std::vector<TileConfiguration> tile_configurations(const NamedOperation& operati
                                                    const GenerationTarget& target,
                                                    std::vector<SkippedDispatch>& left_out) {
   const bool grouped = is_convolution(operation.kind) && operation.conv.groups > 1;
-  if (operation.kind == NamedOperationKind::kAttention || grouped) return {};
+  if (operation.kind == kAttention || grouped) return {};
   std::vector<TileConfiguration> configurations;
-  const bool wide = operation.lhs == ElementType::kF32;
+  const bool wide = operation.lhs == kF32;
   for (const Tile& tile : wide ? f32_tiles() : f16_tiles()) {
     const std::string name = configuration_name(tile);
     if (auto reason = objection(operation, tile, target))

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "output/report_data.h"
+#include "output/report_page.h"
 
 namespace hone::output {
 namespace {

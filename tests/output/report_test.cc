@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include "base/file.h"
-#include "output/report_data.h"
 #include "output/report_page.h"
 
 namespace hone::output {

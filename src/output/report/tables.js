@@ -115,7 +115,7 @@ function failureList(dispatch) {
   }));
 }
 
-// Measured cost of changing each knob (src/output/report_knobs.h).
+// Measured cost of changing each knob (src/output/report_dispatch.h).
 function effectsTable(dispatch) {
   const ties = new Set(dispatch.data.selection ? dispatch.data.selection.ties : []);
   const words = change => {

@@ -1,5 +1,4 @@
-// Help beyond the options, for --help and the manual page: groups of commands, examples,
-// environment.
+// hone help and --help: groups of commands, examples, environment. The manual page has them too.
 #pragma once
 
 #include <CLI/CLI.hpp>

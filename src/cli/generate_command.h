@@ -1,4 +1,5 @@
-// Options of hone generate.
+// hone generate: writes the source files of the dispatch profiler's operations. hone compile and
+// hone profile share its options.
 #pragma once
 
 #include <CLI/CLI.hpp>
