@@ -47,8 +47,7 @@ Result<problem::Function> typed(const CompareContext& context, const ProgramSide
 
 Result<problem::Function> choose_function(const CompareContext& context, const ProgramSide& side) {
   const std::string module = side.module.string();
-  HONE_ASSIGN(const provider::ModuleFunctions exported,
-              context.provider.runtime().functions(side.module));
+  HONE_ASSIGN(const provider::ModuleFunctions exported, context.provider.functions(side.module));
   const auto& [functions, untyped] = exported;
   std::vector<std::string> names = mapped(functions, &problem::Function::name);
   for (const provider::UntypedFunction& function : untyped) names.push_back(function.name);
@@ -106,7 +105,7 @@ Status time_sides(const CompareContext& context, const ProgramSide& a, const Pro
   do {
     // Each stage has its own seed, so that its orders are drawn anew.
     HONE_ASSIGN(const auto rounds,
-                time_rounds(context.provider.runtime(), {a.call, b.call},
+                time_rounds(context.provider, {a.call, b.call},
                             {options.rounds, options.seconds, options.seed + pair.a_seconds.size()},
                             context.observer));
     for (const std::vector<double>& round : rounds) {
@@ -142,7 +141,7 @@ Judge judge_by_moves(const CompareContext& context, const std::filesystem::path&
     const RunOnFiles run = [&](const std::vector<std::filesystem::path>& inputs) {
       provider::ProgramCall call = a.call;
       call.inputs = inputs;
-      return context.provider.runtime().run(call, expected.size());
+      return context.provider.run(call, expected.size());
     };
     const OutputWitnesses witnesses{
         .moves =
@@ -165,10 +164,8 @@ Result<ComparedPair> compare_sides(const CompareContext& context,
   pair.what = a.function.name;
   pair.a = a.label;
   pair.b = b.label;
-  HONE_ASSIGN(const auto expected,
-              context.provider.runtime().run(a.call, a.function.outputs.size()));
-  HONE_ASSIGN(const auto outputs,
-              context.provider.runtime().run(b.call, b.function.outputs.size()));
+  HONE_ASSIGN(const auto expected, context.provider.run(a.call, a.function.outputs.size()));
+  HONE_ASSIGN(const auto outputs, context.provider.run(b.call, b.function.outputs.size()));
   if (a.function.inputs == b.function.inputs && a.function.outputs == b.function.outputs)
     HONE_TRY(judge(a, expected, outputs, pair));
   else
@@ -192,7 +189,7 @@ Result<ProgramSide> compiled(const CompareContext& context, trial::CompileServic
                        bytes.error().message);
   HONE_TRY(write_file_atomically(module, *bytes));
   ProgramSide made{side.label, module};
-  HONE_ASSIGN(const auto found, context.provider.runtime().functions(module));
+  HONE_ASSIGN(const auto found, context.provider.functions(module));
   if (!found.untyped.empty() && known.empty()) {
     // Uses the comparison's flags: a side's own flags do not change the function.
     HONE_ASSIGN(problem::Program loaded,
@@ -224,7 +221,7 @@ Result<std::vector<problem::Array>> wide_outputs(const CompareContext& context,
   call.module = folder / "wide.vmfb";
   HONE_TRY(write_file_atomically(call.module, *bytes));
   HONE_ASSIGN(call, widened_call(std::move(call), a.call.inputs, folder));
-  auto outputs = context.provider.runtime().run(call, call.function.outputs.size());
+  auto outputs = context.provider.run(call, call.function.outputs.size());
   if (!outputs && outputs.error().kind == ErrorKind::kFailure) return std::vector<problem::Array>();
   return outputs;
 }
@@ -291,8 +288,7 @@ Result<ComparedPair> compare_compiles(const CompareContext& context,
       HONE_ASSIGN(ProgramSide third,
                   compiled(context, compiler, *converted, folder / "c.vmfb", known));
       HONE_TRY(complete(context, folder / "c", third));
-      HONE_ASSIGN(by_conversions,
-                  context.provider.runtime().run(third.call, third.function.outputs.size()));
+      HONE_ASSIGN(by_conversions, context.provider.run(third.call, third.function.outputs.size()));
     }
     if (are_narrow(expected)) {
       HONE_ASSIGN(wide, wide_outputs(context, compiler, a, side, folder));

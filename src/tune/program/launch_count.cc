@@ -74,7 +74,7 @@ Status count_launches(Context& context, const trial::ProgramToCompile& compiled,
                       const problem::Function& function, problem::Program& program) {
   if (!has_varying_launches(program)) return {};
   const provider::KernelTimer timer =
-      context.programs->runtime().kernel_timer(context.options.place().address);
+      context.programs->timers(context.options.place().address).kernels;
   if (!timer) {
     context.note_once(kEachPlaceOnce);
     return {};

@@ -24,7 +24,7 @@ bool has_varying_launches(const problem::Program& program);
 void take_launches(const std::vector<provider::KernelTime>& kernels, problem::Program& program);
 
 // Watches one call of the program if launches vary, and takes its counts. If the device's runtime
-// does not count (ProgramRuntime::kernel_timer), or the program does not run, a note says
+// does not count (ProgramProvider::timers), or the program does not run, a note says
 // that each place counts once. Errors: the session was told to stop; a folder that cannot be
 // written.
 Status count_launches(Context& context, const trial::ProgramToCompile& compiled,

@@ -113,7 +113,7 @@ class SpecCheck {
   Status compare(const CheckedEntry& entry, const Dispatch& dispatch,
                  const provider::Payload& configured, SpecUse& use) const {
     HONE_ASSIGN(const auto got, specs_.texts_in_ir(configured));
-    HONE_ASSIGN(const auto defaults, specs_.texts_in_ir(specs_.default_of(dispatch)));
+    const Texts defaults = specs_.default_texts(dispatch);
     const bool changed = !say(got, defaults);
     const bool as_wanted = says_nothing(entry.says) ? changed : say(got, entry.says);
     if (!as_wanted) {
