@@ -25,17 +25,8 @@ std::string matcher_text(const std::string& label, const std::string& function,
   transform.named_sequence @call_{0}(%ins: !transform.any_value {{transform.readonly}},
                                      %out: !transform.any_value {{transform.readonly}}) {{
     %root = transform.get_defining_op %out : (!transform.any_value) -> !transform.any_op
-    %module = transform.util.get_nearest_symbol_table %root : (!transform.any_op) -> !transform.any_op
-    %function = transform.util.import_symbol @{1} into %module if undefined
-        : (!transform.any_op) -> !transform.any_op
-    transform.util.cast_and_call %function(%ins) -> %out after %root {{
-      transform.type_conversion.tensor.cast_shape_dynamic_dims
-    }} : (!transform.any_op, !transform.any_value, !transform.any_value, !transform.any_op)
-        -> !transform.any_op
-    transform.yield
-  }}
-)mlir",
-      label, function, fmt::join(arguments, ", "), pattern);
+{1})mlir",
+      label, calling_text(function), fmt::join(arguments, ", "), pattern);
 }
 
 std::string matcher_text(const ExternDispatch& dispatch, std::size_t number) {
@@ -95,23 +86,9 @@ std::string spec_of_functions(const std::vector<ExternDispatch>& dispatches,
     pairs.push_back(fmt::format("@match_{0} -> @call_{0}", i));
   }
   return text +
-         fmt::format(
-             R"mlir(  transform.named_sequence @__transform_main(%module: !transform.any_op) {{
-{}    %functions = transform.structured.match ops{{["util.func"]}} in %module
-        : (!transform.any_op) -> !transform.any_op
-    transform.foreach %functions : !transform.any_op {{
-    ^bb0(%function: !transform.any_op):
-      transform.foreach_match in %function
-          {} : (!transform.any_op) -> (!transform.any_op)
-    }}
-    // A call would have its operands copied before each launch.
-    %inlined = transform.apply_registered_pass "inline" to %module
-        : (!transform.any_op) -> !transform.any_op
-    transform.yield
-  }}
-}}
-)mlir",
-             scalars_called(scalars), fmt::join(pairs, ",\n          "));
+         calling_entry_point(pairs, scalars_called(scalars),
+                             "    // A call would have its operands copied before each launch.\n") +
+         "}\n";
 }
 
 }  // namespace
