@@ -112,7 +112,7 @@ class FakePool final : public worker::WorkerPool {
           for (problem::Dispatch& each : program.dispatches) each.not_tunable = "by a flag";
       return worker::Outcome(worker::Message{"program", program, {}});
     }
-    if (message.kind == provider::jobs::kFrontHalf)
+    if (message.kind == provider::jobs::kFrontendIr)
       return worker::Outcome(
           worker::Message{"half", nlohmann::json::object(), {message.blobs.at(0)}});
     const std::map<std::string, std::string> spec = spec_in(flags);

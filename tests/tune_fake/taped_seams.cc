@@ -70,7 +70,7 @@ worker::Message program_job(std::string kind, const provider::ProgramCall& call)
 nlohmann::json TapedPool::compiled(const worker::Message& job, const worker::Outcome& outcome) {
   nlohmann::json json = json_of(outcome);
   if (!outcome || outcome->blobs.empty()) return json;
-  // A front half beside it is left out: recordings compile whole programs.
+  // A frontend IR beside it is left out: recordings compile whole programs.
   if (job.kind == provider::jobs::kLoadProgram) json["blobs"] = nlohmann::json::array();
   const std::string& code = outcome->blobs.front();
   std::string name;
@@ -84,7 +84,7 @@ nlohmann::json TapedPool::compiled(const worker::Message& job, const worker::Out
 
 Result<worker::Outcome> TapedPool::once(const worker::Message& job) {
   // Without one the whole program is compiled, as the recordings have it.
-  if (job.kind == provider::jobs::kFrontHalf)
+  if (job.kind == provider::jobs::kFrontendIr)
     return worker::Outcome(worker::Message{"done", nlohmann::json::object(), {}});
   return tape_
       .answer(kCompilers, job,

@@ -85,7 +85,7 @@ Result<std::vector<trial::CompiledModule>> BuildBench::compile(std::vector<Progr
 Result<trial::ProgramToCompile> BuildBench::to_compile(ProgramBuild& build) {
   std::vector<std::string> all = joined(context_->options.flags, build.flags);
   trial::ProgramToCompile program{path_, bytes_, {}};
-  if (build.shares_front_half()) program.front_flags = all;
+  if (build.shares_frontend_ir()) program.frontend_flags = all;
   if (!build.spec.empty()) {
     if (build.spec_file.empty()) {
       build.spec_file = build.module.string() + "_spec.mlir";
@@ -412,7 +412,7 @@ Result<std::string> BuildBench::failure_of(ProgramBuild build) {
 
 Status BuildBench::compile_plainly(const BuildId& id) {
   ProgramBuild* const found = find_build(builds_, id);
-  if (found == nullptr || !found->shares_front_half()) return {};
+  if (found == nullptr || !found->shares_frontend_ir()) return {};
   found->plainly = true;
   std::vector<ProgramBuild> plain{*found};
   context_->observer.progress({.step = "compiling what ships as its user will", .planned = 1});
@@ -433,7 +433,7 @@ Status BuildBench::compile_plainly(const BuildId& id) {
 Status BuildBench::compile_plainly_ahead(const BuildId& id) {
   if (context_->options.traits().compiling_disturbs) return {};
   ProgramBuild* const found = find_build(builds_, id);
-  if (found == nullptr || !found->usable() || !found->shares_front_half()) return {};
+  if (found == nullptr || !found->usable() || !found->shares_frontend_ir()) return {};
   found->plainly = true;
   Result<trial::ProgramToCompile> program = to_compile(*found);
   found->plainly = false;

@@ -51,8 +51,8 @@ struct ProgramBuild : CheckedBuild {
     failure = std::move(words);
   }
   // Whether it uses a shared frontend compile: the compiler reads a spec and replacing kernels
-  // later (provider::jobs::kFrontHalf).
-  bool shares_front_half() const { return !plainly && uses_spec(); }
+  // later (provider::jobs::kFrontendIr).
+  bool shares_frontend_ir() const { return !plainly && uses_spec(); }
 };
 
 // Returns the name under which the compiler looks for the file that replaces an executable.
