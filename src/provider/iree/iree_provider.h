@@ -44,7 +44,7 @@ class IreeProvider : public provider::ProgramProvider {
 class CpuIreeProvider final : public IreeProvider {
  public:
   // `audited`: the name of one of hone's hard rules. Spaces then hold the configurations that break
-  // this rule alone (cpu/space_parts.h). Empty: none.
+  // this rule alone (cpu/space.h). Empty: none.
   CpuIreeProvider(const Installation& installation, problem::CpuTarget target,
                   std::string audited = {});
 
