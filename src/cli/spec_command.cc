@@ -156,8 +156,7 @@ CommandResult check_kernels(const SpecOptions& options) {
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) say("{}\n", note);
   HONE_ASSIGN(const std::vector<tune::CheckedKernel> kernels,
-              tune::check_replaced(toolchain.compiler(), *provider->replacer(), provider->runtime(),
-                                   request));
+              tune::check_replaced(toolchain.compiler(), *provider, request));
   output::Table table(
       {{"file", "file"}, {"dispatch", "replaces"}, {"effect", "effect"}, {"note", "why"}});
   for (const tune::CheckedKernel& kernel : kernels)
@@ -167,7 +166,7 @@ CommandResult check_kernels(const SpecOptions& options) {
                {kernel.note, kernel.note.empty() ? "-" : output::in_one_line(kernel.note)}});
   const auto applied =
       std::ranges::count(kernels, tune::ReplacedEffect::kApplied, &tune::CheckedKernel::effect);
-  const std::vector<std::string> flags = provider->replacer()->with_replaced({}, options.spec);
+  const std::vector<std::string> flags = provider->specs().with_replaced({}, options.spec);
   if (options.json)
     output::print_document({{"kernels", table.to_json()},
                             {"program", options.program},

@@ -64,13 +64,13 @@ Status take_blobs(ProgramRequest& request, Message& message) {
   return take_first(request.bytes, message, "program");
 }
 
-void give_blobs(FrontHalf& half, Message& message) {
-  if (!half.bytes.empty() && half.bytes.size() <= kMostBlobBytes)
-    message.blobs.push_back(std::move(half.bytes));
+void give_blobs(FrontendIr& ir, Message& message) {
+  if (!ir.bytes.empty() && ir.bytes.size() <= kMostBlobBytes)
+    message.blobs.push_back(std::move(ir.bytes));
 }
 
-Status take_blobs(FrontHalf& half, Message& message) {
-  if (!message.blobs.empty()) half.bytes = std::move(message.blobs.front());
+Status take_blobs(FrontendIr& ir, Message& message) {
+  if (!message.blobs.empty()) ir.bytes = std::move(message.blobs.front());
   return {};
 }
 
@@ -83,11 +83,11 @@ void from_json(const nlohmann::json& json, LoadedProgram& loaded) {
 }
 
 void give_blobs(LoadedProgram& loaded, Message& message) {
-  give_blobs(loaded.front_half, message);
+  give_blobs(loaded.frontend_ir, message);
 }
 
 Status take_blobs(LoadedProgram& loaded, Message& message) {
-  return take_blobs(loaded.front_half, message);
+  return take_blobs(loaded.frontend_ir, message);
 }
 
 void give_blobs(SpecFile& spec, Message& message) {

@@ -51,37 +51,37 @@ Status take_blobs(Compiled& compiled, Message& message);
 // Request of a job about a program, a dispatch or a spec.
 struct ProgramRequest {
   std::string path;   // of its file, or the dispatch's name: for messages
-  std::string bytes;  // a blob: of the file, or of its front half; or a dispatch's source
+  std::string bytes;  // a blob: of the file, or of its frontend IR; or a dispatch's source
   std::vector<std::string> flags = {};
-  // A further blob: the front half of a program to load, where it is known; of two specs the second
-  // one, which `path` names.
+  // A further blob: the frontend IR of a program to load, where it is known; of two specs the
+  // second one, which `path` names.
   std::optional<std::string> second = {};
   std::optional<problem::GivenSizes> given = {};  // of a program to load
-  // `bytes` are the front half; of a program to load: whether its front half is asked for.
-  bool front_half = false;
+  // `bytes` are the frontend IR; of a program to load: whether its frontend IR is asked for.
+  bool frontend_ir = false;
 
   static void fields(auto& request, auto&& field) {
     field("path", request.path);
     field("flags", request.flags);
     field("given", request.given);
-    field.when(request.front_half, "front_half", request.front_half);
+    field.when(request.frontend_ir, "front_half", request.frontend_ir);
   }
 };
 void give_blobs(ProgramRequest& request, Message& message);
 Status take_blobs(ProgramRequest& request, Message& message);
 
 // A program, compiled until specs and others' kernels come in.
-struct FrontHalf {
+struct FrontendIr {
   std::string bytes;  // a blob; empty: none was asked for, or it is too large for a message
 
   static void fields(auto&, auto&&) {}
 };
-void give_blobs(FrontHalf& half, Message& message);
-Status take_blobs(FrontHalf& half, Message& message);
+void give_blobs(FrontendIr& ir, Message& message);
+Status take_blobs(FrontendIr& ir, Message& message);
 
 struct LoadedProgram {
   problem::Program program;
-  FrontHalf front_half = {};  // where it was asked for and not known
+  FrontendIr frontend_ir = {};  // where it was asked for and not known
 };
 void to_json(nlohmann::json& json, const LoadedProgram& loaded);
 void from_json(const nlohmann::json& json, LoadedProgram& loaded);
@@ -133,7 +133,7 @@ inline constexpr Job<CompileRequest, Compiled> kCompile{"compile"};
 inline constexpr Job<Nothing, std::string> kRevision{"revision", kBody, "revision"};
 
 inline constexpr ProgramJob<LoadedProgram> kLoadProgram{"load_program"};
-inline constexpr ProgramJob<FrontHalf> kFrontHalf{"front_half"};
+inline constexpr ProgramJob<FrontendIr> kFrontendIr{"front_half"};
 inline constexpr ProgramJob<std::string> kCompileProgram{"compile_program", kBody, kBlob};
 // Computes in f32 what the program says in f16 or bf16, arguments and results included.
 inline constexpr ProgramJob<std::string> kCompileProgramInF32{"compile_program_in_f32", kBody,

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "base/json_fields.h"
 #include "provider/code_object_metadata.h"
 #include "provider/elf.h"
 
@@ -103,23 +102,6 @@ std::optional<KernelResources> kernel_resources(const Artifact& artifact) {
   }
   if (artifact.format == kRocmHsaco) return hsaco_resources(artifact.code, artifact.launch.entry);
   return std::nullopt;
-}
-
-constexpr auto kKernelResourcesFields = [](auto& resources, auto&& field) {
-  field("registers", resources.registers);
-  field("scalar_registers", resources.scalar_registers);
-  field("spills", resources.spills);
-  field("private_bytes", resources.private_bytes);
-  field("shared_bytes", resources.shared_bytes);
-  field("subgroup_size", resources.subgroup_size);
-};
-
-void to_json(nlohmann::json& json, const KernelResources& resources) {
-  write_fields(json, resources, kKernelResourcesFields);
-}
-
-void from_json(const nlohmann::json& json, KernelResources& resources) {
-  read_fields(json, resources, kKernelResourcesFields);
 }
 
 }  // namespace hone::provider

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/json_fields.h"
 #include "provider/artifact.h"
 
 namespace hone::provider {
@@ -24,6 +24,14 @@ struct KernelResources {
   int subgroup_size = 0;
 
   bool operator==(const KernelResources&) const = default;
+  static void fields(auto& resources, auto&& field) {
+    field("registers", resources.registers);
+    field("scalar_registers", resources.scalar_registers);
+    field("spills", resources.spills);
+    field("private_bytes", resources.private_bytes);
+    field("shared_bytes", resources.shared_bytes);
+    field("subgroup_size", resources.subgroup_size);
+  }
 };
 
 // Reads the metadata note of an AMD code object (LLVM's AMDGPUUsage, "Code Object V3 and Above
@@ -42,8 +50,5 @@ std::optional<KernelResources> cubin_resources(std::string_view cubin, std::stri
 // for code that runs on no GPU. On NVIDIA `shared_bytes` comes from the launch, which is all that
 // IREE's and Triton's kernels have.
 std::optional<KernelResources> kernel_resources(const Artifact& artifact);
-
-void to_json(nlohmann::json& json, const KernelResources& resources);
-void from_json(const nlohmann::json& json, KernelResources& resources);
 
 }  // namespace hone::provider

@@ -1,12 +1,15 @@
-// Tuning specs: files that make a provider's compiler use configurations that were found.
+// Files that make a provider's compiler use what was found: tuning specs with configurations, and
+// other providers' kernels.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "problem/dispatch.h"
+#include "problem/launch.h"
 #include "provider/artifact.h"
 #include "provider/payload.h"
 
@@ -26,6 +29,30 @@ struct SpecEntry {
 struct NamedText {
   std::string name;  // as the IR has it; in documents a key
   std::string text;
+};
+
+// A file that makes the compiler use another provider's kernel instead of generating its own.
+struct ReplacedExecutable {
+  std::string executable;  // the symbol of the dispatch's (problem::Dispatch::executable)
+  std::string text;        // of the file, which must be called `executable` + ".mlir"
+
+  bool operator==(const ReplacedExecutable&) const = default;
+};
+
+// Content of a file that SpecWriter::replaced() has written.
+struct ReplacingKernel {
+  std::string dispatch;  // whose kernel's place it takes
+  std::string launch;    // its bindings and constants, in the form of problem::Statement::layout
+  std::string code;
+};
+
+// Facts about a compiler's spec files, the same for all of them.
+struct SpecFacts {
+  // Flags that apply a spec, and the kernels of a folder, up to the path. The second is empty if
+  // programs cannot hold the kernels of others.
+  std::string spec_flag = {}, kernels_flag = {};
+  // Names in the IR of Dispatch::default_configuration and Dispatch::default_translation.
+  std::string default_configuration = {}, default_translation = {};
 };
 
 class SpecWriter {
@@ -50,13 +77,42 @@ class SpecWriter {
   // (jobs::kConfigured) is as it prints it; any other is as jobs::kCanonical makes it. Fails for a
   // payload of another provider.
   virtual Result<std::vector<NamedText>> texts_in_ir(const Payload& configured) const = 0;
-  // The compiler's default configuration of a dispatch, as far as the dispatch states it.
-  virtual Payload default_of(const problem::Dispatch& dispatch) const = 0;
-  // The compiler flag that applies the spec in `file`.
-  virtual std::string flag_of(const std::filesystem::path& file) const = 0;
-  // `flags` and all that a compiler outside of hone needs to compile a whole program with the spec.
+  // Returns `flags` and all that a compiler outside of hone needs to compile a whole program with
+  // the spec.
   virtual std::vector<std::string> with_spec(std::vector<std::string> flags,
                                              const std::filesystem::path& file) const = 0;
+
+  // Replaces the dispatch's own kernel by `code`, which has the form and the launch convention of
+  // the compiler's kernels. Fails if its programs cannot hold such a kernel.
+  virtual Result<ReplacedExecutable> replaced(const problem::Dispatch& dispatch,
+                                              const std::string& code,
+                                              const problem::Launch& launch) const = 0;
+  // Reads a file that replaced() has written. Returns an input error for any other file.
+  virtual Result<ReplacingKernel> read_replaced(const std::string& text) const = 0;
+
+  // The compiler's default configuration of a dispatch in the form of texts_in_ir(), as far as the
+  // dispatch states it.
+  std::vector<NamedText> default_texts(const problem::Dispatch& dispatch) const {
+    return {{facts_.default_configuration, dispatch.default_configuration},
+            {facts_.default_translation, dispatch.default_translation}};
+  }
+  // The compiler flag that applies the spec in `file`.
+  std::string flag_of(const std::filesystem::path& file) const {
+    return facts_.spec_flag + file.string();
+  }
+  bool replaces_kernels() const { return !facts_.kernels_flag.empty(); }
+  // Adds the flag that makes the compiler use the files of replaced() in `folder`.
+  std::vector<std::string> with_replaced(std::vector<std::string> flags,
+                                         const std::filesystem::path& folder) const {
+    flags.push_back(facts_.kernels_flag + folder.string());
+    return flags;
+  }
+
+ protected:
+  explicit SpecWriter(SpecFacts facts) : facts_(std::move(facts)) {}
+
+ private:
+  SpecFacts facts_;
 };
 
 }  // namespace hone::provider

@@ -11,19 +11,19 @@
 namespace hone::trial {
 namespace {
 
-// `half`: of the program, null where it is not known.
+// `ir`: of the program, null where it is not known.
 worker::Message load_job(const ProgramToCompile& program, const problem::GivenSizes& sizes,
-                         const std::shared_ptr<const std::string>& half) {
+                         const std::shared_ptr<const std::string>& ir) {
   return jobs::kLoadProgram.ask({.path = program.path,
                                  .bytes = program.bytes,
                                  .flags = program.flags,
-                                 .second = half ? std::optional(*half) : std::nullopt,
+                                 .second = ir ? std::optional(*ir) : std::nullopt,
                                  .given = program.given.value_or(sizes),
-                                 .front_half = program.front_flags.has_value()});
+                                 .frontend_ir = program.frontend_flags.has_value()});
 }
 
-worker::Message front_half_job(const ProgramToCompile& program) {
-  return jobs::kFrontHalf.ask({program.path, program.bytes, *program.front_flags});
+worker::Message frontend_ir_job(const ProgramToCompile& program) {
+  return jobs::kFrontendIr.ask({program.path, program.bytes, *program.frontend_flags});
 }
 
 worker::Message in_f32_job(const ProgramToCompile& program) {
@@ -90,13 +90,13 @@ Result<std::vector<Result<problem::Program>>> CompileService::load_programs(
     const std::vector<ProgramToCompile>& programs) {
   std::vector<worker::Message> messages;
   for (const ProgramToCompile& each : programs)
-    messages.push_back(load_job(each, sizes_, known_half(each)));
+    messages.push_back(load_job(each, sizes_, known_frontend_ir(each)));
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(messages));
   std::vector<Result<problem::Program>> loaded;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     Result<jobs::LoadedProgram> answer = answer_of(jobs::kLoadProgram, std::move(outcomes[i]));
-    if (answer && !answer->front_half.bytes.empty())
-      compiled_.keep(key_of(front_half_job(programs[i])), std::move(answer->front_half.bytes));
+    if (answer && !answer->frontend_ir.bytes.empty())
+      compiled_.keep(key_of(frontend_ir_job(programs[i])), std::move(answer->frontend_ir.bytes));
     loaded.push_back(std::move(answer).map(&jobs::LoadedProgram::program));
   }
   return loaded;
@@ -133,12 +133,12 @@ void CompileService::prefetch_compile(const ProgramToCompile& program) {
 }
 
 void CompileService::prefetch_load(const ProgramToCompile& program) {
-  prefetch(load_job(program, sizes_, known_half(program)));
+  prefetch(load_job(program, sizes_, known_frontend_ir(program)));
 }
 
-std::shared_ptr<const std::string> CompileService::known_half(
+std::shared_ptr<const std::string> CompileService::known_frontend_ir(
     const ProgramToCompile& program) const {
-  return program.front_flags ? compiled_.find(key_of(front_half_job(program))) : nullptr;
+  return program.frontend_flags ? compiled_.find(key_of(frontend_ir_job(program))) : nullptr;
 }
 
 void CompileService::prefetch_compile_in_f32(const ProgramToCompile& program) {
@@ -152,39 +152,40 @@ void CompileService::prefetch(worker::Message job) {
 
 Result<std::vector<CompileService::ProgramRequest>> CompileService::requests_of(
     const std::vector<ProgramToCompile>& programs) {
-  using Half = tl::expected<std::shared_ptr<const std::string>, provider::Failure>;
-  std::map<std::string, Half> halves;
+  using FrontendIr = tl::expected<std::shared_ptr<const std::string>, provider::Failure>;
+  std::map<std::string, FrontendIr> frontend_ir;
   std::vector<worker::Message> unknown;
   for (const ProgramToCompile& each : programs) {
-    if (!each.front_flags) continue;
-    worker::Message job = front_half_job(each);
-    const auto [half, is_new] = halves.try_emplace(key_of(job));
-    if (is_new) half->second = compiled_.find(half->first);
-    if (is_new && *half->second == nullptr) unknown.push_back(std::move(job));
+    if (!each.frontend_flags) continue;
+    worker::Message job = frontend_ir_job(each);
+    const auto [ir, is_new] = frontend_ir.try_emplace(key_of(job));
+    if (is_new) ir->second = compiled_.find(ir->first);
+    if (is_new && *ir->second == nullptr) unknown.push_back(std::move(job));
   }
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(unknown));
   for (std::size_t i = 0; i < unknown.size(); ++i) {
-    Half& half = halves.at(key_of(unknown[i]));
+    FrontendIr& ir = frontend_ir.at(key_of(unknown[i]));
     if (!outcomes[i]) {
-      half = tl::unexpected(std::move(outcomes[i]).error());
+      ir = tl::unexpected(std::move(outcomes[i]).error());
       continue;
     }
-    HONE_ASSIGN(jobs::FrontHalf answer, answer_of(jobs::kFrontHalf, std::move(outcomes[i])));
-    if (!answer.bytes.empty()) half = compiled_.keep(key_of(unknown[i]), std::move(answer.bytes));
+    HONE_ASSIGN(jobs::FrontendIr answer, answer_of(jobs::kFrontendIr, std::move(outcomes[i])));
+    if (!answer.bytes.empty()) ir = compiled_.keep(key_of(unknown[i]), std::move(answer.bytes));
   }
   std::vector<ProgramRequest> made;
   for (const ProgramToCompile& each : programs) {
-    const Half half = each.front_flags ? halves.at(key_of(front_half_job(each))) : Half();
-    if (!half) {
-      made.push_back(tl::unexpected(half.error()));
+    const FrontendIr ir =
+        each.frontend_flags ? frontend_ir.at(key_of(frontend_ir_job(each))) : FrontendIr();
+    if (!ir) {
+      made.push_back(tl::unexpected(ir.error()));
       continue;
     }
-    // A front half that is too large to be handed on is compiled again for each program.
-    const bool from_half = *half != nullptr;
+    // Frontend IR that is too large to be handed on is compiled again for each program.
+    const bool has_ir = *ir != nullptr;
     made.push_back(jobs::ProgramRequest{.path = each.path,
-                                        .bytes = from_half ? **half : each.bytes,
+                                        .bytes = has_ir ? **ir : each.bytes,
                                         .flags = each.flags,
-                                        .front_half = from_half});
+                                        .frontend_ir = has_ir});
   }
   return made;
 }
@@ -224,9 +225,9 @@ Result<std::vector<CompiledModule>> CompileService::compile_each(
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(messages));
   for (std::size_t m = 0; m < messages.size(); ++m) {
     compiled[places[m]] = module_of(std::move(outcomes[m]));
-    // With front flags, the files of its specs may change between calls.
+    // With frontend flags, the files of its specs may change between calls.
     const CompiledModule& module = compiled[places[m]];
-    if (module && !programs[places[m]].front_flags) compiled_.keep(key_of(messages[m]), *module);
+    if (module && !programs[places[m]].frontend_flags) compiled_.keep(key_of(messages[m]), *module);
   }
   return compiled;
 }

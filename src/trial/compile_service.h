@@ -40,11 +40,11 @@ struct ProgramToCompile {
   std::string path;  // of its file, for messages
   std::string bytes;
   std::vector<std::string> flags;
-  // Flags of the front half, if `flags` add only specs and replaced kernels to these. Programs with
-  // equal front flags share one front half. None: the program is compiled at once, as its user
-  // will. For load_programs(), with `flags`: a known front half is not made again, and a new one is
-  // kept for later compiles.
-  std::optional<std::vector<std::string>> front_flags = {};
+  // Flags of the frontend IR, if `flags` add only specs and replaced kernels to these. Programs
+  // with equal frontend flags share one frontend IR. None: the program is compiled at once, as its
+  // user will. For load_programs(), with `flags`: known frontend IR is not made again, and a new
+  // one is kept for later compiles.
+  std::optional<std::vector<std::string>> frontend_flags = {};
   // Sizes that a load gives to what the program leaves open; none: the sizes of the service.
   std::optional<problem::GivenSizes> given = {};
 };
@@ -79,20 +79,20 @@ class CompileService {
                      const std::type_identity_t<Request>& request = {}) {
     return answer_of(job, once(job.ask(request)));
   }
-  // Loads a program; with front flags, keeps its front half.
+  // Loads a program; with frontend flags, keeps its frontend IR.
   Result<problem::Program> load_program(const ProgramToCompile& program);
   // Loads several programs, concurrently if the pool can; results are in their order.
   Result<std::vector<Result<problem::Program>>> load_programs(
       const std::vector<ProgramToCompile>& programs);
   Result<CompiledModule> compile_program(const ProgramToCompile& program);
   // Compiles several programs, concurrently if the pool can; results are in their order. Modules
-  // that were compiled at once, without a front half, are kept for the next request.
+  // that were compiled at once, without frontend IR, are kept for the next request.
   Result<std::vector<CompiledModule>> compile_each(const std::vector<ProgramToCompile>& programs);
   // Compiles a program as computed in f32 (jobs::kCompileProgramInF32). Fails if the provider does
   // not know the job.
   Result<CompiledModule> compile_program_in_f32(const ProgramToCompile& program);
   // Start to compile or load a program in the background, if the pool has a process for it. The
-  // next call with the same request takes the result. They wait for a front half, and keep it for
+  // next call with the same request takes the result. They wait for frontend IR, and keep it for
   // later loads. An error in it is reported by the call that takes the result.
   void prefetch_compile(const ProgramToCompile& program);
   void prefetch_load(const ProgramToCompile& program);
@@ -174,12 +174,12 @@ class CompileService {
   // Runs these jobs concurrently, retrying those in which the compiler crashes. Waits for jobs that
   // were prefetched.
   Result<std::vector<worker::Outcome>> each_once(const std::vector<worker::Message>& messages);
-  // Makes the requests for the programs, or the reason why there is none. A program with a front
-  // half gets the request for the rest. Unknown front halves are compiled concurrently.
+  // Makes the requests for the programs, or the reason why there is none. A program with
+  // frontend IR gets the request for the rest. Unknown frontend IR is compiled concurrently.
   using ProgramRequest = tl::expected<jobs::ProgramRequest, provider::Failure>;
   Result<std::vector<ProgramRequest>> requests_of(const std::vector<ProgramToCompile>& programs);
-  // Returns the front half; null if none is kept.
-  std::shared_ptr<const std::string> known_half(const ProgramToCompile& program) const;
+  // Returns the frontend IR; null if none is kept.
+  std::shared_ptr<const std::string> known_frontend_ir(const ProgramToCompile& program) const;
   void prefetch(worker::Message job);
   // Returns the prefetched result, waiting for it; nullopt if none was started.
   Result<std::optional<worker::Outcome>> take_prefetched(const worker::Message& message);

@@ -1,4 +1,4 @@
-// In-memory cache of compiled programs: front halves (jobs::kFrontHalf), and modules that both a
+// In-memory cache of compiled programs: frontend IR (jobs::kFrontendIr), and modules that both a
 // search and a proof need.
 #pragma once
 

@@ -16,7 +16,7 @@ namespace hone::trial {
 // its wall time.
 enum class Activity {
   kOther,      // the search, the store
-  kSplit,      // the front half of the compiler, on the whole program
+  kSplit,      // the compiler's frontend, on the whole program
   kCalibrate,  // how quiet the device is
   kPrepare,    // what a dispatch's candidates share: the compiler's part, inputs, the reference
   kWait,       // the device is idle: nothing is compiled yet that could run

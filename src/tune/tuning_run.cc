@@ -438,7 +438,8 @@ class TuningRun {
     const problem::Program& program = first_tuning().result().program;
     const Result<problem::Function> function =
         function_to_call(program, options.function, options.inputs);
-    if (!result_.best || !function || sizes_.size() > 1) return {};
+    const auto write_script = context_.programs->facts().proof_script;
+    if (!result_.best || !function || sizes_.size() > 1 || write_script == nullptr) return {};
     provider::ProofScript script;
     script.folder = std::filesystem::relative(".", options.out, code);
     script.program = options.input;
@@ -455,8 +456,7 @@ class TuningRun {
     std::filesystem::create_directories(inputs, code);
     HONE_ASSIGN(script.call.inputs,
                 write_argument_files(*function, options.inputs, inputs, options.seed));
-    HONE_ASSIGN(const std::string text, context_.programs->proof_script(script));
-    if (text.empty()) return {};
+    HONE_ASSIGN(const std::string text, write_script(script));
     HONE_TRY(write_file_atomically(file, text));
     result_.proof_script = file;
     return {};
@@ -474,7 +474,7 @@ class TuningRun {
     if (uses_spec && !result_.spec.empty())
       flags = context_.programs->specs().with_spec(std::move(flags), spec);
     if (uses_spec && !result_.replaced.empty())
-      flags = context_.programs->replacer()->with_replaced(std::move(flags), kernels());
+      flags = context_.programs->specs().with_replaced(std::move(flags), kernels());
     return flags;
   }
 

@@ -49,9 +49,9 @@ FOLDERS = {
 }
 
 # The seams: the only classes with pure virtual functions. A Kernel is what a Device loads, a
-# ProgramProvider a Provider of pieces of programs, with the three that follow it, a RunnerTransport the way to who has
+# ProgramProvider a Provider of pieces of programs, with the SpecWriter that follows it, a RunnerTransport the way to who has
 # the Device.
-SEAMS = {"Provider", "ProgramProvider", "SpecWriter", "ProgramRuntime", "KernelReplacer", "Device", "Kernel", "Library", "ListProvider", "Strategy", "WorkerPool", "CompileWorker", "RunnerTransport", "Observer"}
+SEAMS = {"Provider", "ProgramProvider", "SpecWriter", "Device", "Kernel", "Library", "ListProvider", "Strategy", "WorkerPool", "CompileWorker", "RunnerTransport", "Observer"}
 
 # Headers of libraries that only these folders may know.
 LIBRARY_OWNERS = {"sqlite3.h": ["store"], "CLI/": ["cli"], "zstd.h": ["store"], "yaml-cpp/": ["cli", "profiler", "provider", "provider/triton"]}

@@ -1,7 +1,7 @@
 // hone spec check of a folder of kernels that take the place of the compiler's.
 #include <gmock/gmock.h>
 
-#include "provider/iree/replaced_executable.h"
+#include "provider/iree/iree_spec_writer.h"
 #include "tests/cli/hone_command.h"
 
 namespace hone::cli {
@@ -27,12 +27,15 @@ class ReplacedCheck : public HoneCommand {
     problem::Launch launch;
     launch.grid = {1, 1, 1};
     launch.block = {32, 1, 1};
-    const auto file = iree::replaced_executable(
-        dispatch,
-        fmt::format(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry {}(.param .u64 "
+    const auto file =
+        iree::IreeSpecWriter("", "", iree::kCudaSpecFlag)
+            .replaced(
+                dispatch,
+                fmt::format(
+                    ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry {}(.param .u64 "
                     "a, .param .u64 b, .param .u64 c)\n{{\nret;\n}}\n",
                     dispatch.name),
-        launch);
+                launch);
     EXPECT_TRUE(file) << file.error().message;
     return file->text;
   }

@@ -146,7 +146,7 @@ TEST_F(WorkerFaults, TheWholeCompileTreeMayDie) {
 }
 
 // Reading the program runs in a child of its own.
-TEST_F(WorkerFaults, ACrashOfTheFrontHalfIsOneClearMessage) {
+TEST_F(WorkerFaults, ACrashOfTheFrontendIsOneClearMessage) {
   start(arguments(4));
   strike_children_of_the_zygote([] { return true; });
   EXPECT_EQ(finish(), 1) << words();

@@ -97,8 +97,10 @@ TEST(Payload, IsFoundInTheIrByTheNamesThere) {
   EXPECT_THAT(in_ir(attributes), testing::Contains("decomposition_config #parts"));
   problem::Dispatch dispatch;
   dispatch.default_configuration = "#chosen";
-  EXPECT_THAT(in_ir(attributes_from(specs().default_of(dispatch)).value()),
-              testing::ElementsAre("lowering_config #chosen", "translation_info "));
+  const auto defaults = specs().default_texts(dispatch);
+  ASSERT_EQ(defaults.size(), 2u);
+  EXPECT_EQ(defaults[0].name + " " + defaults[0].text, "lowering_config #chosen");
+  EXPECT_EQ(defaults[1].name + " " + defaults[1].text, "translation_info ");
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "provider/iree/cpu/space.h"
-#include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 #include "tests/provider/convolutions.h"

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 
 #include "provider/iree/cpu/space.h"
-#include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 

@@ -5,7 +5,6 @@
 
 #include "provider/iree/cpu/loops.h"
 #include "provider/iree/cpu/space.h"
-#include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 #include "tests/space/broken_rules.h"

@@ -2,7 +2,7 @@
 // compiler that prints it in another way fails here, by name, and not as a wrong answer elsewhere.
 #include <gmock/gmock.h>
 
-#include "provider/iree/cpu/space_parts.h"
+#include "provider/iree/cpu/space.h"
 #include "tests/provider_iree/compiler.h"
 
 namespace hone::iree {

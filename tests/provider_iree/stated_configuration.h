@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "problem/dispatch.h"
-#include "provider/iree/cpu/space_parts.h"
+#include "provider/iree/cpu/space.h"
 #include "space/configuration.h"
 
 namespace hone::iree {

@@ -116,15 +116,15 @@ TEST(CompileProgram, GivesAModuleThatIreesRuntimeRuns) {
       gives(*module, "matmul_512", "512x512xf32=1 --input=512x512xf32=1", "512x512xf32=512"));
 }
 
-TEST(FrontHalf, LeadsToTheModuleOfAWholeCompile) {
+TEST(FrontendIr, LeadsToTheModuleOfAWholeCompile) {
   const std::string program = example("feed_forward.mlir");
   for (const std::vector<std::string>& flags :
        {avx512_flags(),
         {"--iree-hal-target-device=cuda", "--iree-cuda-target=sm_80", "--iree-opt-level=O2"}}) {
-    const auto half = front_half(compiler(), "feed_forward.mlir", program, flags);
-    ASSERT_TRUE(half) << half.error().message;
+    const auto ir = frontend_ir(compiler(), "feed_forward.mlir", program, flags);
+    ASSERT_TRUE(ir) << ir.error().message;
     const auto rest =
-        compile_program(compiler(), "feed_forward.mlir", *half, flags, ModuleKind::kFrontHalf);
+        compile_program(compiler(), "feed_forward.mlir", *ir, flags, ModuleKind::kFrontendIr);
     const auto whole = compile_program(compiler(), "feed_forward.mlir", program, flags);
     ASSERT_TRUE(rest && whole) << (rest ? whole : rest).error().message;
     EXPECT_TRUE(*rest == *whole);
@@ -154,20 +154,20 @@ std::string repeated(std::string_view word, int times) {
 }
 
 // 16 products of 1 and 2.
-TEST(FrontHalf, KeepsConstantsThatAreResources) {
+TEST(FrontendIr, KeepsConstantsThatAreResources) {
   std::string program = kResources;
   program.replace(program.find("WEIGHTS"), 7, repeated("00000040", 32));
   program.replace(program.find("HALVES"), 6, repeated("003C", 32));
-  const auto half = front_half(compiler(), "p.mlir", program, host_cpu_flags());
-  ASSERT_TRUE(half) << half.error().message;
+  const auto ir = frontend_ir(compiler(), "p.mlir", program, host_cpu_flags());
+  ASSERT_TRUE(ir) << ir.error().message;
   const auto module =
-      compile_program(compiler(), "p.mlir", *half, host_cpu_flags(), ModuleKind::kFrontHalf);
+      compile_program(compiler(), "p.mlir", *ir, host_cpu_flags(), ModuleKind::kFrontendIr);
   ASSERT_TRUE(module) << module.error().message;
   EXPECT_TRUE(gives(*module, "f", "2x16xf32=1", "2x2xf32=32 --expected_output=32xf16=1"));
 }
 
-// What a program from PyTorch takes is read from its own text, before the front half.
-TEST(FrontHalf, IsWhatAProgramIsSplitFrom) {
+// What a program from PyTorch takes is read from its own text, before the frontend IR.
+TEST(FrontendIr, IsWhatAProgramIsSplitFrom) {
   const std::string torch = R"(
 func.func @first(%a: !torch.vtensor<[4],si64>, %b: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
   %one = torch.constant.int 1
@@ -178,20 +178,20 @@ func.func @first(%a: !torch.vtensor<[4],si64>, %b: !torch.vtensor<[4],f32>) -> !
     std::string made;
     const auto split = load_program(compiler(), "p.mlir", program, avx512_flags(), {}, &made);
     ASSERT_TRUE(split) << split.error().message;
-    auto half = front_half(compiler(), "p.mlir", program, avx512_flags());
-    ASSERT_TRUE(half) << half.error().message;
+    auto ir = frontend_ir(compiler(), "p.mlir", program, avx512_flags());
+    ASSERT_TRUE(ir) << ir.error().message;
     EXPECT_FALSE(made.empty());
-    const auto rest = load_program(compiler(), "p.mlir", program, avx512_flags(), {}, &*half);
+    const auto rest = load_program(compiler(), "p.mlir", program, avx512_flags(), {}, &*ir);
     ASSERT_TRUE(rest) << rest.error().message;
     EXPECT_EQ(nlohmann::json(*rest), nlohmann::json(*split));
   }
 }
 
-TEST(FrontHalf, TakesASpecAfterwards) {
-  const auto half =
-      front_half(compiler(), "matmul_512.mlir", example("matmul_512.mlir"), avx512_flags());
-  ASSERT_TRUE(half) << half.error().message;
-  EXPECT_EQ(configured_by(spec(512), *half, ModuleKind::kFrontHalf),
+TEST(FrontendIr, TakesASpecAfterwards) {
+  const auto ir =
+      frontend_ir(compiler(), "matmul_512.mlir", example("matmul_512.mlir"), avx512_flags());
+  ASSERT_TRUE(ir) << ir.error().message;
+  EXPECT_EQ(configured_by(spec(512), *ir, ModuleKind::kFrontendIr),
             canonical_attribute(compiler(), kConfiguration).value());
 }
 

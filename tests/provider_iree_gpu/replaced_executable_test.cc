@@ -1,11 +1,9 @@
 // A kernel in the place of IREE's, read back from the compiled program.
-#include "provider/iree/replaced_executable.h"
-
 #include <gmock/gmock.h>
 
 #include "base/file.h"
 #include "provider/iree/gpu/executable.h"
-#include "provider/iree/iree_runtime.h"
+#include "provider/iree/iree_spec_writer.h"
 #include "provider/iree/whole_program.h"
 #include "tests/provider_iree_gpu/child.h"
 #include "tests/provider_iree_gpu/programs.h"
@@ -14,6 +12,11 @@ namespace hone::iree::gpu {
 namespace {
 
 using testing::HasSubstr;
+
+const IreeSpecWriter& specs() {
+  static const IreeSpecWriter made("", "", kCudaSpecFlag);
+  return made;
+}
 
 // It does nothing, in the way that IREE launches kernels: three bindings, no constants.
 std::string kernel(const std::string& name) {
@@ -39,18 +42,18 @@ problem::Dispatch dispatch() {
 // In a process of its own: the flag is one that a process keeps.
 TEST(ReplacedExecutable, IsWhatTheProgramHolds) {
   const problem::Dispatch replaced = dispatch();
-  const auto file = replaced_executable(replaced, kernel(replaced.name), launch());
+  const auto file = specs().replaced(replaced, kernel(replaced.name), launch());
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->executable, "main_dispatch_0");
   const TemporaryFolder folder = TemporaryFolder::create("hone-test-").value();
   ASSERT_TRUE(write_file_atomically(folder.path() / "main_dispatch_0.mlir", file->text));
   const std::string found = in_child([&]() -> std::string {
     std::vector<std::string> flags = flags_for("sm_80");
-    flags.push_back(replaced_executables_flag(folder.path()));
+    flags = specs().with_replaced(std::move(flags), folder.path());
     const auto module = compile_program(compiler(), "main.mlir", matmul(64, 48, 32), flags);
     if (!module) return module.error().message;
-    const IreeRuntime runtime(*find_installation(HONE_SOURCE_DIR "/.venv"));
-    return runtime.device_code(*module, replaced.name).value_or("no such kernel");
+    const auto held = kernel_in_module(*module, replaced.name);
+    return held ? held->code : "no such kernel";
   });
   EXPECT_THAT(found, HasSubstr("ret; // in the place"));
 }
@@ -70,29 +73,29 @@ TEST(ReplacedExecutable, LeavesTheOptimizationLevelAsItIs) {
   const TemporaryFolder empty = TemporaryFolder::create("hone-test-").value();
   EXPECT_EQ(dispatches({}), "6");
   EXPECT_EQ(dispatches({"--iree-opt-level=O3"}), "4");
-  EXPECT_EQ(dispatches({"--iree-opt-level=O3", replaced_executables_flag(empty.path())}), "4");
+  EXPECT_EQ(dispatches(specs().with_replaced({"--iree-opt-level=O3"}, empty.path())), "4");
 }
 
 TEST(ReplacedExecutable, CanBeReadBack) {
   const problem::Dispatch replaced = dispatch();
-  const auto file = replaced_executable(replaced, kernel(replaced.name), launch());
+  const auto file = specs().replaced(replaced, kernel(replaced.name), launch());
   ASSERT_TRUE(file) << file.error().message;
-  const auto read = read_replaced_executable(file->text);
+  const auto read = specs().read_replaced(file->text);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->dispatch, replaced.name);
   EXPECT_EQ(read->code, kernel(replaced.name));
-  EXPECT_EQ(read->launch, layout_of(replaced));
+  EXPECT_EQ(read->launch, replaced.statement->layout);
   EXPECT_THAT(read->launch, HasSubstr("#hal.pipeline.layout<bindings = ["));
-  EXPECT_FALSE(read_replaced_executable("module {}"));
+  EXPECT_FALSE(specs().read_replaced("module {}"));
 }
 
 TEST(ReplacedExecutable, RefusesWhatIsNotTheDispatchsKernel) {
   const problem::Dispatch replaced = dispatch();
-  EXPECT_THAT(replaced_executable(replaced, kernel("another"), launch()).error().message,
+  EXPECT_THAT(specs().replaced(replaced, kernel("another"), launch()).error().message,
               HasSubstr("has no kernel of that name"));
   problem::Dispatch unstated = replaced;
   unstated.statement.reset();
-  EXPECT_THAT(replaced_executable(unstated, kernel(replaced.name), launch()).error().message,
+  EXPECT_THAT(specs().replaced(unstated, kernel(replaced.name), launch()).error().message,
               HasSubstr("is not stated"));
 }
 

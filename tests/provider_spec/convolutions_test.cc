@@ -6,7 +6,6 @@
 
 #include "provider/iree/cpu/loops.h"
 #include "provider/iree/cpu/space.h"
-#include "provider/iree/cpu/space_parts.h"
 #include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"
 #include "tests/provider_iree/compiler.h"

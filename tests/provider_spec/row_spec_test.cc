@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include "provider/iree/cpu/space.h"
-#include "provider/iree/cpu/space_parts.h"
 #include "provider/iree/spec/tuning_spec.h"
 #include "tests/provider_iree/compiler.h"
 #include "tests/provider_iree/row_programs.h"

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "provider/iree/cpu/space.h"
-#include "provider/iree/cpu/space_parts.h"
 #include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"
 #include "tests/provider_spec/programs.h"

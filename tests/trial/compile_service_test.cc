@@ -15,7 +15,7 @@ class AskedPool final : public worker::WorkerPool {
   Result<worker::Outcome> once(const worker::Message& job) override {
     asked.push_back(job);
     if (job.kind == provider::jobs::kLoadProgram) return done(problem::Program(), {});
-    const bool half = job.kind == provider::jobs::kFrontHalf;
+    const bool half = job.kind == provider::jobs::kFrontendIr;
     return done(nlohmann::json::object(), {half ? "half" : "module of " + job.blobs.at(0)});
   }
   std::optional<Begun> begin_once(const worker::Message& job) override {
@@ -42,7 +42,7 @@ class AskedPool final : public worker::WorkerPool {
   std::vector<worker::Message> begun_;
 };
 
-TEST(CompileService, SplitsAndCompilesAProgramFromOneFrontHalf) {
+TEST(CompileService, SplitsAndCompilesAProgramFromOneFrontendIr) {
   AskedPool pool;
   CompileService compiler(pool);
   const std::vector<std::string> flags = {"--flag"};
@@ -54,7 +54,7 @@ TEST(CompileService, SplitsAndCompilesAProgramFromOneFrontHalf) {
   EXPECT_EQ(compiled->at(0).value(), "module of half");
 
   ASSERT_EQ(pool.asked.size(), 3u);
-  EXPECT_EQ(pool.asked[0].kind, provider::jobs::kFrontHalf);
+  EXPECT_EQ(pool.asked[0].kind, provider::jobs::kFrontendIr);
   EXPECT_THAT(pool.asked[0].blobs, ElementsAre("program"));
   EXPECT_EQ(pool.asked[1].kind, provider::jobs::kLoadProgram);
   EXPECT_THAT(pool.asked[1].blobs, ElementsAre("program", "half"));
@@ -62,7 +62,7 @@ TEST(CompileService, SplitsAndCompilesAProgramFromOneFrontHalf) {
   EXPECT_THAT(pool.asked[2].blobs, ElementsAre("half"));
 }
 
-TEST(CompileService, AsksForAFrontHalfThatItDoesNotKnow) {
+TEST(CompileService, AsksForAFrontendIrThatItDoesNotKnow) {
   AskedPool pool;
   CompileService compiler(pool);
   const std::vector<std::string> no_flags;

@@ -1,7 +1,7 @@
 // Attention of a program: from what it states to the program that iree-compile makes with a kernel
 // of Triton's in its place. Figures are those of Triton 3.9.0.
-#include "provider/iree/iree_runtime.h"
-#include "provider/iree/replaced_executable.h"
+#include "provider/iree/gpu/executable.h"
+#include "provider/iree/iree_spec_writer.h"
 #include "provider/iree/whole_program.h"
 #include "provider/triton/triton_provider.h"
 #include "tests/provider_iree_gpu/child.h"
@@ -57,17 +57,18 @@ TEST(ReplacedAttention, IsWhatTheProgramHolds) {
   EXPECT_THAT(split->code,
               HasSubstr("_memory0[" + std::to_string(16 * (3 * 128 * (64 + 2) + 1) * 4) + "];"));
 
-  const auto file = iree::replaced_executable(dispatch, compiled->code, launch);
+  const iree::IreeSpecWriter specs("", "", iree::kCudaSpecFlag);
+  const auto file = specs.replaced(dispatch, compiled->code, launch);
   ASSERT_TRUE(file) << file.error().message;
   const TemporaryFolder folder = TemporaryFolder::create("hone-test-").value();
   ASSERT_TRUE(write_file_atomically(folder.path() / (file->executable + ".mlir"), file->text));
   const std::string found = in_child([&]() -> std::string {
     std::vector<std::string> flags = flags_for("sm_90");
-    flags.push_back(iree::replaced_executables_flag(folder.path()));
+    flags = specs.with_replaced(std::move(flags), folder.path());
     const auto module = compile_program(iree::compiler(), "main.mlir", program, flags);
     if (!module) return module.error().message;
-    const iree::IreeRuntime runtime(*iree::find_installation(HONE_SOURCE_DIR "/.venv"));
-    return runtime.device_code(*module, dispatch.name).value_or("no such kernel");
+    const auto held = iree::kernel_in_module(*module, dispatch.name);
+    return held ? held->code : "no such kernel";
   });
   // Behind it is the zero that the driver reads up to.
   EXPECT_TRUE(found.starts_with(compiled->code)) << found.substr(0, 300);

@@ -84,7 +84,7 @@ TEST_F(DeadlineOf20, KeepsTimeForTheCompileOfASpecThatTakesLongerThanTheDefault)
   deadline_.compiled_with_spec(8);
   EXPECT_DOUBLE_EQ(deadline_.next_with_spec(), 10);
   EXPECT_DOUBLE_EQ(deadline_.next_compile(), 2.8);
-  // The compile of what ships has its front half before it.
+  // The compile of what ships has the frontend before it.
   EXPECT_DOUBLE_EQ(deadline_.proof(), (10 + 0.2 * 4) + 16 * 0.125);
   now_ += 43;  // 27.125 s to the end
   EXPECT_TRUE(deadline_.has(14));

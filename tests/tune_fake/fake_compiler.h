@@ -112,7 +112,7 @@ class FakePool final : public worker::WorkerPool {
           for (problem::Dispatch& each : program.dispatches) each.not_tunable = "by a flag";
       return worker::Outcome(worker::Message{"program", program, {}});
     }
-    if (message.kind == provider::jobs::kFrontHalf)
+    if (message.kind == provider::jobs::kFrontendIr)
       return worker::Outcome(
           worker::Message{"half", nlohmann::json::object(), {message.blobs.at(0)}});
     const std::map<std::string, std::string> spec = spec_in(flags);
@@ -222,14 +222,13 @@ class FakePool final : public worker::WorkerPool {
   std::vector<worker::Message> begun_;
 };
 
-class FakeProvider : public provider::ProgramProvider,
-                     public provider::SpecWriter,
-                     public provider::KernelReplacer,
-                     public provider::ProgramRuntime {
+class FakeProvider : public provider::ProgramProvider, public provider::SpecWriter {
  public:
+  FakeProvider()
+      : SpecWriter({.spec_flag = std::string(kSpecFlag),
+                    .kernels_flag = std::string(kKernelsFlag),
+                    .default_configuration = "tile"}) {}
   const provider::SpecWriter& specs() const override { return *this; }
-  const provider::ProgramRuntime& runtime() const override { return *this; }
-  const provider::KernelReplacer* replacer() const override { return this; }
   std::string_view name() const override { return "fake"; }
   std::string_view constraint_set() const override { return "fake"; }
   std::set<std::string> without_space;  // names of dispatches
@@ -264,14 +263,8 @@ class FakeProvider : public provider::ProgramProvider,
       const provider::Payload& configured) const override {
     return std::vector{provider::NamedText{"tile", configured.json.get<std::string>()}};
   }
-  provider::Payload default_of(const problem::Dispatch&) const override {
-    return payload_with(kDefaultTile);
-  }
   bool same_class(const problem::Operation& a, const problem::Operation& b) const override {
     return a == b;
-  }
-  std::string flag_of(const std::filesystem::path& file) const override {
-    return std::string(kSpecFlag) + file.string();
   }
   std::vector<std::string> with_spec(std::vector<std::string> flags,
                                      const std::filesystem::path& file) const override {
@@ -285,12 +278,6 @@ class FakeProvider : public provider::ProgramProvider,
   }
   Result<provider::ReplacingKernel> read_replaced(const std::string&) const override {
     return input_error("no file of a fake");
-  }
-  std::string launch_of(const problem::Dispatch&) const override { return {}; }
-  std::vector<std::string> with_replaced(std::vector<std::string> flags,
-                                         const std::filesystem::path& folder) const override {
-    flags.push_back(std::string(kKernelsFlag) + folder.string());
-    return flags;
   }
   Result<provider::ModuleFunctions> functions(const std::filesystem::path&) const override {
     return provider::ModuleFunctions{{fake_function()}};
@@ -318,8 +305,14 @@ class FakeProvider : public provider::ProgramProvider,
                        std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())}};
   }
   bool says_nothing = false;  // outputs are zero, whatever the inputs and the kernels are
-  provider::ProgramTimer timer() const override {
-    return [this](const provider::ProgramCall& call, double) { return time_program(call); };
+  provider::ProgramTimers timers(const device::Address&) const override {
+    provider::ProgramTimers timers;
+    timers.programs = [this](const provider::ProgramCall& call, double) {
+      return time_program(call);
+    };
+    if (tells_times)
+      timers.kernels = [](const provider::ProgramCall& call, double) { return kernel_times(call); };
+    return timers;
   }
   virtual Result<double> time_program(const provider::ProgramCall& call) const {
     HONE_ASSIGN(const std::string module, read_file(call.module));
@@ -328,10 +321,6 @@ class FakeProvider : public provider::ProgramProvider,
   }
   // A runtime that tells them has seen each kernel twice, and one that ran once at load.
   bool tells_times = false;
-  provider::KernelTimer kernel_timer(const device::Address&) const override {
-    if (!tells_times) return {};
-    return [](const provider::ProgramCall& call, double) { return kernel_times(call); };
-  }
   static Result<provider::ProgramTimes> kernel_times(const provider::ProgramCall& call) {
     HONE_ASSIGN(const std::string module, read_file(call.module));
     std::istringstream words(module.substr(module.find(' ')));

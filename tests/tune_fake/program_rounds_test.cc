@@ -10,11 +10,11 @@ namespace {
 
 class CountsTimers : public test::FakeProvider {
  public:
-  provider::ProgramTimer timer() const override {
-    ++timers;
-    return test::FakeProvider::timer();
+  provider::ProgramTimers timers(const device::Address& device) const override {
+    ++asked;
+    return test::FakeProvider::timers(device);
   }
-  mutable int timers = 0;
+  mutable int asked = 0;
 };
 
 class TimeRounds : public FakeSession {
@@ -45,13 +45,13 @@ TEST_F(TimeRounds, AreTheFewestWhereTheTimeIsOver) {
 
 TEST_F(TimeRounds, ShareAProcess) {
   rounds_of({.rounds = 5}, "0.002");
-  EXPECT_EQ(provider_.timers, 1);
+  EXPECT_EQ(provider_.asked, 1);
 }
 
 // A process keeps to one of the two times that such a program may take.
 TEST_F(TimeRounds, HaveAProcessEachWhereTheProgramIsShort) {
   rounds_of({.rounds = 5}, "0.0005");
-  EXPECT_EQ(provider_.timers, 5);
+  EXPECT_EQ(provider_.asked, 5);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ worker::Message program_job(std::string kind, const provider::ProgramCall& call)
 nlohmann::json TapedPool::compiled(const worker::Message& job, const worker::Outcome& outcome) {
   nlohmann::json json = json_of(outcome);
   if (!outcome || outcome->blobs.empty()) return json;
-  // A front half beside it is left out: recordings compile whole programs.
+  // A frontend IR beside it is left out: recordings compile whole programs.
   if (job.kind == provider::jobs::kLoadProgram) json["blobs"] = nlohmann::json::array();
   const std::string& code = outcome->blobs.front();
   std::string name;
@@ -84,7 +84,7 @@ nlohmann::json TapedPool::compiled(const worker::Message& job, const worker::Out
 
 Result<worker::Outcome> TapedPool::once(const worker::Message& job) {
   // Without one the whole program is compiled, as the recordings have it.
-  if (job.kind == provider::jobs::kFrontHalf)
+  if (job.kind == provider::jobs::kFrontendIr)
     return worker::Outcome(worker::Message{"done", nlohmann::json::object(), {}});
   return tape_
       .answer(kCompilers, job,
@@ -173,7 +173,7 @@ Result<provider::ModuleFunctions> TapedPrograms::functions(
   HONE_ASSIGN(
       const nlohmann::json answer,
       tape_.answer(kPrograms, program_job("functions", call), [&]() -> Result<nlohmann::json> {
-        return json_of(provider_.runtime().functions(real_call(call).module),
+        return json_of(provider_.functions(real_call(call).module),
                        [](const provider::ModuleFunctions& functions) {
                          nlohmann::json json = nlohmann::json::array();
                          for (const problem::Function& each : functions.typed)
@@ -192,7 +192,7 @@ std::optional<std::string> TapedPrograms::device_code(std::string_view module,
                                                       const std::string& entry) const {
   const worker::Message job{"device_code", {{"entry", entry}}, {std::string(module)}};
   const auto answer = tape_.answer(kPrograms, job, [&]() -> Result<nlohmann::json> {
-    const auto code = provider_.runtime().device_code(tape_.code.at(std::string(module)), entry);
+    const auto code = provider_.device_code(tape_.code.at(std::string(module)), entry);
     return nlohmann::json{{"value", code ? nlohmann::json(ptx_name(*code, entry)) : nullptr}};
   });
   if (!answer || answer->at("value").is_null()) return std::nullopt;
@@ -201,18 +201,17 @@ std::optional<std::string> TapedPrograms::device_code(std::string_view module,
 
 Result<std::vector<problem::Array>> TapedPrograms::run(const provider::ProgramCall& call,
                                                        std::size_t results) const {
-  HONE_ASSIGN(
-      const nlohmann::json answer,
-      tape_.answer(kPrograms, program_job("run", call), [&]() -> Result<nlohmann::json> {
-        return json_of(
-            runtime_.run ? runtime_.run(call) : provider_.runtime().run(real_call(call), results),
-            [](const std::vector<problem::Array>& arrays) {
-              nlohmann::json json = nlohmann::json::array();
-              for (const problem::Array& array : arrays)
-                json.push_back({{"type", array.type}, {"hex", hex(array.bytes)}});
-              return json;
-            });
-      }));
+  HONE_ASSIGN(const nlohmann::json answer,
+              tape_.answer(kPrograms, program_job("run", call), [&]() -> Result<nlohmann::json> {
+                return json_of(
+                    runtime_.run ? runtime_.run(call) : provider_.run(real_call(call), results),
+                    [](const std::vector<problem::Array>& arrays) {
+                      nlohmann::json json = nlohmann::json::array();
+                      for (const problem::Array& array : arrays)
+                        json.push_back({{"type", array.type}, {"hex", hex(array.bytes)}});
+                      return json;
+                    });
+              }));
   if (answer.contains("error")) return tl::unexpected(error_in(answer));
   std::vector<problem::Array> arrays;
   for (const nlohmann::json& array : answer.at("value"))
@@ -225,8 +224,9 @@ Result<double> TapedPrograms::time(const provider::ProgramCall& call, double sec
   job.body["seconds"] = seconds;
   HONE_ASSIGN(
       const nlohmann::json answer, tape_.answer(kPrograms, job, [&]() -> Result<nlohmann::json> {
-        return json_of(runtime_.time ? runtime_.time(call)
-                                     : provider_.runtime().timer()(real_call(call), seconds),
+        return json_of(runtime_.time
+                           ? runtime_.time(call)
+                           : provider_.timers(call.device).programs(real_call(call), seconds),
                        [](double value) { return nlohmann::json(value); });
       }));
   if (answer.contains("error")) return tl::unexpected(error_in(answer));
@@ -251,7 +251,7 @@ Result<double> TapedPrograms::time_artifact(const provider::ArtifactCall& call,
                 artifact.code = tape_.code.at(artifact.code);
                 provider::ArtifactCall real = call;
                 real.artifact = &artifact;
-                return json_of(provider_.runtime().time_artifact(real, seconds),
+                return json_of(provider_.time_artifact(real, seconds),
                                [](double value) { return nlohmann::json(value); });
               }));
   if (answer.contains("error")) return tl::unexpected(error_in(answer));

@@ -58,7 +58,7 @@ class TapedRunner final : public worker::RunnerTransport {
 };
 
 // What runs or reads compiled modules is on the tape; everything else the provider does itself.
-class TapedPrograms final : public provider::ProgramProvider, public provider::ProgramRuntime {
+class TapedPrograms final : public provider::ProgramProvider {
  public:
   // Where the compiled program cannot be run: what takes the place of the provider's runtime.
   struct Runtime {
@@ -69,7 +69,6 @@ class TapedPrograms final : public provider::ProgramProvider, public provider::P
       : tape_(tape), provider_(provider), runtime_(std::move(runtime)) {}
 
   const provider::SpecWriter& specs() const override { return provider_.specs(); }
-  const provider::ProgramRuntime& runtime() const override { return *this; }
   std::string_view name() const override { return provider_.name(); }
   std::string_view constraint_set() const override { return provider_.constraint_set(); }
   bool compiler_states_spaces() const override { return provider_.compiler_states_spaces(); }
@@ -98,9 +97,9 @@ class TapedPrograms final : public provider::ProgramProvider, public provider::P
                                          const std::string& entry) const override;
   Result<std::vector<problem::Array>> run(const provider::ProgramCall& call,
                                           std::size_t results) const override;
-  provider::ProgramTimer timer() const override {
-    return
-        [this](const provider::ProgramCall& call, double seconds) { return time(call, seconds); };
+  provider::ProgramTimers timers(const device::Address&) const override {
+    return {
+        [this](const provider::ProgramCall& call, double seconds) { return time(call, seconds); }};
   }
   Result<double> time_artifact(const provider::ArtifactCall& call, double seconds) const override;
 

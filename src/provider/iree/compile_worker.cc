@@ -49,10 +49,10 @@ class IreeWorker : public provider::CompileWorker {
       return does(worker.library_, request.path, request.bytes, request.flags, more...);
     };
   }
-  // Likewise, for what may be a program or its front half.
+  // Likewise, for what may be a program or its frontend IR.
   static auto by_kind(auto does) {
     return [=](IreeWorker& worker, const Request& request) {
-      const ModuleKind kind = request.front_half ? ModuleKind::kFrontHalf : ModuleKind::kProgram;
+      const ModuleKind kind = request.frontend_ir ? ModuleKind::kFrontendIr : ModuleKind::kProgram;
       return by(does, kind)(worker, request);
     };
   }
@@ -61,16 +61,16 @@ class IreeWorker : public provider::CompileWorker {
 
   Result<jobs::LoadedProgram> load_program(Request request) {
     const bool is_known = request.second.has_value();
-    std::string half = std::move(request.second).value_or("");
+    std::string ir = std::move(request.second).value_or("");
     HONE_ASSIGN(problem::Program program,
                 iree::load_program(library_, request.path, request.bytes, request.flags,
-                                   request.given.value(), request.front_half ? &half : nullptr));
-    return jobs::LoadedProgram{std::move(program), {is_known ? "" : std::move(half)}};
+                                   request.given.value(), request.frontend_ir ? &ir : nullptr));
+    return jobs::LoadedProgram{std::move(program), {is_known ? "" : std::move(ir)}};
   }
 
-  Result<jobs::FrontHalf> front_half(const Request& request) {
-    HONE_ASSIGN(std::string half, by(iree::front_half)(*this, request));
-    return jobs::FrontHalf{std::move(half)};
+  Result<jobs::FrontendIr> frontend_ir(const Request& request) {
+    HONE_ASSIGN(std::string ir, by(iree::frontend_ir)(*this, request));
+    return jobs::FrontendIr{std::move(ir)};
   }
 
   Result<jobs::SpecFile> read_spec(const Request& request) {
@@ -101,7 +101,7 @@ provider::Outcome IreeWorker::once(provider::Message job) {
   static const provider::ServedJob<IreeWorker> kServed[] = {
       {jobs::kRevision, &IreeWorker::revision},
       {jobs::kLoadProgram, &IreeWorker::load_program},
-      {jobs::kFrontHalf, &IreeWorker::front_half},
+      {jobs::kFrontendIr, &IreeWorker::frontend_ir},
       {jobs::kCompileProgram, by_kind(iree::compile_program)},
       {jobs::kCompileProgramInF32, by(compile_program_in_f32)},
       {jobs::kConfigured, by_kind(configured_dispatches)},

@@ -1,7 +1,7 @@
 #include "provider/iree/iree_provider.h"
 
 #include <algorithm>
-#include <iterator>
+#include <memory>
 
 #include "provider/iree/compiler/attributes.h"
 #include "provider/iree/compiler/compiler_session.h"
@@ -9,9 +9,8 @@
 #include "provider/iree/compiler/runtime_tools.h"
 #include "provider/iree/cpu/model.h"
 #include "provider/iree/cpu/space.h"
+#include "provider/iree/gpu/executable.h"
 #include "provider/iree/gpu/space.h"
-#include "provider/iree/replaced_executable.h"
-#include "provider/iree/spec/tuning_spec.h"
 
 namespace hone::iree {
 namespace {
@@ -21,7 +20,27 @@ Status check_tunable(const problem::Dispatch& dispatch) {
   return input_error("'{}' cannot be tuned: {}", dispatch.name, dispatch.not_tunable);
 }
 
+// Flags that take a number, a word or a list of features, which name no file and no program.
+std::vector<std::string> harmless_flags() {
+  std::vector<std::string> flags = plain_choices();
+  for (const char* flag :
+       {"--iree-cuda-target", "--iree-hal-local-target-device-backends",
+        "--iree-hal-target-backends", "--iree-hal-target-device", "--iree-llvmcpu-mlir-opt-level",
+        "--iree-llvmcpu-target-cpu", "--iree-llvmcpu-target-cpu-features", "--iree-rocm-target"})
+    flags.emplace_back(flag);
+  return flags;
+}
+
 }  // namespace
+
+IreeProvider::IreeProvider(const Installation& installation, std::string target,
+                           std::string_view spec_flag, int vector_bits)
+    : ProgramProvider({.harmless_flags = harmless_flags(),
+                       .reason_in = reason_in_program,
+                       .proof_script = iree::proof_script}),
+      installation_(installation),
+      specs_(installation.version, std::move(target), spec_flag),
+      vector_bits_(vector_bits) {}
 
 std::string IreeProvider::summation(const problem::Dispatch& dispatch,
                                     const std::optional<provider::Payload>& payload) const {
@@ -51,30 +70,51 @@ bool IreeProvider::names_the_device(std::string_view flag) const {
   return flag.starts_with("--iree-hal-");
 }
 
-bool IreeProvider::is_harmless_flag(std::string_view name) const {
-  // Each takes a number, a word or a list of features, which name no file and no program.
-  static constexpr std::string_view kHarmless[] = {"--iree-cuda-target",
-                                                   "--iree-hal-local-target-device-backends",
-                                                   "--iree-hal-target-backends",
-                                                   "--iree-hal-target-device",
-                                                   "--iree-llvmcpu-mlir-opt-level",
-                                                   "--iree-llvmcpu-target-cpu",
-                                                   "--iree-llvmcpu-target-cpu-features",
-                                                   "--iree-rocm-target"};
-  return std::ranges::find(kHarmless, name) != std::end(kHarmless) || is_plain_choice(name);
+std::vector<provider::FlagChoice> IreeProvider::flag_choices(
+    const problem::Program& program, const std::vector<std::string>& flags,
+    const std::filesystem::path& folder) const {
+  return iree::flag_choices(program, flags, vector_bits_, folder);
 }
 
-std::string IreeProvider::reason_in(std::string_view message) const {
-  return reason_in_program(message);
+Result<provider::ModuleFunctions> IreeProvider::functions(
+    const std::filesystem::path& module) const {
+  HONE_ASSIGN(const std::string dump, dump_module(installation_, module));
+  return provider::ModuleFunctions{functions_in_dump(dump), untyped_in_dump(dump)};
 }
 
-Result<std::string> IreeProvider::proof_script(const provider::ProofScript& request) const {
-  return iree::proof_script(request);
+std::optional<std::string> IreeProvider::device_code(std::string_view module,
+                                                     const std::string& entry) const {
+  auto kernel = kernel_in_module(module, entry);
+  if (!kernel) return std::nullopt;
+  return std::move(kernel->code);
+}
+
+Result<std::vector<problem::Array>> IreeProvider::run(const provider::ProgramCall& call,
+                                                      std::size_t results) const {
+  return run_module(installation_, call, results);
+}
+
+provider::ProgramTimers IreeProvider::timers(const device::Address& device) const {
+  provider::ProgramTimers timers;
+  timers.programs = [programs = std::make_shared<ResidentPrograms>(installation_)](
+                        const provider::ProgramCall& call, double seconds) {
+    return programs->time(call, seconds);
+  };
+  if (!device.index)
+    timers.kernels = [this](const provider::ProgramCall& call, double seconds) {
+      return kernel_times_in_module(installation_, call, seconds);
+    };
+  return timers;
+}
+
+Result<double> IreeProvider::time_artifact(const provider::ArtifactCall& call,
+                                           double seconds) const {
+  return benchmark_executable(installation_, call, seconds);
 }
 
 CpuIreeProvider::CpuIreeProvider(const Installation& installation, problem::CpuTarget target,
                                  std::string audited)
-    : IreeProvider(installation, target.cpu, kSpecFlag),
+    : IreeProvider(installation, target.cpu, kSpecFlag, target.vector_bits),
       target_(std::move(target)),
       audited_(std::move(audited)) {}
 
@@ -102,16 +142,10 @@ std::function<double(const space::Configuration&)> CpuIreeProvider::prior(
   return llvm_cpu_prior(dispatch.root, target_, space);
 }
 
-std::vector<provider::FlagChoice> CpuIreeProvider::flag_choices(
-    const problem::Program& program, const std::vector<std::string>& flags,
-    const std::filesystem::path& folder) const {
-  return iree::flag_choices(program, flags, target_.vector_bits, folder);
-}
-
 GpuIreeProvider::GpuIreeProvider(const Installation& installation, problem::GpuTarget target,
                                  std::string audited)
     : IreeProvider(installation, target.arch,
-                   target.backend == problem::GpuBackend::kCuda ? kCudaSpecFlag : kSpecFlag),
+                   target.backend == problem::GpuBackend::kCuda ? kCudaSpecFlag : kSpecFlag, 0),
       target_(std::move(target)),
       audited_(std::move(audited)) {}
 
@@ -145,12 +179,6 @@ double GpuIreeProvider::least_seconds(const problem::Dispatch& dispatch,
       peak.matrix_gflops <= 0)
     return 0;
   return problem::flop_count(root) / (peak.matrix_gflops * 1e9);
-}
-
-std::vector<provider::FlagChoice> GpuIreeProvider::flag_choices(
-    const problem::Program& program, const std::vector<std::string>& flags,
-    const std::filesystem::path& folder) const {
-  return iree::flag_choices(program, flags, 0, folder);
 }
 
 }  // namespace hone::iree

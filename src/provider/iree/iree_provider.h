@@ -3,9 +3,7 @@
 
 #include "problem/target.h"
 #include "provider/iree/compiler/library.h"
-#include "provider/iree/iree_runtime.h"
 #include "provider/iree/iree_spec_writer.h"
-#include "provider/iree/replaced_executable.h"
 #include "provider/program_provider.h"
 
 namespace hone::iree {
@@ -20,27 +18,33 @@ class IreeProvider : public provider::ProgramProvider {
                         const std::optional<provider::Payload>& payload) const override;
   bool names_the_device(std::string_view flag) const override;
   const IreeSpecWriter& specs() const override { return specs_; }
-  const IreeRuntime& runtime() const override { return runtime_; }
-  const IreeReplacer* replacer() const override { return &replacer_; }
-  bool is_harmless_flag(std::string_view name) const override;
-  std::string reason_in(std::string_view message) const override;
-  Result<std::string> proof_script(const provider::ProofScript& request) const override;
+  std::vector<provider::FlagChoice> flag_choices(
+      const problem::Program& program, const std::vector<std::string>& flags,
+      const std::filesystem::path& folder) const override;
+  Result<provider::ModuleFunctions> functions(const std::filesystem::path& module) const override;
+  std::optional<std::string> device_code(std::string_view module,
+                                         const std::string& entry) const override;
+  Result<std::vector<problem::Array>> run(const provider::ProgramCall& call,
+                                          std::size_t results) const override;
+  // Kernels are timed on CPUs only; the runtime's kernel times on GPUs were not tried.
+  provider::ProgramTimers timers(const device::Address& device) const override;
+  Result<double> time_artifact(const provider::ArtifactCall& call, double seconds) const override;
 
  protected:
-  // `target` and `spec_flag` as IreeSpecWriter's.
-  IreeProvider(const Installation& installation, std::string target, std::string_view spec_flag)
-      : specs_(installation.version, std::move(target), spec_flag), runtime_(installation) {}
+  // `target` and `spec_flag` as IreeSpecWriter's, `vector_bits` as flag_choices()'s.
+  IreeProvider(const Installation& installation, std::string target, std::string_view spec_flag,
+               int vector_bits);
 
  private:
+  Installation installation_;
   IreeSpecWriter specs_;
-  IreeRuntime runtime_;
-  IreeReplacer replacer_;
+  int vector_bits_;
 };
 
 class CpuIreeProvider final : public IreeProvider {
  public:
   // `audited`: the name of one of hone's hard rules. Spaces then hold the configurations that break
-  // this rule alone (cpu/space_parts.h). Empty: none.
+  // this rule alone (cpu/space.h). Empty: none.
   CpuIreeProvider(const Installation& installation, problem::CpuTarget target,
                   std::string audited = {});
 
@@ -52,9 +56,6 @@ class CpuIreeProvider final : public IreeProvider {
   // cpu/model.h.
   std::function<double(const space::Configuration&)> prior(
       const problem::Dispatch& dispatch, const space::Space& space) const override;
-  std::vector<provider::FlagChoice> flag_choices(
-      const problem::Program& program, const std::vector<std::string>& flags,
-      const std::filesystem::path& folder) const override;
 
  private:
   problem::CpuTarget target_;
@@ -76,9 +77,6 @@ class GpuIreeProvider final : public IreeProvider {
   // Lower bound for contractions, convolutions and attention of 16-bit floats on CUDA; 0 for all
   // else. IREE computes these with mma.sync, so the bound is the measured peak of that instruction.
   double least_seconds(const problem::Dispatch& dispatch, const device::Peak& peak) const override;
-  std::vector<provider::FlagChoice> flag_choices(
-      const problem::Program& program, const std::vector<std::string>& flags,
-      const std::filesystem::path& folder) const override;
 
  private:
   problem::GpuTarget target_;

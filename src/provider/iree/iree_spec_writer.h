@@ -1,4 +1,5 @@
-// IREE's tuning specs for one target: their text, and the flags that apply them.
+// IREE's tuning specs for one target, files with other compilers' kernels, and the flags that apply
+// both.
 #pragma once
 
 #include <optional>
@@ -19,8 +20,7 @@ class IreeSpecWriter final : public provider::SpecWriter {
  public:
   // `version`: of IREE, and `target` ("znver4", "sm_90"): for the head of a spec. `flag`: kSpecFlag
   // or kCudaSpecFlag.
-  IreeSpecWriter(std::string version, std::string target, std::string_view flag)
-      : version_(std::move(version)), target_(std::move(target)), flag_(flag) {}
+  IreeSpecWriter(std::string version, std::string target, std::string_view flag);
 
   Result<std::string> text_of(const std::vector<provider::SpecEntry>& entries) const override;
   bool same_class(const problem::Operation& a, const problem::Operation& b) const override;
@@ -32,18 +32,23 @@ class IreeSpecWriter final : public provider::SpecWriter {
   // "lowering_config", "translation_info" and, for a root with parts, "decomposition_config".
   Result<std::vector<provider::NamedText>> texts_in_ir(
       const provider::Payload& configured) const override;
-  provider::Payload default_of(const problem::Dispatch& dispatch) const override;
-  std::string flag_of(const std::filesystem::path& file) const override;
   // Adds a pass that reads the spec before dispatches are compiled in parallel. Without it
   // iree-compile may wait for itself for ever (docs/status.md).
   std::vector<std::string> with_spec(std::vector<std::string> flags,
                                      const std::filesystem::path& file) const override;
+  // Returns a module with the dispatch's hal.executable, whose only variant is finished: an
+  // external object that holds the PTX of `code`. IREE stores the text as it is. It launches the
+  // entry with one pointer per binding, followed by the constants (iree/hal/drivers/cuda of
+  // IREE 3.13). Fails if the text is no PTX, or if the dispatch does not state its layout.
+  Result<provider::ReplacedExecutable> replaced(const problem::Dispatch& dispatch,
+                                                const std::string& code,
+                                                const problem::Launch& launch) const override;
+  Result<provider::ReplacingKernel> read_replaced(const std::string& text) const override;
   // Returns the spec that `flags` name, if any, and removes the flags that name it.
   std::optional<std::filesystem::path> take_spec(std::vector<std::string>& flags) const;
 
  private:
   std::string version_, target_;
-  std::string_view flag_;
 };
 
 }  // namespace hone::iree

@@ -13,7 +13,7 @@ const char* phase_before(ModuleKind kind) {
   switch (kind) {
     case ModuleKind::kProgram:
       return kStart;
-    case ModuleKind::kFrontHalf:
+    case ModuleKind::kFrontendIr:
       return kStream;
     case ModuleKind::kDispatch:
       return kExecutableSources;
@@ -50,8 +50,8 @@ std::vector<int> marks_of(const Ir& ir, MlirOperation function) {
 
 }  // namespace
 
-Result<std::string> front_half(const CompilerLibrary& library, const std::string& path,
-                               std::string_view bytes, const std::vector<std::string>& flags) {
+Result<std::string> frontend_ir(const CompilerLibrary& library, const std::string& path,
+                                std::string_view bytes, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const CompilerSession session,
               CompilerSession::create(library, flags, Threads::kAll));
   Invocation invocation(session);

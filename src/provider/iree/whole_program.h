@@ -12,19 +12,19 @@
 
 namespace hone::iree {
 
-// The kind of module to compile: a user's program, the output of front_half(), or a single dispatch
-// at executable-sources (problem::Dispatch::source).
-enum class ModuleKind { kProgram, kFrontHalf, kDispatch };
+// The kind of module to compile: a user's program, the output of frontend_ir(), or a single
+// dispatch at executable-sources (problem::Dispatch::source).
+enum class ModuleKind { kProgram, kFrontendIr, kDispatch };
 
 // Compiles the program to MLIR (bytecode or text) at the end of phase `stream`. The compiler reads
-// tuning specs and kernels of other compilers after that phase, so one front half serves all of
-// them. For SDXL's UNet it takes 33 s of 46 s of compiling; the final bytes are the same. `flags`
-// and errors as in compile_program(), without the flags that name a spec or such kernels.
-Result<std::string> front_half(const CompilerLibrary& library, const std::string& path,
-                               std::string_view bytes, const std::vector<std::string>& flags);
+// tuning specs and kernels of other compilers after that phase, so the same frontend IR serves all
+// of them. For SDXL's UNet it takes 33 s of 46 s of compiling; the final bytes are the same.
+// `flags` and errors as in compile_program(), without the flags that name a spec or such kernels.
+Result<std::string> frontend_ir(const CompilerLibrary& library, const std::string& path,
+                                std::string_view bytes, const std::vector<std::string>& flags);
 
 // Compiles to the bytes of a .vmfb. `flags` are iree-compile's own
-// (--iree-codegen-tuning-spec-path, --iree-opt-data-tiling, ...). For a front half, pass the flags
+// (--iree-codegen-tuning-spec-path, --iree-opt-data-tiling, ...). For frontend IR, pass the flags
 // that it was made with and the new ones. Plain LLVM flags are set per process: use one process per
 // flag set.
 // Errors: kInput with the compiler's words if it does not accept the program or a flag.

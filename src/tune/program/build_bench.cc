@@ -85,7 +85,7 @@ Result<std::vector<trial::CompiledModule>> BuildBench::compile(std::vector<Progr
 Result<trial::ProgramToCompile> BuildBench::to_compile(ProgramBuild& build) {
   std::vector<std::string> all = joined(context_->options.flags, build.flags);
   trial::ProgramToCompile program{path_, bytes_, {}};
-  if (build.shares_front_half()) program.front_flags = all;
+  if (build.shares_frontend_ir()) program.frontend_flags = all;
   if (!build.spec.empty()) {
     if (build.spec_file.empty()) {
       build.spec_file = build.module.string() + "_spec.mlir";
@@ -98,7 +98,7 @@ Result<trial::ProgramToCompile> BuildBench::to_compile(ProgramBuild& build) {
       build.kernels_folder = build.module.string() + "_kernels";
       HONE_TRY(write_replaced(build.kernels_folder, build.replaced));
     }
-    all = context_->programs->replacer()->with_replaced(std::move(all), build.kernels_folder);
+    all = context_->programs->specs().with_replaced(std::move(all), build.kernels_folder);
   }
   program.flags = std::move(all);
   return program;
@@ -122,8 +122,9 @@ Status write_replaced(const std::filesystem::path& folder,
 Status BuildBench::check(ProgramBuild& build, const trial::CompiledModule& compiled) {
   if (!compiled) {
     build.module.clear();
-    build.fail(Unusable::kDoesNotCompile,
-               "does not compile: " + context_->programs->reason_in(compiled.error().message));
+    build.fail(
+        Unusable::kDoesNotCompile,
+        "does not compile: " + context_->programs->facts().reason_in(compiled.error().message));
     build.may_differ = provider::may_differ_next_time(compiled.error().kind);
     return {};
   }
@@ -166,7 +167,7 @@ RunOnFiles BuildBench::run_on_files(const ProgramBuild& build) const {
   return [this, of = call(build)](const std::vector<std::filesystem::path>& inputs) {
     provider::ProgramCall anew = of;
     anew.inputs = inputs;
-    return context_->programs->runtime().run(anew, function_.outputs.size());
+    return context_->programs->run(anew, function_.outputs.size());
   };
 }
 
@@ -183,12 +184,12 @@ Result<std::vector<std::vector<problem::Array>>> BuildBench::outputs_of(
 Status BuildBench::expect(const ProgramBuild& build) {
   const Stopwatch watch(context_->clock);
   HONE_ASSIGN(std::vector<problem::Array> outputs,
-              context_->programs->runtime().run(call(build), function_.outputs.size()));
+              context_->programs->run(call(build), function_.outputs.size()));
   Deadline& deadline = context_->state->deadline;
   deadline.called(watch.seconds());
   const bool is_slow = watch.seconds() > plan::kSlowCallSeconds;
   if (watch.seconds() > plan::kMayBeLoadingSeconds && !is_slow && !deadline.knows_call_again()) {
-    HONE_ASSIGN(const auto rounds, time_rounds(context_->programs->runtime(), {call(build)},
+    HONE_ASSIGN(const auto rounds, time_rounds(*context_->programs, {call(build)},
                                                {1, sample_seconds(), 1}, context_->observer));
     deadline.called_again(rounds.front().front());
   }
@@ -327,7 +328,7 @@ Result<std::vector<problem::Array>> BuildBench::outputs_in_f32(
                              .most_seconds = std::max(1.0, context_->state->deadline.to_end())};
   HONE_ASSIGN(call, widened_call(std::move(call), set.inputs, folder_));
   Result<std::vector<problem::Array>> outputs =
-      context_->programs->runtime().run(call, function_.outputs.size());
+      context_->programs->run(call, function_.outputs.size());
   if (!outputs && outputs.error().kind != ErrorKind::kInterrupted)
     return failure("in f32 the program does not run: {}", outputs.error().message);
   return outputs;
@@ -411,7 +412,7 @@ Result<std::string> BuildBench::failure_of(ProgramBuild build) {
 
 Status BuildBench::compile_plainly(const BuildId& id) {
   ProgramBuild* const found = find_build(builds_, id);
-  if (found == nullptr || !found->shares_front_half()) return {};
+  if (found == nullptr || !found->shares_frontend_ir()) return {};
   found->plainly = true;
   std::vector<ProgramBuild> plain{*found};
   context_->observer.progress({.step = "compiling what ships as its user will", .planned = 1});
@@ -432,7 +433,7 @@ Status BuildBench::compile_plainly(const BuildId& id) {
 Status BuildBench::compile_plainly_ahead(const BuildId& id) {
   if (context_->options.traits().compiling_disturbs) return {};
   ProgramBuild* const found = find_build(builds_, id);
-  if (found == nullptr || !found->usable() || !found->shares_front_half()) return {};
+  if (found == nullptr || !found->usable() || !found->shares_frontend_ir()) return {};
   found->plainly = true;
   Result<trial::ProgramToCompile> program = to_compile(*found);
   found->plainly = false;
@@ -455,7 +456,7 @@ Status BuildBench::time(int rounds, const std::vector<BuildId>& builds, std::uin
   request.most_seconds = most_seconds;
   request.time = &context_->state->time;
   HONE_ASSIGN(const std::vector<std::vector<double>> times,
-              time_rounds(context_->programs->runtime(), calls, request, context_->observer));
+              time_rounds(*context_->programs, calls, request, context_->observer));
   if (times.size() < request.rounds)
     context_->note_once(
         "the whole program is timed in {} rounds, not {}: more would take longer than {:.0f} s",
@@ -478,16 +479,15 @@ Result<std::vector<double>> BuildBench::sample(const std::vector<BuildId>& build
                                                std::uint64_t seed) {
   std::vector<provider::ProgramCall> calls;
   for (const BuildId& id : builds) calls.push_back(call(*find(id)));
-  HONE_ASSIGN(std::vector<std::vector<double>> times,
-              time_rounds(context_->programs->runtime(), calls, {1, sample_seconds(), seed},
-                          context_->observer));
+  HONE_ASSIGN(
+      std::vector<std::vector<double>> times,
+      time_rounds(*context_->programs, calls, {1, sample_seconds(), seed}, context_->observer));
   return std::move(times.front());
 }
 
 Result<provider::ProgramTimes> BuildBench::kernel_times(const BuildId& id) const {
   const provider::ProgramCall called = call(*find(id));
-  return context_->programs->runtime().kernel_timer(called.device)(called,
-                                                                   trial::kProgramSampleSeconds);
+  return context_->programs->timers(called.device).kernels(called, trial::kProgramSampleSeconds);
 }
 
 void BuildBench::discard(const BuildId& id) {

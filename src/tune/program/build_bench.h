@@ -51,8 +51,8 @@ struct ProgramBuild : CheckedBuild {
     failure = std::move(words);
   }
   // Whether it uses a shared frontend compile: the compiler reads a spec and replacing kernels
-  // later (provider::jobs::kFrontHalf).
-  bool shares_front_half() const { return !plainly && uses_spec(); }
+  // later (provider::jobs::kFrontendIr).
+  bool shares_frontend_ir() const { return !plainly && uses_spec(); }
 };
 
 // Returns the name under which the compiler looks for the file that replaces an executable.
@@ -103,7 +103,7 @@ class BuildBench {
   // Returns seconds per call of each of `builds`, all usable, by one round in random order.
   Result<std::vector<double>> sample(const std::vector<BuildId>& builds, std::uint64_t seed);
   // Returns the time of each kernel inside the running program, of a usable build. Requires a
-  // runtime that reports it (ProgramRuntime::kernel_timer).
+  // runtime that reports it (ProgramProvider::timers).
   Result<provider::ProgramTimes> kernel_times(const BuildId& id) const;
   // Removes the file of a build that will not run again.
   void discard(const BuildId& id);

@@ -35,13 +35,13 @@ Result<provider::ProgramTimes> watch_one_call(Context& context, const provider::
 }  // namespace
 
 Result<std::vector<std::vector<double>>> time_rounds(
-    const provider::ProgramRuntime& runtime, const std::vector<provider::ProgramCall>& calls,
+    const provider::ProgramProvider& provider, const std::vector<provider::ProgramCall>& calls,
     const ProgramRounds& request, Observer& observer) {
   std::vector<std::size_t> order(calls.size());
   std::iota(order.begin(), order.end(), 0);
   std::mt19937_64 generator(request.seed);
   std::vector<std::vector<double>> times;
-  provider::ProgramTimer time_of = runtime.timer();
+  provider::ProgramTimer time_of = provider.timers(calls.front().device).programs;
   const Stopwatch watch;
   std::size_t rounds = request.rounds;
   std::string described;  // before the first round
@@ -69,7 +69,7 @@ Result<std::vector<std::vector<double>>> time_rounds(
     // Calls of one round share a process, so that they can be compared. Rounds of several processes
     // show both times, as the user's processes will.
     if (round > 0 && std::ranges::min(times.front()) < plan::kSteadyCallSeconds)
-      time_of = runtime.timer();
+      time_of = provider.timers(calls.front().device).programs;
     std::vector<double>& row = times.emplace_back(calls.size());
     for (const std::size_t c : order) {
       HONE_ASSIGN(row[c], time_of(calls[c], request.seconds));
@@ -126,7 +126,7 @@ Status count_launches(Context& context, const trial::ProgramToCompile& compiled,
                       const problem::Function& function, problem::Program& program) {
   if (!has_varying_launches(program)) return {};
   const provider::KernelTimer timer =
-      context.programs->runtime().kernel_timer(context.options.place().address);
+      context.programs->timers(context.options.place().address).kernels;
   if (!timer) {
     context.note_once(kEachPlaceOnce);
     return {};

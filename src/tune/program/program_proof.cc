@@ -117,7 +117,7 @@ class Proof {
     for (const VerifiedEntry& entry : entries_) {
       if (entry.tuned->code.empty()) continue;
       const std::string& name = entry.name();
-      const auto code = context_.programs->runtime().device_code(module, name);
+      const auto code = context_.programs->device_code(module, name);
       const bool same = code && provider::ptx_kernel(*code, name) ==
                                     provider::ptx_kernel(entry.tuned->code, name);
       HONE_TRY(context_.store.log_event(
@@ -344,7 +344,7 @@ class Proof {
 
   Status choose_among_near_ties() {
     const bool told =
-        context_.programs->runtime().kernel_timer(context_.options.place().address) != nullptr;
+        context_.programs->timers(context_.options.place().address).kernels != nullptr;
     if (!context_.options.near_ties || !told || entries_.empty() ||
         !has_time_for_specs(plan::kCompilesOfTies))
       return {};

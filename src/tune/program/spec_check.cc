@@ -116,7 +116,7 @@ class SpecCheck {
   Status compare(const CheckedEntry& entry, const Dispatch& dispatch,
                  const provider::Payload& configured, SpecUse& use) const {
     HONE_ASSIGN(const auto got, specs_.texts_in_ir(configured));
-    HONE_ASSIGN(const auto defaults, specs_.texts_in_ir(specs_.default_of(dispatch)));
+    const Texts defaults = specs_.default_texts(dispatch);
     const bool changed = !say(got, defaults);
     const bool as_wanted = says_nothing(entry.says) ? changed : say(got, entry.says);
     if (!as_wanted) {
@@ -159,9 +159,9 @@ Result<std::vector<fs::path>> files_of(const fs::path& folder) {
 
 class ReplacedCheck {
  public:
-  ReplacedCheck(trial::CompileService& compiler, const provider::KernelReplacer& replacer,
-                const provider::ProgramRuntime& runtime, const ReplacedCheckRequest& request)
-      : compiler_(compiler), replacer_(replacer), runtime_(runtime), request_(request) {}
+  ReplacedCheck(trial::CompileService& compiler, const provider::ProgramProvider& provider,
+                const ReplacedCheckRequest& request)
+      : compiler_(compiler), provider_(provider), request_(request) {}
 
   Result<std::vector<CheckedKernel>> run() {
     HONE_ASSIGN(const std::vector<fs::path> files, files_of(request_.folder));
@@ -181,7 +181,7 @@ class ReplacedCheck {
  private:
   CheckedKernel looked_at(const fs::path& file, const std::string& text) {
     CheckedKernel checked{file, {}, ReplacedEffect::kApplied, {}};
-    const auto kernel = replacer_.read_replaced(text);
+    const auto kernel = provider_.specs().read_replaced(text);
     codes_.push_back(kernel ? kernel->code : std::string());
     if (!kernel) {
       checked.effect = ReplacedEffect::kUnreadable;
@@ -202,7 +202,7 @@ class ReplacedCheck {
     } else if (found->name != kernel->dispatch) {
       checked.effect = ReplacedEffect::kMisfit;
       checked.note = fmt::format("the program's is '{}'", found->name);
-    } else if (const std::string launch = replacer_.launch_of(*found);
+    } else if (const std::string launch = found->statement ? found->statement->layout : "";
                !launch.empty() && launch != kernel->launch) {
       checked.effect = ReplacedEffect::kMisfit;
       checked.note =
@@ -216,15 +216,16 @@ class ReplacedCheck {
       return each.effect == ReplacedEffect::kApplied;
     };
     if (std::ranges::none_of(kernels_, fits)) return {};
-    HONE_ASSIGN(const trial::CompiledModule compiled,
-                compiler_.compile_program({request_.program_path, request_.program_bytes,
-                                           replacer_.with_replaced(request_.flags, fitting)}));
+    HONE_ASSIGN(
+        const trial::CompiledModule compiled,
+        compiler_.compile_program({request_.program_path, request_.program_bytes,
+                                   provider_.specs().with_replaced(request_.flags, fitting)}));
     if (!compiled)
       return failure("the program does not compile with these kernels: {}",
                      compiled.error().message);
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
       if (!fits(kernels_[i])) continue;
-      const auto held = runtime_.device_code(*compiled, kernels_[i].dispatch);
+      const auto held = provider_.device_code(*compiled, kernels_[i].dispatch);
       const std::string& name = kernels_[i].dispatch;
       if (held && provider::ptx_kernel(*held, name) == provider::ptx_kernel(codes_[i], name))
         continue;
@@ -236,8 +237,7 @@ class ReplacedCheck {
   }
 
   trial::CompileService& compiler_;
-  const provider::KernelReplacer& replacer_;
-  const provider::ProgramRuntime& runtime_;
+  const provider::ProgramProvider& provider_;
   const ReplacedCheckRequest& request_;
   problem::Program program_;
   std::vector<CheckedKernel> kernels_;
@@ -289,10 +289,9 @@ std::string_view name_of(ReplacedEffect effect) {
 }
 
 Result<std::vector<CheckedKernel>> check_replaced(trial::CompileService& compiler,
-                                                  const provider::KernelReplacer& replacer,
-                                                  const provider::ProgramRuntime& runtime,
+                                                  const provider::ProgramProvider& provider,
                                                   const ReplacedCheckRequest& request) {
-  return ReplacedCheck(compiler, replacer, runtime, request).run();
+  return ReplacedCheck(compiler, provider, request).run();
 }
 
 }  // namespace hone::tune

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "problem/dispatch.h"
-#include "provider/kernel_replacer.h"
-#include "provider/program_runtime.h"
+#include "provider/program_provider.h"
 #include "provider/spec_writer.h"
 #include "trial/compile_service.h"
 
@@ -87,8 +86,7 @@ struct ReplacedCheckRequest {
 // and for a program that the compiler does not accept; failure if it does not compile with the
 // other files.
 Result<std::vector<CheckedKernel>> check_replaced(trial::CompileService& compiler,
-                                                  const provider::KernelReplacer& replacer,
-                                                  const provider::ProgramRuntime& runtime,
+                                                  const provider::ProgramProvider& provider,
                                                   const ReplacedCheckRequest& request);
 
 }  // namespace hone::tune

@@ -51,10 +51,10 @@ Result<provider::ReplacedExecutable> file_of(const provider::ProgramProvider& pr
                                              const TunedDispatch& tuned) {
   if (!tuned.launch)
     return failure("how the kernel of '{}' is launched is not known", tuned.dispatch->name);
-  if (provider.replacer() == nullptr)
+  if (!provider.specs().replaces_kernels())
     return failure("{} has no way to put a kernel in the place of '{}'", provider.name(),
                    tuned.dispatch->name);
-  return provider.replacer()->replaced(*tuned.dispatch, tuned.code, *tuned.launch);
+  return provider.specs().replaced(*tuned.dispatch, tuned.code, *tuned.launch);
 }
 
 // Launch sets of one kernel share an executable, and so one replacing kernel: the one that gains

@@ -59,7 +59,7 @@ Result<std::string> spec_text(const provider::SpecWriter& specs,
                               const std::vector<VerifiedEntry>& entries);
 
 // Returns the files by which the compiler takes the replacing kernels among these entries. Errors:
-// those of KernelReplacer::replaced.
+// those of SpecWriter::replaced.
 Result<std::vector<provider::ReplacedExecutable>> replaced_executables(
     const provider::ProgramProvider& provider, const std::vector<VerifiedEntry>& entries);
 

@@ -77,7 +77,7 @@ double Deadline::next_with_spec() const {
   return std::max(next_compile(), with_spec_);
 }
 
-// Includes the front half: compiled_with_spec() timed the compile from a cached one.
+// Includes the frontend: compiled_with_spec() timed the compile from cached frontend IR.
 double Deadline::compile_of_proof() const {
   if (with_spec_ == 0) return plan::kProofCompileShare * compile();
   return with_spec_ + (plan::kNextCompileShare - plan::kProofCompileShare) * compile();

@@ -25,7 +25,7 @@ class Deadline {
   // Records the time of a call by a process that has already loaded the program. Until then every
   // call is assumed to take as long as the first, which may have read gigabytes of weights.
   void called_again(double seconds);
-  // Records the compile time of the program with a spec, from a cached front half. The longest
+  // Records the compile time of the program with a spec, from a cached frontend IR. The longest
   // counts: a spec's tiles may make the code many times as large.
   void compiled_with_spec(double seconds);
 

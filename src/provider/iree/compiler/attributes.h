@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "provider/iree/compiler/ir.h"
 #include "provider/payload.h"
@@ -43,10 +43,25 @@ struct Attributes {
   std::map<std::string, std::int64_t> options = {};
 
   bool operator==(const Attributes&) const = default;
+  static void fields(auto& attributes, auto&& field) {
+    const bool has_siblings = !attributes.sibling_config.empty(),
+               is_stated = attributes.statement >= 0;
+    field("lowering_config", attributes.lowering_config);
+    field("translation_info", attributes.translation_info);
+    field("init_config", attributes.init_config);
+    field("consumer_config", attributes.consumer_config);
+    field.when(has_siblings, "sibling_reduction_config", attributes.sibling_reduction_config);
+    field.when(has_siblings, "sibling_config", attributes.sibling_config);
+    field.when(!attributes.decomposition_config.empty(), "decomposition_config",
+               attributes.decomposition_config);
+    field.when(!attributes.surrounding_configs.empty(), "neighbour_configs",
+               attributes.surrounding_configs);
+    field.when(!attributes.interchange.empty(), "interchange", attributes.interchange);
+    field.when(is_stated, "statement", attributes.statement);
+    field.when(is_stated, "knobs", attributes.knobs);
+    field.when(is_stated && !attributes.options.empty(), "options", attributes.options);
+  }
 };
-
-void to_json(nlohmann::json& json, const Attributes& attributes);
-void from_json(const nlohmann::json& json, Attributes& attributes);
 
 provider::Payload payload_of(const Attributes& attributes);
 // A failure for a payload that IREE's two halves did not make.
@@ -59,6 +74,10 @@ struct MadeTexts {
   std::string decomposition;  // of the root's parts; may be empty
 
   provider::Payload to_payload() const;
+  static void fields(auto& texts, auto&& field) {
+    field("translation", texts.translation);
+    field("decomposition", texts.decomposition);
+  }
 };
 Result<MadeTexts> made_texts_from(const provider::Payload& more);
 

@@ -307,13 +307,14 @@ std::optional<provider::FlagChoice> reordered_sums(const std::vector<std::string
   return choice_of(*row);
 }
 
-bool is_plain_choice(std::string_view name) {
-  const std::vector<FlagRow> all = rows();
-  const bool reads_files = name == kPreprocessing || name == name_in(kTransformSpecFlag);
-  return !reads_files && std::ranges::any_of(all, [&](const FlagRow& row) {
-    return std::ranges::any_of(row.flags,
-                               [&](const std::string& flag) { return name_in(flag) == name; });
-  });
+std::vector<std::string> plain_choices() {
+  std::vector<std::string> names;
+  for (const FlagRow& row : rows())
+    for (const std::string& flag : row.flags)
+      if (const std::string_view name = name_in(flag);
+          name != kPreprocessing && name != name_in(kTransformSpecFlag))
+        names.emplace_back(name);
+  return names;
 }
 
 }  // namespace hone::iree

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "provider/program_provider.h"
@@ -32,8 +31,8 @@ std::vector<provider::FlagChoice> known_choices(const std::vector<std::string>& 
 // already decide about such sums or name a level.
 std::optional<provider::FlagChoice> reordered_sums(const std::vector<std::string>& flags);
 
-// Whether `name` ("--x" of "--x=1") is a flag among the choices whose value names no passes. Text
-// that names passes might read files.
-bool is_plain_choice(std::string_view name);
+// Names ("--x" of "--x=1") of the flags among the choices whose value names no passes. Text that
+// names passes might read files.
+std::vector<std::string> plain_choices();
 
 }  // namespace hone::iree

@@ -15,7 +15,6 @@
 #include "problem/npy.h"
 #include "provider/iree/compiler/library.h"
 #include "provider/program_provider.h"
-#include "provider/program_runtime.h"
 
 namespace hone::iree {
 

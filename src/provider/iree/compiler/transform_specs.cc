@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 namespace hone::iree {
 namespace {
@@ -101,6 +100,40 @@ std::string change(const ProductForm& form, int columns) {
 }
 
 }  // namespace
+
+std::string calling_text(std::string_view function) {
+  return fmt::format(
+      R"mlir(    %module = transform.util.get_nearest_symbol_table %root : (!transform.any_op) -> !transform.any_op
+    %function = transform.util.import_symbol @{} into %module if undefined
+        : (!transform.any_op) -> !transform.any_op
+    transform.util.cast_and_call %function(%ins) -> %out after %root {{
+      transform.type_conversion.tensor.cast_shape_dynamic_dims
+    }} : (!transform.any_op, !transform.any_value, !transform.any_value, !transform.any_op)
+        -> !transform.any_op
+    transform.yield
+  }}
+)mlir",
+      function);
+}
+
+std::string calling_entry_point(const std::vector<std::string>& pairs, std::string_view before,
+                                std::string_view note) {
+  return fmt::format(
+      R"mlir(  transform.named_sequence @__transform_main(%module: !transform.any_op) {{
+{}    %functions = transform.structured.match ops{{["util.func"]}} in %module
+        : (!transform.any_op) -> !transform.any_op
+    transform.foreach %functions : !transform.any_op {{
+    ^bb0(%function: !transform.any_op):
+      transform.foreach_match in %function
+          {} : (!transform.any_op) -> (!transform.any_op)
+    }}
+{}    %inlined = transform.apply_registered_pass "inline" to %module
+        : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }}
+)mlir",
+      before, fmt::join(pairs, ",\n          "), note);
+}
 
 int columns_of_a_block(int vector_bits) {
   return 2 * vector_bits / kFloatBits;
@@ -265,17 +298,8 @@ std::string action(const WideForm& form) {
       R"mlir(  transform.named_sequence @widen_{0}(%root: !transform.any_op {{transform.readonly}}) {{
     %ins = transform.get_operand %root[all] : (!transform.any_op) -> !transform.any_value
     %out = transform.get_result %root[all] : (!transform.any_op) -> !transform.any_value
-    %module = transform.util.get_nearest_symbol_table %root : (!transform.any_op) -> !transform.any_op
-    %function = transform.util.import_symbol @wide_{0} into %module if undefined
-        : (!transform.any_op) -> !transform.any_op
-    transform.util.cast_and_call %function(%ins) -> %out after %root {{
-      transform.type_conversion.tensor.cast_shape_dynamic_dims
-    }} : (!transform.any_op, !transform.any_value, !transform.any_value, !transform.any_op)
-        -> !transform.any_op
-    transform.yield
-  }}
-)mlir",
-      form.name);
+{1})mlir",
+      form.name, calling_text(fmt::format("wide_{}", form.name)));
 }
 
 }  // namespace
@@ -303,21 +327,9 @@ std::string wide_sums_spec() {
       R"mlir(// Sums of f16 products and convolutions in f32, made by hone for IREE 3.13.
 // Use: iree-compile {}THIS_FILE
 module attributes {{transform.with_named_sequence}} {{
-{}  transform.named_sequence @__transform_main(%module: !transform.any_op) {{
-    %functions = transform.structured.match ops{{["util.func"]}} in %module
-        : (!transform.any_op) -> !transform.any_op
-    transform.foreach %functions : !transform.any_op {{
-    ^bb0(%function: !transform.any_op):
-      transform.foreach_match in %function
-          {} : (!transform.any_op) -> (!transform.any_op)
-    }}
-    %inlined = transform.apply_registered_pass "inline" to %module
-        : (!transform.any_op) -> !transform.any_op
-    transform.yield
-  }}
-}}
+{}{}}}
 )mlir",
-      kTransformSpecFlag, sequences, fmt::join(pairs, ",\n          "));
+      kTransformSpecFlag, sequences, calling_entry_point(pairs));
 }
 
 }  // namespace hone::iree

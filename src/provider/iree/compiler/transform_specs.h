@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "problem/dispatch.h"
 
@@ -19,6 +20,15 @@ namespace hone::iree {
 // The flag with which iree-compile reads such a spec.
 inline constexpr std::string_view kTransformSpecFlag =
     "--iree-preprocessing-transform-spec-filename=";
+
+// The rest of an action that calls `function` for a matched operation: %root, with its operands
+// %ins and its result %out.
+std::string calling_text(std::string_view function);
+// The entry point of a spec with such actions. It looks for `pairs` ("@match -> @action") in every
+// function and then inlines the calls. `before` comes first; `note` are comment lines at the
+// inlining.
+std::string calling_entry_point(const std::vector<std::string>& pairs, std::string_view before = {},
+                                std::string_view note = {});
 
 // Columns of a block on a CPU with vectors of `vector_bits`: two vectors of f32, the width of a
 // fast product's tile (provider/iree/cpu/model.h).

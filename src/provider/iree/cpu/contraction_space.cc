@@ -3,7 +3,6 @@
 #include "provider/iree/cpu/loops.h"
 #include "provider/iree/cpu/rules.h"
 #include "provider/iree/cpu/space.h"
-#include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 
 namespace hone::iree {

@@ -4,7 +4,6 @@
 #include "provider/iree/cpu/loops.h"
 #include "provider/iree/cpu/rules.h"
 #include "provider/iree/cpu/space.h"
-#include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 
 namespace hone::iree {
@@ -45,7 +44,7 @@ void taken_apart_to_one_dimension(const ConvolutionContext& context, space::Spac
 // register (channels first: the image's width) is cut into the longest equal pieces that fit one
 // register. This part was fitted to one convolution (nchw, f32, rows of 28: 14 at a time 1.6 ms, 7
 // 3.8 ms, 28 5.4 ms) and is a guess for all others. As a soft rule it can be relaxed
-// (space_parts.h), and --relax drops it.
+// (searchable_space), and --relax drops it.
 void row_fills_registers(const ConvolutionContext& context, space::SpaceBuilder& builder) {
   const RuleContext& common = context.common;
   const auto& tile = common.vec[static_cast<std::size_t>(common.loops.lane)];

@@ -1,5 +1,3 @@
-#include "provider/iree/cpu/generic_rules.h"
-
 #include <algorithm>
 
 #include "provider/iree/cpu/rules.h"
@@ -167,6 +165,15 @@ void generic_vectors_fit_registers(const GenericRules& rules, space::SpaceBuilde
   if (walked_again) fits(again);
 }
 
+void prefer_busy_threads(space::SpaceBuilder& builder, const Expression& workgroups, int cores) {
+  const Expression threads = cores;
+  const Expression rounded = euclidean_div(workgroups + (threads - 1), threads) * threads;
+  builder.prefer("threads_evenly_busy",
+                 "{} workgroups leave more than a fifth of the time of " + std::to_string(cores) +
+                     " threads unused",
+                 rounded * 4 <= workgroups * 5, {workgroups});
+}
+
 // All threads work until the end: the last round of workgroups may idle a fifth of the threads.
 void generic_threads_evenly_busy(const GenericRules& rules, space::SpaceBuilder& builder) {
   if (rules.target.cores < 2) return;
@@ -175,12 +182,7 @@ void generic_threads_evenly_busy(const GenericRules& rules, space::SpaceBuilder&
     if (rules.dist[i])
       workgroups = workgroups * euclidean_div(constant(rules.loops()[i].size - 1) + *rules.dist[i],
                                               *rules.dist[i]);
-  const Expression threads = rules.target.cores;
-  const Expression rounded = euclidean_div(workgroups + (threads - 1), threads) * threads;
-  builder.prefer("threads_evenly_busy",
-                 "{} workgroups leave more than a fifth of the time of " +
-                     std::to_string(rules.target.cores) + " threads unused",
-                 rounded * 4 <= workgroups * 5, {workgroups});
+  prefer_busy_threads(builder, workgroups, rules.target.cores);
 }
 
 // IREE (setElementwiseGenericOpRootConfig) gives a workgroup 4096 elements or more, "derived from

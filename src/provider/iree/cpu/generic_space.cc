@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <set>
 
-#include "provider/iree/cpu/generic_rules.h"
+#include "provider/iree/cpu/rules.h"
 #include "provider/iree/cpu/space.h"
-#include "provider/iree/cpu/space_parts.h"
 #include "space/configuration.h"
 
 namespace hone::iree {

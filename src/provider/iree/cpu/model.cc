@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "provider/iree/cpu/space.h"
-#include "provider/iree/cpu/space_parts.h"
 
 namespace hone::iree {
 namespace {

@@ -471,12 +471,7 @@ void threads_evenly_busy(const RuleContext& context, space::SpaceBuilder& builde
     workgroups = workgroups *
                  euclidean_div(constant(context.loops.loops[index(loop)].size - 1) + tile, tile);
   }
-  const Expression threads = context.target.cores;
-  const Expression rounded = euclidean_div(workgroups + (threads - 1), threads) * threads;
-  builder.prefer("threads_evenly_busy",
-                 "{} workgroups leave more than a fifth of the time of " +
-                     std::to_string(context.target.cores) + " threads unused",
-                 rounded * 4 <= workgroups * 5, {workgroups});
+  prefer_busy_threads(builder, workgroups, context.target.cores);
 }
 
 // Starting a workgroup costs on the order of a microsecond in IREE's task system.

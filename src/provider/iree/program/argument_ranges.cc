@@ -8,9 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "provider/iree/program/range_evaluation.h"
-#include "provider/iree/program/value_range.h"
-
 namespace hone::iree {
 
 namespace {

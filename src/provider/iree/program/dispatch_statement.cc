@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "provider/iree/program/dense_use.h"
 #include "provider/iree/program/root_operation.h"
 #include "provider/iree/program/statement_accesses.h"
 

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/json_fields.h"
 #include "provider/iree/compiler/compiler_session.h"
 
 namespace hone::iree {
@@ -220,15 +218,6 @@ void read_launch(const Ir& ir, MlirOperation dispatch, ExternLaunch& launch) {
       launch.written_bindings.push_back(static_cast<std::int64_t>(i));
 }
 
-constexpr auto kExternLaunchFields = [](auto& launch, auto&& field) {
-  field("function", launch.function);
-  field("grid", launch.grid);
-  field("block", launch.block);
-  field("constants", launch.constants);
-  field("binding_bytes", launch.binding_bytes);
-  field("written_bindings", launch.written_bindings);
-};
-
 }  // namespace
 
 Result<std::vector<ExternLaunch>> extern_launches(const CompilerLibrary& library,
@@ -259,14 +248,6 @@ Result<std::vector<ExternLaunch>> extern_launches(const CompilerLibrary& library
     }
   });
   return launches;
-}
-
-void to_json(nlohmann::json& json, const ExternLaunch& launch) {
-  write_fields(json, launch, kExternLaunchFields);
-}
-
-void from_json(const nlohmann::json& json, ExternLaunch& launch) {
-  read_fields(json, launch, kExternLaunchFields);
 }
 
 }  // namespace hone::iree

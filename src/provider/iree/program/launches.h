@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "provider/iree/compiler/ir.h"
 #include "provider/iree/compiler/library.h"
@@ -92,6 +92,14 @@ struct ExternLaunch {
   std::vector<std::int64_t> written_bindings;  // their positions
 
   bool operator==(const ExternLaunch&) const = default;
+  static void fields(auto& launch, auto&& field) {
+    field("function", launch.function);
+    field("grid", launch.grid);
+    field("block", launch.block);
+    field("constants", launch.constants);
+    field("binding_bytes", launch.binding_bytes);
+    field("written_bindings", launch.written_bindings);
+  }
 };
 
 // Reads the launches of a program compiled up to executable-sources, in its order. An extent or
@@ -101,8 +109,5 @@ struct ExternLaunch {
 Result<std::vector<ExternLaunch>> extern_launches(const CompilerLibrary& library,
                                                   const std::string& path, std::string_view bytes,
                                                   const std::vector<std::string>& flags);
-
-void to_json(nlohmann::json& json, const ExternLaunch& launch);
-void from_json(const nlohmann::json& json, ExternLaunch& launch);
 
 }  // namespace hone::iree

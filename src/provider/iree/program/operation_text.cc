@@ -1,24 +1,13 @@
-#include "provider/iree/program/operation_text.h"
-
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/hash.h"
-#include "base/json_fields.h"
-#include "provider/iree/program/dense_use.h"
+#include "provider/iree/program/replaceable_operations.h"
+#include "provider/iree/program/statement_accesses.h"
 
 namespace hone::iree {
 namespace {
-
-constexpr auto kScalarFields = [](auto& function, auto&& field) {
-  field("name", function.name);
-  field("parameters", function.parameters);
-  field("result", function.result);
-  field("body", function.body);
-  field("value", function.value);
-};
 
 std::vector<std::string> types_of(const Ir& ir, const std::vector<MlirValue>& values) {
   std::vector<std::string> types;
@@ -321,14 +310,6 @@ Result<OperationText> text_of_operations(const CompilerSession& session,
                                          const std::vector<MlirOperation>& operations,
                                          const std::vector<Given>& given) {
   return Writer(session, operations, given).write();
-}
-
-void to_json(nlohmann::json& json, const ScalarFunction& function) {
-  write_fields(json, function, kScalarFields);
-}
-
-void from_json(const nlohmann::json& json, ScalarFunction& function) {
-  read_fields(json, function, kScalarFields);
 }
 
 }  // namespace hone::iree

@@ -178,10 +178,10 @@ struct Source {
   std::optional<OwnedModule> input;  // after phase `input`; none of a file past that phase
 };
 
-// The program at executable-sources, whichever of the two kinds of file it comes from. `half`:
-// load_program().
+// The program at executable-sources, whichever of the two kinds of file it comes from.
+// `frontend_ir`: load_program().
 Result<OwnedModule> split(const CompilerSession& session, const std::string& path,
-                          std::string_view bytes, Source& source, std::string* half) {
+                          std::string_view bytes, Source& source, std::string* frontend_ir) {
   const Ir ir(session.api());
   Invocation invocation(session);
   if (!invocation.parse(path, bytes))
@@ -197,12 +197,12 @@ Result<OwnedModule> split(const CompilerSession& session, const std::string& pat
     return input_error("IREE cannot compile '{}':\n{}", path, convert.diagnostics());
   source.input = convert.take_module();
   Invocation compile(session);
-  const bool is_known = half != nullptr && !half->empty();
+  const bool is_known = frontend_ir != nullptr && !frontend_ir->empty();
   const bool compiled = is_known
-                            ? compile.parse(path, *half)
+                            ? compile.parse(path, *frontend_ir)
                             : compile.import(source.input->clone()) && compile.run(kInput, kStream);
-  if (compiled && half != nullptr && !is_known) {
-    HONE_ASSIGN(*half, compile.ir());
+  if (compiled && frontend_ir != nullptr && !is_known) {
+    HONE_ASSIGN(*frontend_ir, compile.ir());
   }
   if (!compiled || !compile.run(kStream, kExecutableSources))
     return input_error("IREE cannot compile '{}':\n{}", path, compile.diagnostics());
@@ -310,13 +310,13 @@ bool targets_gpu(const std::vector<std::string>& flags) {
 
 Result<problem::Program> load_program(const CompilerLibrary& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,
-                                      const problem::GivenSizes& given, std::string* half) {
+                                      const problem::GivenSizes& given, std::string* frontend_ir) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all, Threads::kAll));
   const Ir ir(session.api());
   Source source;
-  HONE_ASSIGN(const OwnedModule module, split(session, path, bytes, source, half));
+  HONE_ASSIGN(const OwnedModule module, split(session, path, bytes, source, frontend_ir));
 
   HONE_ASSIGN(std::vector<Part> parts, parts_of(session, module));
   std::vector<problem::Function> functions = functions_of(ir, module, source.torch);

@@ -38,12 +38,12 @@ bool targets_gpu(const std::vector<std::string>& flags);
 // ("file:line:column: error: ...") if it does not accept the program or a flag; kInput for a size
 // that the program does not leave open, and for conflicting values of one size.
 //
-// `front_half`, unless null: the result of front_half() (whole_program.h) for this program, which
+// `frontend_ir`, unless null: the result of frontend_ir() (whole_program.h) for this program, which
 // is then reused. An empty string receives that result; it stays empty if `bytes` are past that
 // phase.
 Result<problem::Program> load_program(const CompilerLibrary& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,
                                       const problem::GivenSizes& given = {},
-                                      std::string* front_half = nullptr);
+                                      std::string* frontend_ir = nullptr);
 
 }  // namespace hone::iree

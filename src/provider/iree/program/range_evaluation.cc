@@ -1,9 +1,9 @@
-#include "provider/iree/program/range_evaluation.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <span>
+
+#include "provider/iree/program/argument_ranges.h"
 
 namespace hone::iree {
 

@@ -2,20 +2,15 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "base/json_fields.h"
 #include "provider/iree/compiler/compiler_session.h"
-#include "provider/iree/program/dense_use.h"
 #include "provider/iree/program/root_operation.h"
 #include "provider/iree/program/statement_accesses.h"
 
 namespace hone::iree {
 namespace {
-
-using nlohmann::json;
 
 constexpr char kPreprocessing[] = "preprocessing";
 
@@ -226,20 +221,6 @@ bool is_product(const Ir& ir, MlirOperation operation) {
          ir.api().mlirLinalgIsAConvolutionOp(operation);
 }
 
-constexpr auto kReplaceableFields = [](auto& operation, auto&& field) {
-  field("name", operation.name);
-  field("statement", operation.statement);
-  field("types", operation.types);
-  field("dag", operation.dag);
-  field("scalars", operation.scalars);
-  field("body", operation.body);
-  field("value", operation.value);
-  field("behind", operation.behind);
-  field("stopped_by", operation.stopped_by);
-  field("product", operation.product);
-  field("count", operation.count);
-};
-
 // Counts `read` with an equal operation of the list, or appends it. Returns its index.
 std::size_t add(std::vector<ReplaceableOperation>& operations, ReplaceableOperation read) {
   const auto same = std::ranges::find_if(operations, [&](const ReplaceableOperation& each) {
@@ -286,14 +267,6 @@ std::string program_of(const ReplaceableOperation& operation) {
     parameters[i] = fmt::format("%arg{}: {}", i, parameters[i]);
   return fmt::format("func.func @operation({}) -> {} {{\n{}    return {} : {}\n}}\n",
                      fmt::join(parameters, ", "), result, operation.body, operation.value, result);
-}
-
-void to_json(json& json, const ReplaceableOperation& operation) {
-  write_fields(json, operation, kReplaceableFields);
-}
-
-void from_json(const json& json, ReplaceableOperation& operation) {
-  read_fields(json, operation, kReplaceableFields);
 }
 
 }  // namespace hone::iree

@@ -37,12 +37,21 @@ std::optional<Linear> linear(const CApi& api, MlirAffineExpr expression, std::si
 }
 
 // The indices of an operand with this map, and the number of its loops.
-std::pair<std::vector<Linear>, std::size_t> walked(const CApi& api, MlirAttribute map,
+std::pair<std::vector<Linear>, std::size_t> walked(const Ir& ir, MlirAttribute map,
                                                    std::size_t rank) {
-  auto read = indices(api, map);
+  auto read = indices(ir.api(), map);
   if (!read || read->size() != rank) refuse("an operand's index is no sum of loops");
-  const std::intptr_t loops = api.mlirAffineMapGetNumDims(api.mlirAffineMapAttrGetValue(map));
-  return {*std::move(read), static_cast<std::size_t>(loops)};
+  return {*std::move(read), loop_count(ir, map)};
+}
+
+// Whether its value is known before the program runs: what is made of it then is made by the
+// compiler, or when the program is loaded.
+bool is_constant(const Ir& ir, MlirValue tensor) {
+  const MlirOperation made = ir.defining_operation(tensor);
+  if (!made) return false;
+  const bool global = ir.is(made, "util.global.load");
+  return ir.is(made, "arith.constant") || ir.is(made, "flow.tensor.constant") ||
+         (global && ir.attribute(made, "is_immutable"));
 }
 
 // A kernel has its tables in its code.
@@ -52,6 +61,11 @@ constexpr std::size_t kMostTableBytes = std::size_t{64} << 10U;
 
 void refuse(std::string reason) {
   throw NotOfThisForm{std::move(reason)};
+}
+
+std::size_t loop_count(const Ir& ir, MlirAttribute map) {
+  const CApi& api = ir.api();
+  return static_cast<std::size_t>(api.mlirAffineMapGetNumDims(api.mlirAffineMapAttrGetValue(map)));
 }
 
 std::optional<std::vector<Linear>> indices(const CApi& api, MlirAttribute attribute) {
@@ -169,7 +183,7 @@ problem::StatedUse StatementAccesses::read(MlirValue tensor, MlirAttribute map) 
                  : fmt::format("an operand of it is computed before it is read: {}",
                                in_words(ir_, load)));
   const Piece piece = piece_of(load, ir_.operands(load).at(0), tensor);
-  const auto [read, loops] = walked(ir_.api(), map, piece.strides.size());
+  const auto [read, loops] = walked(ir_, map, piece.strides.size());
   return access(piece, read, loops);
 }
 
@@ -189,9 +203,40 @@ problem::StatedValue StatementAccesses::read_table(MlirValue tensor, MlirAttribu
   table.words.resize((bytes + sizeof(std::uint32_t) - 1) / sizeof(std::uint32_t));
   const MlirAttribute value = ir_.attribute(ir_.defining_operation(tensor), "value");
   std::memcpy(table.words.data(), ir_.api().mlirDenseElementsAttrGetRawData(value), bytes);
-  const auto [read, loops] = walked(ir_.api(), map, piece.strides.size());
+  const auto [read, loops] = walked(ir_, map, piece.strides.size());
   table.use = access(piece, read, loops);
   return table;
+}
+
+std::optional<problem::StatedUse> dense_use(const Ir& ir, MlirValue tensor, MlirAttribute map,
+                                            std::size_t view) {
+  const auto type = ir.type(tensor);
+  const auto index_of = indices(ir.api(), map);
+  if (!type || !index_of || index_of->size() != type->shape.size()) return std::nullopt;
+  StatementAccesses::Piece piece{view, type->element, 0, type->shape};
+  std::int64_t pitch = 1;
+  for (std::size_t d = type->shape.size(); d-- > 0; pitch *= type->shape[d]) {
+    if (type->shape[d] <= 0) return std::nullopt;
+    piece.strides[d] = pitch;
+  }
+  problem::StatedUse use = access(piece, *index_of, loop_count(ir, map));
+  for (std::size_t d = 0; d < type->shape.size(); ++d)
+    use.dimensions.push_back({type->shape[d], (*index_of)[d].of_loop, (*index_of)[d].constant});
+  use.constant = is_constant(ir, tensor);
+  return use;
+}
+
+problem::StatedUse over_loops(problem::StatedUse use, const std::vector<int>& root_loop,
+                              std::size_t count) {
+  const auto place = [&](std::vector<std::int64_t>& own) {
+    std::vector<std::int64_t> all(count, 0);
+    for (std::size_t l = 0; l < root_loop.size(); ++l)
+      all.at(static_cast<std::size_t>(root_loop[l])) += own.at(l);
+    own = std::move(all);
+  };
+  place(use.strides);
+  for (problem::StatedDimension& dimension : use.dimensions) place(dimension.of_loop);
+  return use;
 }
 
 }  // namespace hone::iree

@@ -1,5 +1,5 @@
-// Reads and writes of a dispatch's operations, for its statement: views of bindings, and strides
-// over loops.
+// Reads and writes of operations, for statements (problem::Statement): strides over loops, of views
+// of a dispatch's bindings or of whole tensors.
 #pragma once
 
 #include <map>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "problem/statement.h"
+#include "provider/iree/compiler/ir.h"
 #include "provider/iree/compiler/sizes.h"
 #include "provider/iree/program/views.h"
 
@@ -27,6 +28,8 @@ struct Linear {
 };
 // The indices of one operand. Nothing if an index is not a sum of multiples of loops.
 std::optional<std::vector<Linear>> indices(const CApi& api, MlirAttribute map);
+// Number of loops of an operand's map.
+std::size_t loop_count(const Ir& ir, MlirAttribute map);
 std::vector<MlirAttribute> maps_of(const Ir& ir, MlirOperation operation);
 // The loop of each index. NotOfThisForm if an index is not a single loop: the tensor cannot be
 // followed further then.
@@ -76,5 +79,14 @@ class StatementAccesses {
 // A piece's elements by its indices over `loops` loops.
 problem::StatedUse access(const StatementAccesses::Piece& piece, const std::vector<Linear>& indices,
                           std::size_t loops);
+
+// Returns the use of a dense tensor, the form before a program is split into dispatches, as `view`
+// with its dimensions. Nothing if a size is open or an index is not a sum of loops.
+std::optional<problem::StatedUse> dense_use(const Ir& ir, MlirValue tensor, MlirAttribute map,
+                                            std::size_t view);
+
+// Converts a use to the `count` loops of another operation: loop l is its loop root_loop[l].
+problem::StatedUse over_loops(problem::StatedUse use, const std::vector<int>& root_loop,
+                              std::size_t count);
 
 }  // namespace hone::iree

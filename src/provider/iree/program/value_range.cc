@@ -1,8 +1,8 @@
-#include "provider/iree/program/value_range.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "provider/iree/program/argument_ranges.h"
 
 namespace hone::iree {
 namespace {
