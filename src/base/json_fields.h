@@ -16,7 +16,8 @@
 //   field(key, value)             has to be there; an optional value only where it has one
 //   field.or_default(key, value)  is written always, and stays the struct's default where missing
 //   field.when(holds, key, value) is written where it holds, and read as or_default
-//   field.number(key, value)      a double that may be infinite or NaN: these travel as words
+//   field.number(key, value)      a double that may be infinite or NaN: these travel as words; an
+//                                 optional one only where it has a value
 //   field.number_or_default       both
 //   field.text(key, value)        a text that is JSON, and stands as such in the whole
 //   field.named(key, value, names)  an enumerator by the name that a table gives it
@@ -80,6 +81,9 @@ class FieldWriter {
     if (holds) json_[key] = value;
   }
   void number(const char* key, double value) { json_[key] = number_to_json(value); }
+  void number(const char* key, const std::optional<double>& value) {
+    if (value) number(key, *value);
+  }
   void number_or_default(const char* key, double value) { number(key, value); }
   void text(const char* key, const std::string& value) {
     json_[key] = nlohmann::json::parse(value);
@@ -123,6 +127,9 @@ class FieldReader {
     or_default(key, value);
   }
   void number(const char* key, double& value) { value = number_from_json(json_.at(key)); }
+  void number(const char* key, std::optional<double>& value) {
+    if (const auto found = json_.find(key); found != json_.end()) value = number_from_json(*found);
+  }
   void number_or_default(const char* key, double& value) {
     if (json_.contains(key)) number(key, value);
   }

@@ -22,9 +22,9 @@ enum class ErrorKind {
 struct Error {
   ErrorKind kind;
   std::string message;  // what was wrong, where, and what to do; no trailing newline
-  // Begin of "; what to do" in the message, for callers that have their own advice; npos where the
-  // message was not made by advised().
-  std::size_t advice = std::string::npos;
+  // The message without what to do, for printers that have their own advice. Empty: the message was
+  // not made by advised(). Decides nothing.
+  std::string without_advice = {};
 };
 
 template <class T>
@@ -48,7 +48,7 @@ tl::unexpected<Error> failure(fmt::format_string<Args...> format, Args&&... args
 
 // Adds what to do to an error that says what was wrong.
 inline tl::unexpected<Error> advised(tl::unexpected<Error> error, std::string_view advice) {
-  error.value().advice = error.value().message.size();
+  error.value().without_advice = error.value().message;
   error.value().message.append("; ").append(advice);
   return error;
 }

@@ -31,8 +31,9 @@ constexpr std::string_view kOwnVariables[] = {"HONE_PROCESS", "HONE_WORKER_FOLDE
 Finding from_error(std::string group, std::string subject, Health health, const Error& error,
                    std::string fix) {
   // Without the error's advice: `fix` has it in the words for this command.
-  return {std::move(group), std::move(subject), health, error.message.substr(0, error.advice),
-          std::move(fix)};
+  const bool advised = !error.without_advice.empty();
+  return {std::move(group), std::move(subject), health,
+          advised ? error.without_advice : error.message, std::move(fix)};
 }
 
 bool is_set(const char* name) {

@@ -21,6 +21,7 @@
 #include "problem/operation.h"
 #include "provider/triton/triton_provider.h"
 #include "provider/triton/tune_gemm.h"
+#include "session/list_results.h"
 #include "session/list_session.h"
 #include "session/registry.h"
 #include "tune/dispatch/compile_only.h"
@@ -180,7 +181,7 @@ Result<tune::GivenList> given_list(const std::vector<triton::GemmEntry>& entries
 }
 
 std::string words_of(const tune::CheckedCandidate& checked) {
-  if (checked.failure.empty()) return checked_words(checked.tolerance);
+  if (checked.failure.empty()) return checked_words(checked.verification);
   return checked.is_wrong ? "WRONG" : "failed";
 }
 

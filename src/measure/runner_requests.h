@@ -111,7 +111,9 @@ struct Verification {
   // Elements of write-only outputs that it left unwritten and the reference writes, or the other
   // way round.
   std::int64_t wrongly_written = 0;
-  std::string tolerance;             // what "right" means here and where the numbers come from
+  std::string tolerance;  // what "right" means here and where the numbers come from
+  // The same as numbers (Tolerance), of the first output on exact operands; none: not said.
+  std::optional<double> absolute_tolerance, relative_tolerance;
   std::vector<int> broken_guards;    // bindings it wrote outside of
   std::vector<int> changed_inputs;   // read-only bindings it wrote to
   std::vector<OutputCheck> outputs;  // each of them, right or wrong
@@ -128,6 +130,8 @@ struct Verification {
     field.number("largest_error", verification.largest_error);
     field("wrongly_written", verification.wrongly_written);
     field("tolerance", verification.tolerance);
+    field.number("absolute_tolerance", verification.absolute_tolerance);
+    field.number("relative_tolerance", verification.relative_tolerance);
     field.or_default("busy_seconds", verification.busy_seconds);
     field("broken_guards", verification.broken_guards);
     field("changed_inputs", verification.changed_inputs);

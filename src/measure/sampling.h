@@ -17,7 +17,7 @@ class Kernel;
 
 namespace hone::measure {
 
-// Of runner_requests.h, which has a Protocol, and of workload.h.
+// Declared by runner_requests.h, which has a Protocol, and by workload.h.
 struct MeasureRequest;
 struct MeasureResult;
 struct Workload;

@@ -96,18 +96,21 @@ void judge_outputs(Verification& verification) {
                    describe(output.comparison), verification);
 }
 
-// Describes in words what counts as correct for each output.
-std::string describe_tolerances(const Workload& workload) {
-  std::string text;
+// Says what counts as correct: in words for each output, in numbers for the first one.
+void tell_tolerances(const Workload& workload, Verification& verification) {
+  std::string& text = verification.tolerance;
   for (const VerifiedLaunch& launch : workload.launches)
     for (std::size_t i = 0; i < launch.expected.size(); ++i) {
       if (launch.expected[i].bytes.empty()) continue;
       const Tolerance& tolerance = launch.tolerances[i];
       const std::string one = fmt::format("absolute {:.3g}, relative {:.3g}: {}",
                                           tolerance.absolute, tolerance.relative, tolerance.basis);
+      if (text.empty()) {
+        verification.absolute_tolerance = tolerance.absolute;
+        verification.relative_tolerance = tolerance.relative;
+      }
       if (text.find(one) == std::string::npos) text += (text.empty() ? "" : "; ") + one;
     }
-  return text;
 }
 
 }  // namespace
@@ -148,7 +151,7 @@ Result<Verification> verify_kernel(device::Kernel& kernel, Workload& workload) {
   Buffers& buffers = workload.buffers;
   Verification verification;
   verification.right = true;
-  verification.tolerance = describe_tolerances(workload);
+  tell_tolerances(workload, verification);
   std::vector<std::vector<bool>> written;
   std::vector<int> entire(buffers.bindings().size(), 0);
   // Variant 0 comes last, so that copy 0 ends with the outputs of the measured inputs.
@@ -268,7 +271,7 @@ Result<Repeated> verify_repeatedly(device::Kernel& kernel, Workload& workload,
   } while (repeated.verification.right && repeated.compared < request.launches &&
            watch.seconds() < request.max_seconds);
   Verification& verification = repeated.verification;
-  verification.tolerance = describe_tolerances(workload);
+  tell_tolerances(workload, verification);
   if (!verification.right && repeated.compared > 1)
     verification.message +=
         fmt::format(" (in launch {} of those compared, right before)", repeated.compared);

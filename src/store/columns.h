@@ -286,6 +286,8 @@ inline constexpr auto kTable<VerificationRow> = RowTable{
     kOfRun<VerificationRow>,
     column("rules", &VerificationRow::rules, {.more = "DEFAULT 1"}),
     column("reference", &VerificationRow::reference, {.more = "DEFAULT ''"}),
+    column("absolute_tolerance", &VerificationRow::absolute_tolerance),
+    column("relative_tolerance", &VerificationRow::relative_tolerance),
 };
 
 template <>

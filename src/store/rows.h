@@ -186,6 +186,9 @@ struct VerificationRow {
   std::string got{};
   double share_bad = 0;     // 0 to 1
   std::string tolerance{};  // what right means here, and where the numbers come from
+  // Its numbers for the first output, on exact operands: right is |got - expected| <= absolute +
+  // relative x |expected|. None: a row of an older hone whose text does not say them.
+  std::optional<double> absolute_tolerance{}, relative_tolerance{};
   std::string basis{};      // when wrong: how, in words; empty when right
   std::int64_t rules = 1;   // version of the rules it was judged by (measure::kVerificationRules)
   std::string reference{};  // what it was compared with: "exact" (computed by hone), "artifact" (an

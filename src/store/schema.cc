@@ -184,13 +184,25 @@ INSERT OR REPLACE INTO flag_choice (run_id, role, place, label, flags)
   WHERE event.kind = 'chosen flags' AND json_valid(event.text) ORDER BY event.sequence;
 )sql";
 
+// Adds the tolerance of verifications as numbers. Earlier versions kept it in a text only:
+// "absolute 1e-05, relative 0.001: why; absolute ...". The script extracts the first two numbers,
+// behind "absolute " (9) and ", relative " (11). Other texts, and infinite tolerances, leave NULL.
+constexpr const char* kTolerances = R"sql(
+ALTER TABLE verification ADD COLUMN absolute_tolerance REAL;
+ALTER TABLE verification ADD COLUMN relative_tolerance REAL;
+UPDATE verification SET
+  absolute_tolerance = CAST(substr(tolerance, 10) AS REAL),
+  relative_tolerance = CAST(substr(tolerance, instr(tolerance, ', relative ') + 11) AS REAL)
+  WHERE tolerance GLOB 'absolute [0-9]*, relative [0-9]*:*';
+)sql";
+
 // Migration from version `from` to the next. A released script never changes. A change of the
 // schema is a new entry, and a change of columns.h, which a new file is made by.
 struct Migration {
   std::int64_t from;
   const char* script;
 };
-constexpr Migration kMigrations[] = {{1, kRulesAndSeals}, {2, kResumption}};
+constexpr Migration kMigrations[] = {{1, kRulesAndSeals}, {2, kResumption}, {3, kTolerances}};
 
 }  // namespace
 

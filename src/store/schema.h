@@ -9,7 +9,7 @@
 
 namespace hone::store {
 
-inline constexpr std::int64_t kSchemaVersion = 3;           // PRAGMA user_version
+inline constexpr std::int64_t kSchemaVersion = 4;           // PRAGMA user_version
 inline constexpr std::int64_t kApplicationId = 0x686f6e65;  // PRAGMA application_id: "hone"
 
 // A table as data.

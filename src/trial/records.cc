@@ -170,6 +170,8 @@ store::VerificationRow verification_row(const measure::Verification& verificatio
   }
   row.share_bad = verification.bad_share;
   row.tolerance = verification.tolerance;
+  row.absolute_tolerance = verification.absolute_tolerance;
+  row.relative_tolerance = verification.relative_tolerance;
   row.basis = verification.message;
   row.rules = measure::kVerificationRules;
   return row;

@@ -1,10 +1,14 @@
-"""Figures of the source tree, to compare two commits by: size, places where words decide, and the walk of a candidate.
+"""Figures of the source tree, to compare two commits by: size, places where words decide, interfaces, and the walk of a
+candidate.
 
-  python3 tests/architecture/house_figures.py [--places] [--walk BUILD --input MODEL --dispatch NAME --iree FOLDER]
+  python3 tests/architecture/house_figures.py [--places] [--interfaces] [--walk BUILD --input MODEL --dispatch NAME --iree FOLDER]
 
 Tokens are those of C++, C, CUDA and Python files below src/, outside comments. A place where words decide is one where
 code of hone's own sentences (SENTENCES) compares a value that has a sentence or a composed name (WORDS) with another
 text, or looks for text in it; --places lists them.
+
+An interface is a class with a pure virtual function. Its implementations are the classes below src/ that derive from it
+and are none themselves; --interfaces lists them.
 
 --walk counts the functions that run more often where one candidate more is tried: BUILD is built with
 HONE_COVERAGE=ON, and MODEL tuned twice, with each of the candidates of CONFIGURATIONS but the last, and with all. Lambdas,
@@ -39,6 +43,10 @@ DECIDES = [
     re.compile(r"\b(?:variants?_?|entries_of_)(?:->|\.)(?:find|timed_for|at|discard|set_aside|compile_plainly(?:_ahead)?)\("
                r"|\bvariant_of\(|\b(?:VerifiedBuild|FlagTrial|FlagSet|ProgramBuild)::name\b|\b(?:v|variant|alone->)\.?name [=!]= "),
 ]
+
+STRING = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'')
+CLASS = re.compile(r"\b(?:class|struct)\s+(\w+)(?:\s+final)?\s*(?::(?!:)([^;{]*))?\{")
+PURE = re.compile(r"\bvirtual\b[^;{}]*=\s*0\s*;")
 
 # Those who pass a candidate on from the tuner to the runner; the rest works on it.
 PASSES_ON = re.compile(
@@ -77,6 +85,34 @@ def places():
             if any(pattern.search(line) for pattern in DECIDES):
                 found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
     return found
+
+
+def end_of_block(text, opening):
+    """Where the block ends that the brace at `opening` begins."""
+    depth = 0
+    for brace in re.finditer(r"[{}]", text[opening:]):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return opening + brace.start()
+    return len(text)
+
+
+def interfaces():
+    """The classes that implement each interface: {name: names}."""
+    bases, pure = collections.defaultdict(set), set()
+    for path in files({".h", ".cc"}):
+        text = STRING.sub("", without_comments(path))
+        classes = list(CLASS.finditer(text))
+        for each in classes:
+            bases[each[1]] |= set(re.findall(r"(\w+)\s*(?:<[^,]*>)?\s*(?:,|$)", each[2] or ""))
+        for function in PURE.finditer(text):
+            around = [each for each in classes if each.end() <= function.start() < end_of_block(text, each.end() - 1)]
+            pure.add(around[-1][1])
+
+    def derives(name, other):
+        return any(base == other or derives(base, other) for base in bases.get(name, ()) if base != name)
+
+    return {each: sorted(name for name in bases if name not in pure and derives(name, each)) for each in sorted(pure)}
 
 
 def counts(build, command, environment):
@@ -131,15 +167,19 @@ def walk(build, model, dispatch, iree):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--places", action="store_true")
+    parser.add_argument("--interfaces", action="store_true")
     parser.add_argument("--walk", type=pathlib.Path)
     parser.add_argument("--input", type=pathlib.Path)
     parser.add_argument("--dispatch")
     parser.add_argument("--iree", type=pathlib.Path)
     given = parser.parse_args()
-    decided = places()
-    figures = {**size(), "places where words decide": len(decided)}
+    decided, implemented = places(), interfaces()
+    figures = {**size(), "places where words decide": len(decided), "interfaces": len(implemented),
+               "interfaces with one implementation": sum(len(names) == 1 for names in implemented.values())}
     if given.places:
         print("\n".join(decided))
+    if given.interfaces:
+        print("\n".join(f"{name}: {', '.join(names)}" for name, names in implemented.items()))
     if given.walk:
         walked = walk(given.walk.resolve(), given.input.resolve(), given.dispatch, given.iree)
         passing = [(file, name) for file, name in walked if PASSES_ON.search(file)]

@@ -74,6 +74,8 @@ TEST_F(RunnerTest, ARightKernelIsRight) {
   EXPECT_THAT(verification.message, IsEmpty());
   EXPECT_EQ(verification.largest_error, 0);
   EXPECT_THAT(verification.tolerance, HasSubstr("exact"));
+  EXPECT_EQ(verification.absolute_tolerance, 0);
+  EXPECT_EQ(verification.relative_tolerance, 0);
 }
 
 TEST_F(RunnerTest, OneElementOffIsShownWithItsPlaceAndShare) {
@@ -293,9 +295,12 @@ TEST(VerificationTest, NanAndInfinitySurviveJson) {
   Verification verification;
   verification.got = std::nan("");
   verification.expected = -std::numeric_limits<double>::infinity();
+  verification.absolute_tolerance = std::numeric_limits<double>::infinity();
   const auto back = nlohmann::json::parse(nlohmann::json(verification).dump()).get<Verification>();
   EXPECT_TRUE(std::isnan(back.got));
   EXPECT_EQ(back.expected, verification.expected);
+  EXPECT_EQ(back.absolute_tolerance, verification.absolute_tolerance);
+  EXPECT_EQ(back.relative_tolerance, std::nullopt);
 }
 
 // The exponentials of 16384 numbers add up to some 18,000; in bf16 a sum stops to grow long before.

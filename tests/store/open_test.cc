@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "store/host.h"
+#include "store/row_queries.h"
+#include "store/schema.h"
 #include "store/sqlite.h"
 #include "tests/store/fixture.h"
 #include "tests/store/schema_1.h"
@@ -17,7 +19,10 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Takes from a store what schema 3 has added.
+// Takes from a store what schema 4 has added, and from one of schema 3 what that has added.
+constexpr const char* kWithoutSchema4 =
+    "ALTER TABLE verification DROP COLUMN absolute_tolerance; "
+    "ALTER TABLE verification DROP COLUMN relative_tolerance; PRAGMA user_version = 3;";
 constexpr const char* kWithoutSchema3 =
     "ALTER TABLE run DROP COLUMN task; ALTER TABLE program_measurement DROP COLUMN purpose; "
     "ALTER TABLE program_measurement DROP COLUMN same_as; DROP TABLE near_tie; "
@@ -57,10 +62,10 @@ class OpenTest : public StoreTest {
   }
 };
 
-TEST_F(OpenTest, ANewFileIsMarkedAsAStoreOfSchema2WithAWriteAheadLog) {
+TEST_F(OpenTest, ANewFileIsMarkedAsAStoreOfTheNewestSchemaWithAWriteAheadLog) {
   open();
   EXPECT_EQ(pragma("application_id"), std::to_string(0x686f6e65));
-  EXPECT_EQ(pragma("user_version"), "3");
+  EXPECT_EQ(pragma("user_version"), std::to_string(kSchemaVersion));
   EXPECT_EQ(pragma("journal_mode"), "wal");
 }
 
@@ -112,12 +117,13 @@ TEST_F(OpenTest, TheDatabaseOfAnotherProgramIsRefusedAndLeftAlone) {
 
 TEST_F(OpenTest, AStoreOfANewerHoneIsRefused) {
   open();
-  run_sql("PRAGMA user_version = 4");
+  run_sql(fmt::format("PRAGMA user_version = {}", kSchemaVersion + 1).c_str());
   const Result<Store> store = Store::open(path_, Mode::kReadWrite);
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().kind, ErrorKind::kInput);
   EXPECT_THAT(store.error().message,
-              HasSubstr("was made by a newer hone (schema 4; this one knows 3)"));
+              HasSubstr(fmt::format("was made by a newer hone (schema {}; this one knows {})",
+                                    kSchemaVersion + 1, kSchemaVersion)));
 }
 
 // What schema 1 lacks: by which rules, against what, by whom. Such a file is read after it was
@@ -129,13 +135,14 @@ TEST_F(OpenTest, AStoreOfSchema1IsBroughtUpToDate) {
     place.compile(store, "{}", "e");
     place.verify(store, "e", true);
   }
+  run_sql(kWithoutSchema4);
   run_sql(kWithoutSchema3);
   run_sql(
       "ALTER TABLE verification DROP COLUMN rules; ALTER TABLE verification DROP COLUMN reference; "
       "ALTER TABLE artifact DROP COLUMN seal; PRAGMA user_version = 1");
   EXPECT_THAT(open_error(Mode::kReadOnly), HasSubstr("made by an older hone (schema 1"));
   Store store = open();
-  EXPECT_EQ(pragma("user_version"), "3");
+  EXPECT_EQ(pragma("user_version"), std::to_string(kSchemaVersion));
   EXPECT_TRUE(store.check()->ok());
   const CandidateDetails details = *store.details(1);
   ASSERT_EQ(details.verifications.size(), 1u);
@@ -208,9 +215,10 @@ TEST_F(OpenTest, AStoreOfSchema2IsGoneOnFrom) {
                                 R"("bases":[{"name":"","flags":[]},{"name":"b","flags":["--b"]}],)"
                                 R"("tried":[[],["--O3"]]})"));
   }
+  run_sql(kWithoutSchema4);
   run_sql(kWithoutSchema3);
   Store store = open();
-  EXPECT_EQ(pragma("user_version"), "3");
+  EXPECT_EQ(pragma("user_version"), std::to_string(kSchemaVersion));
   EXPECT_TRUE(store.check()->ok());
   const std::vector<store::Run> runs = *store.runs();
   ASSERT_EQ(runs.size(), 2u);
@@ -244,6 +252,61 @@ TEST_F(OpenTest, AStoreOfSchema2IsGoneOnFrom) {
   EXPECT_THAT(choice.bases, testing::ElementsAre(Flags{"", "[]"}, Flags{"b", R"(["--b"])"}));
   EXPECT_THAT(choice.tried, testing::ElementsAre(Flags{"", "[]"}, Flags{"", R"(["--O3"])"}));
   EXPECT_FALSE(*store.flag_choice(run));
+}
+
+// Schemas 1 to 3 have tolerances as texts.
+TEST_F(OpenTest, TolerancesOfOlderSchemasBecomeNumbers) {
+  run_sql(kSchema1);
+  run_sql(
+      "INSERT INTO blob VALUES (1, 'hash', 0, x'');"
+      "INSERT INTO device_identity VALUES (1, 'hash', 'cpu', '6.1', '{}');"
+      "INSERT INTO dispatch VALUES (1, 'fingerprint', 'main', NULL, 1, '{}');");
+  const std::string_view texts[] = {
+      "absolute 0, relative 0: exact: sums of 16 terms, relative 7",
+      "absolute 1.5e-05, relative 0.00098: values up to 3; absolute 1, relative 2: why",
+      "absolute inf, relative 0: why", "exact"};
+  for (const std::string_view text : texts)
+    run_sql(fmt::format("INSERT INTO verification VALUES (NULL, '{0}', 1, 'e', 1, 1, NULL, NULL, "
+                        "'', '', 0, '{0}', '', '2026-11-21T10:00:00.000Z', NULL)",
+                        text)
+                .c_str());
+  open();
+  auto database =
+      *Database::open(path_, Database::Access::kReadOnly, std::chrono::milliseconds(100));
+  const auto rows = *select_all<VerificationRow>(*database, "ORDER BY id");
+  ASSERT_EQ(rows.size(), std::size(texts));
+  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i].tolerance, texts[i]);
+  EXPECT_EQ(rows[0].absolute_tolerance, 0);
+  EXPECT_EQ(rows[0].relative_tolerance, 0);
+  EXPECT_EQ(rows[1].absolute_tolerance, 1.5e-05);
+  EXPECT_EQ(rows[1].relative_tolerance, 0.00098);
+  for (const std::size_t i : {2u, 3u}) {
+    EXPECT_EQ(rows[i].absolute_tolerance, std::nullopt) << texts[i];
+    EXPECT_EQ(rows[i].relative_tolerance, std::nullopt) << texts[i];
+  }
+}
+
+// What schema 3 lacks, and no other change.
+TEST_F(OpenTest, AStoreOfSchema3KeepsItsVerifications) {
+  {
+    Store store = open();
+    const Place place(store);
+    place.compile(store, "{}", "e");
+    ASSERT_TRUE(store.record(VerificationRow{.dispatch = place.dispatch,
+                                             .identity = "e",
+                                             .device = place.device,
+                                             .right = true,
+                                             .tolerance = "absolute 2, relative 0.25: why"}));
+  }
+  run_sql(kWithoutSchema4);
+  EXPECT_THAT(open_error(Mode::kReadOnly), HasSubstr("made by an older hone (schema 3"));
+  Store store = open();
+  EXPECT_TRUE(store.check()->ok());
+  const CandidateDetails details = *store.details(1);
+  ASSERT_EQ(details.verifications.size(), 1u);
+  EXPECT_EQ(details.verifications[0].tolerance, "absolute 2, relative 0.25: why");
+  EXPECT_EQ(details.verifications[0].absolute_tolerance, 2);
+  EXPECT_EQ(details.verifications[0].relative_tolerance, 0.25);
 }
 
 TEST_F(OpenTest, ReadingNeverWrites) {

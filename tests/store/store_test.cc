@@ -133,6 +133,8 @@ TEST_F(StoreTest, AVerificationComesBackWithItsFirstBadElement) {
                               .got = "nan",
                               .share_bad = 1.0 / 3.0,
                               .tolerance = "exact",
+                              .absolute_tolerance = 1.0 / 3.0,
+                              .relative_tolerance = 0,
                               .basis = "sums of small integers"};
   ASSERT_TRUE(store.record(wrong));
   EXPECT_EQ(as_given(*store.known(candidate, place.device)->verification), wrong);

@@ -51,6 +51,8 @@ TEST(VerificationRow, KeepsTheFirstBadElementRowMajor) {
   wrong.expected = 17;
   wrong.got = 0;
   wrong.bad_share = 0.25;
+  wrong.absolute_tolerance = 0.5;
+  wrong.relative_tolerance = 0.125;
   std::vector<problem::Binding> bindings(2);
   bindings[1].type = {problem::ElementType::kF32, {4, 10}};
   const store::VerificationRow row = verification_row(wrong, bindings);
@@ -60,6 +62,8 @@ TEST(VerificationRow, KeepsTheFirstBadElementRowMajor) {
   EXPECT_EQ(row.expected, "17");
   EXPECT_EQ(row.got, "0");
   EXPECT_EQ(row.share_bad, 0.25);
+  EXPECT_EQ(row.absolute_tolerance, 0.5);
+  EXPECT_EQ(row.relative_tolerance, 0.125);
 }
 
 // Ratios 1.0, 1.1, 1.3: median 1.1, deviations 0.1, 0, 0.2 with median 0.1;

@@ -44,7 +44,10 @@ TEST_F(ApartGiven, RightOnesHaveATimeAndATolerance) {
   ASSERT_EQ(checked->size(), 2u);
   for (const CheckedCandidate& each : *checked) {
     EXPECT_THAT(each.failure, IsEmpty());
-    EXPECT_THAT(each.tolerance, HasSubstr("absolute 0, relative 0: exact"));
+    ASSERT_TRUE(each.verification);
+    EXPECT_THAT(each.verification->tolerance, HasSubstr("absolute 0, relative 0: exact"));
+    EXPECT_EQ(each.verification->absolute_tolerance, 0);
+    EXPECT_EQ(each.verification->relative_tolerance, 0);
     EXPECT_GT(each.seconds.value_or(0), 0);
     EXPECT_GT(each.speedup.value_or(0), 0);
   }

@@ -116,10 +116,10 @@ Status read_result(Context& context, const Trial& trial, CheckedCandidate& check
     return {};
   }
   checked.speedup = 1 / *trial.ratio;
-  HONE_ASSIGN(const store::KnownResults known,
+  HONE_ASSIGN(store::KnownResults known,
               context.store.known(trial.candidate, context.device, store::Phase::kSearch,
                                   context.options.reuse));
-  if (known.verification) checked.tolerance = known.verification->tolerance;
+  checked.verification = std::move(known.verification);
   if (known.measurement) checked.seconds = known.measurement->timing.median;
   return {};
 }

@@ -52,9 +52,9 @@ struct CheckedCandidate {
   store::Id candidate = 0;                // 0: its dispatch could not be set up
   std::string failure;                    // why it is wrong or does not run; empty: it is right
   bool is_wrong = false;                  // it runs, and computes something else
-  std::string tolerance;                  // within which it is right, and why it is that
-  std::optional<double> seconds;          // of one launch, median
-  std::optional<double> speedup;          // over the default's, measured beside it
+  std::optional<store::VerificationRow> verification;  // newest; none where it failed
+  std::optional<double> seconds;                       // of one launch, median
+  std::optional<double> speedup;                       // over the default's, measured beside it
 };
 
 // Takes the candidates to their end one by one, in the list's order. Each is in the store when it
