@@ -137,6 +137,12 @@ Failure JobProcess::how_it_died() const {
       how};
 }
 
+Outcome JobProcess::outcome_in(Message message) const {
+  Outcome outcome = outcome_from(std::move(message));
+  if (!outcome) outcome = tl::unexpected(with_last_words(std::move(outcome.error())));
+  return outcome;
+}
+
 Failure JobProcess::with_last_words(Failure failure) const {
   std::string words = words_.text();
   while (!words.empty() && (words.back() == '\n' || words.back() == '\0')) words.pop_back();
