@@ -128,19 +128,6 @@ store::Measurement measurement_row(store::Id dispatch, const std::string& identi
   return row;
 }
 
-Status record_compiled(store::Store& store, store::Id candidate,
-                       const CompiledCandidate& compiled) {
-  if (compiled.artifact)
-    return store.record(artifact_row(candidate, *compiled.artifact, compiled.seconds));
-  store::FailureRow row;
-  row.candidate = candidate;
-  row.kind = provider::name_of(compiled.artifact.error().kind);
-  row.message = compiled.artifact.error().message;
-  row.seconds = compiled.seconds;
-  HONE_TRY(store.record(row));
-  return {};
-}
-
 Result<provider::Artifact> artifact_from(const store::ArtifactRow& row) {
   const auto launch = decode_json<provider::Launch>(
       nlohmann::json::parse(row.launch, nullptr, /*allow_exceptions=*/false));

@@ -10,7 +10,6 @@
 #include "provider/artifact.h"
 #include "store/rows.h"
 #include "store/store.h"
-#include "trial/compile_service.h"
 
 namespace hone::trial {
 
@@ -58,8 +57,5 @@ std::optional<double> ratio_noise(const measure::HandleSamples& samples,
 // result[r][c]: the sample of the c-th handle in the r-th round in which every handle has one.
 // Other rounds cannot be compared in pairs.
 std::vector<std::vector<double>> paired_rounds(const measure::MeasureResult& result);
-
-// Stores the result of compiling a candidate: its artifact, or its failure.
-Status record_compiled(store::Store& store, store::Id candidate, const CompiledCandidate& compiled);
 
 }  // namespace hone::trial
