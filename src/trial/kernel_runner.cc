@@ -1,11 +1,8 @@
 #include "trial/kernel_runner.h"
 
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
-#include "measure/statistics.h"
 #include "provider/retry.h"
 
 namespace hone::trial {
@@ -257,46 +254,6 @@ Result<std::optional<FailedColumn>> run_rounds(KernelRunner& runner, RoundsReque
         if (kernel->code) HONE_TRY(runner.unload(*kernel));
     if (!goes_on) return std::nullopt;
   }
-}
-
-RoundSamples::RoundSamples(std::vector<std::string> identities)
-    : identities_(std::move(identities)), samples_(identities_.size()) {}
-
-Status RoundSamples::add(const measure::MeasureResult& round) {
-  return add(round, all_of(samples_.size()));
-}
-
-Status RoundSamples::add(const measure::MeasureResult& round,
-                         const std::vector<std::size_t>& columns) {
-  std::vector<double> row(samples_.size(), std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const measure::HandleSamples& taken = round.handles[i];
-    if (taken.seconds.empty()) return failure("a kernel gave no sample");
-    row[columns[i]] = measure::median(taken.seconds);
-    measure::HandleSamples& all = samples_[columns[i]];
-    all.launches_per_sample = taken.launches_per_sample;
-    all.disturbed += taken.disturbed;
-    all.kept_disturbed = all.kept_disturbed || taken.kept_disturbed;
-    all.seconds.insert(all.seconds.end(), taken.seconds.begin(), taken.seconds.end());
-    all.stop = taken.stop;
-  }
-  rounds_.push_back(std::move(row));
-  if (rounds_.size() == 1) {
-    machine_.before = round.before;
-    machine_.after = round.after;
-  } else {
-    device::MachineState after = round.after;
-    device::add_gpus(after, machine_.after);
-    machine_.after = std::move(after);
-  }
-  return {};
-}
-
-double RoundSamples::ratio(std::size_t column) const {
-  std::vector<double> ratios;
-  for (const std::vector<double>& row : rounds_)
-    if (!std::isnan(row[column])) ratios.push_back(row[column] / row.back());
-  return measure::median(ratios);
 }
 
 }  // namespace hone::trial

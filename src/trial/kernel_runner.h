@@ -213,28 +213,4 @@ std::function<Result<Columns>()> fixed_rounds(int rounds, std::size_t columns);
 // functions.
 Result<std::optional<FailedColumn>> run_rounds(KernelRunner& runner, RoundsRequest request);
 
-// Samples of rounds in which several codes were timed; the default's are last.
-class RoundSamples {
- public:
-  explicit RoundSamples(std::vector<std::string> identities);
-  // Adds a round in which only these columns took part, ascending, the default's last. Fails if one
-  // gave no sample.
-  Status add(const measure::MeasureResult& round, const std::vector<std::size_t>& columns);
-  Status add(const measure::MeasureResult& round);  // all of them
-
-  const std::string& identity(std::size_t column) const { return identities_.at(column); }
-  const measure::HandleSamples& samples(std::size_t column) const { return samples_.at(column); }
-  // rounds()[r][c]: seconds per launch; NaN where the column took no part.
-  const std::vector<std::vector<double>>& rounds() const { return rounds_; }
-  // Median ratio of the column's time to the default's, over the rounds in which it took part.
-  double ratio(std::size_t column) const;
-  const measure::MeasureResult& machine() const { return machine_; }  // before and after all rounds
-
- private:
-  std::vector<std::string> identities_;
-  std::vector<measure::HandleSamples> samples_;
-  std::vector<std::vector<double>> rounds_;
-  measure::MeasureResult machine_;
-};
-
 }  // namespace hone::trial

@@ -57,7 +57,6 @@ class JobProcess {
   JobProcess(pid_t pid, UniqueFd socket, UniqueFd printed, std::filesystem::path folder,
              const JobLimits& limits);
   provider::Failure how_it_died() const;
-  std::optional<provider::Failure> passed_limit();
   provider::Failure with_last_words(provider::Failure failure) const;
 
   pid_t pid_;

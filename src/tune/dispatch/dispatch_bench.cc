@@ -225,8 +225,8 @@ Status DispatchBench::take_measured(Lane& lane, const Kernels& kernels,
     trial->timing = trial::timing_of(samples->seconds);
     HONE_ASSIGN(const bool mine, trials_.still_claims(*trial, Work::kMeasure));
     if (mine) {
-      trial->ratio = is_default ? 1.0 : trial::paired_ratio(*samples, baseline);
-      if (!is_default) trial->noise = trial::ratio_noise(*samples, baseline);
+      trial->ratio = is_default ? 1.0 : measure::paired_ratio(*samples, baseline);
+      if (!is_default) trial->noise = measure::ratio_noise(*samples, baseline);
       if (trial->ratio) trial->state = trial::TrialState::kMeasured;
       HONE_TRY(trials_.record_samples(trial->identity, *samples, store::Phase::kSearch,
                                       trial->ratio, measured));
@@ -246,7 +246,7 @@ Status DispatchBench::take_measured(Lane& lane, const Kernels& kernels,
                                 measured);
 }
 
-Status DispatchBench::record_rounds(const trial::RoundSamples& samples, std::size_t columns) {
+Status DispatchBench::record_rounds(const measure::RoundSamples& samples, std::size_t columns) {
   for (std::size_t c = 0; c < columns; ++c)
     HONE_TRY(trials_.record_samples(samples.identity(c), samples.samples(c),
                                     store::Phase::kFinalist, samples.ratio(c), samples.machine()));
