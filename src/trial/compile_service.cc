@@ -308,14 +308,12 @@ void CompileService::add_replacing(std::string provider, worker::WorkerPool& poo
 
 Result<worker::JobId> CompileService::submit(const std::string& key,
                                              const std::optional<provider::Payload>& payload) {
-  HONE_TRY(submit_as(++last_job_, key, payload));
-  return last_job_;
-}
-
-Status CompileService::submit_as(worker::JobId id, const std::string& key,
-                                 const std::optional<provider::Payload>& payload) {
-  if (payload && !payload->replacing.empty()) return submit_replacing(key, id, *payload);
-  return pool_.submit(key, id, jobs::kCompile.ask({payload}));
+  const worker::JobId id = ++last_job_;
+  if (payload && !payload->replacing.empty())
+    HONE_TRY(submit_replacing(key, id, *payload));
+  else
+    HONE_TRY(pool_.submit(key, id, jobs::kCompile.ask({payload})));
+  return id;
 }
 
 Status CompileService::submit_replacing(const std::string& key, worker::JobId id,

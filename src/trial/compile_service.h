@@ -185,8 +185,6 @@ class CompileService {
   Result<std::optional<worker::Outcome>> take_prefetched(const worker::Message& message);
   // Does for all pools what WorkerPool::next_finished() does for one.
   Result<std::optional<worker::Finished>> next_of_any(double seconds);
-  Status submit_as(worker::JobId id, const std::string& key,
-                   const std::optional<provider::Payload>& payload);
   Status submit_replacing(const std::string& key, worker::JobId id,
                           const provider::Payload& payload);
 

@@ -1,13 +1,99 @@
 #include "trial/kernel_runner.h"
 
-#include <cmath>
-#include <limits>
 #include <numeric>
+#include <utility>
 
-#include "measure/statistics.h"
 #include "provider/retry.h"
 
 namespace hone::trial {
+namespace {
+
+// Computing a large reference on one core takes seconds.
+constexpr double kProblemSeconds = 600;
+constexpr double kPeakSeconds = 60;
+
+measure::ProblemRequest without_source(measure::ProblemRequest request) {
+  request.dispatch.source.clear();
+  return request;
+}
+
+}  // namespace
+
+provider::Failure cannot_be_read(const Error& error) {
+  return {provider::FailureKind::kKernelCrash, "the runner's answer " + error.message};
+}
+
+Status answers(const std::vector<int>& handles, const measure::Accuracies& kernels) {
+  if (kernels.size() == handles.size()) return {};
+  return failure("has {} kernels of {}", kernels.size(), handles.size());
+}
+
+// Handles of the kernels in their order, the sentinel's last.
+Status answers(const measure::MeasureRequest& request, const measure::MeasureResult& result) {
+  std::vector<int> asked = request.handles;
+  if (request.sentinel && std::ranges::find(asked, *request.sentinel) == asked.end())
+    asked.push_back(*request.sentinel);
+  if (std::ranges::equal(asked, result.handles, {}, {}, &measure::HandleSamples::handle)) return {};
+  return failure("is not of the handles it was asked for");
+}
+
+Result<worker::Outcome> RunnerService::send_problem() {
+  const worker::Message message = measure::jobs::kSetProblem.ask(*problem_);
+  for (int tries = 1;; ++tries) {
+    HONE_TRY(runner_->ensure_ready());
+    HONE_ASSIGN(worker::Outcome outcome, runner_->call(message, kProblemSeconds));
+    if (!outcome &&
+        provider::is_tried_again(provider::Attempt::kProblem, outcome.error().kind, tries))
+      continue;
+    problem_generation_ = runner_->generation();
+    return outcome;
+  }
+}
+
+Result<worker::Outcome> RunnerService::call(const worker::Message& message, double seconds) {
+  HONE_TRY(runner_->start());
+  if (problem_ && problem_generation_ != runner_->generation()) {
+    HONE_ASSIGN(const worker::Outcome problem, send_problem());
+    if (!problem) return failure("the runner lost its problem: {}", problem.error().message);
+  }
+  return runner_->call(message, seconds);
+}
+
+template <class Request, class Answer>
+Result<Answer> RunnerService::ask_device(const provider::Job<Request, Answer>& job,
+                                         const Request& request) {
+  for (int tries = 1;; ++tries) {
+    HONE_ASSIGN(KernelResult<Answer> answer, ask_within(kPeakSeconds, job, request));
+    if (answer) return std::move(*answer);
+    if (!provider::is_tried_again(provider::Attempt::kDevice, answer.error().kind, tries))
+      return failure("{}", answer.error().message);
+  }
+}
+
+Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemRequest& request) {
+  problem_ = without_source(request);
+  HONE_ASSIGN(const worker::Outcome outcome, send_problem());
+  if (!outcome) return failure("{}", outcome.error().message);
+  return measure::jobs::kSetProblem.answered_in(*outcome).map_error([](const Error& error) {
+    return Error{ErrorKind::kFailure, cannot_be_read(error).message};
+  });
+}
+
+// The runner may first have to finish an earlier expected problem, hence kProblemSeconds.
+Status RunnerService::expect_problem(const measure::ProblemRequest& request) {
+  HONE_TRY(ask_within(kProblemSeconds, measure::jobs::kExpectProblem, without_source(request)));
+  return {};
+}
+
+Result<measure::Calibration> RunnerService::calibrate(const device::Address& device) {
+  measure::CalibrationRequest request;
+  request.device = device;
+  return ask_device(measure::jobs::kCalibrate, request);
+}
+
+Result<device::Peak> RunnerService::peak() {
+  return ask_device(measure::jobs::kPeak, {});
+}
 
 template <class Call>
 std::invoke_result_t<Call> KernelRunner::ask(Activity activity, std::size_t kernels,
@@ -42,28 +128,31 @@ bool KernelRunner::is_loaded(const RunnerKernel& kernel) const {
 // it are then loaded again.
 Result<std::optional<provider::Failure>> KernelRunner::load(
     const std::vector<RunnerKernel*>& kernels) {
+  using provider::Failure;
+  using provider::FailureKind;
   HONE_TRY(runner_->start());
   constexpr int kPasses = 2;
   for (int pass = 0; pass < kPasses; ++pass)
     for (RunnerKernel* kernel : kernels) {
-      HONE_ASSIGN(std::optional<provider::Failure> failed, load(*kernel));
-      if (failed) return failed;
+      if (is_loaded(*kernel)) continue;
+      if (!kernel->code)
+        return Failure{FailureKind::kLoadError,
+                       "it was lost with the runner that its library was in"};
+      HONE_ASSIGN(const KernelResult<int> handle,
+                  ask(Activity::kLoad, 1, [&]() -> Result<KernelResult<int>> {
+                    HONE_TRY(runner_->ensure_ready());
+                    return runner_->ask(measure::jobs::kLoad, *kernel->code);
+                  }));
+      if (!handle) {
+        // The runner reports what it cannot load as it reports any failed job.
+        Failure failed = handle.error();
+        if (failed.kind == FailureKind::kCompileError) failed.kind = FailureKind::kLoadError;
+        return failed;
+      }
+      kernel->handle = *handle;
+      kernel->generation = runner_->generation();
     }
-  return std::optional<provider::Failure>();
-}
-
-Result<std::optional<provider::Failure>> KernelRunner::load(RunnerKernel& kernel) {
-  using Failed = std::optional<provider::Failure>;
-  if (is_loaded(kernel)) return Failed();
-  if (!kernel.code)
-    return Failed(provider::Failure{provider::FailureKind::kLoadError,
-                                    "it was lost with the runner that its library was in"});
-  HONE_ASSIGN(const KernelResult<int> handle,
-              ask(Activity::kLoad, 1, [&] { return runner_->load(*kernel.code); }));
-  if (!handle) return Failed(handle.error());
-  kernel.handle = *handle;
-  kernel.generation = runner_->generation();
-  return Failed();
+  return std::nullopt;
 }
 
 Result<KernelResult<measure::Verification>> KernelRunner::verify(RunnerKernel& kernel) {
@@ -103,11 +192,13 @@ Result<KernelResult<measure::MeasureResult>> KernelRunner::measure(
     measure::MeasureRequest how) {
   std::vector<RunnerKernel*> all = kernels;
   if (sentinel != nullptr) all.push_back(sentinel);
+  const double seconds = static_cast<double>(kernels.size() + 1) *
+                         (how.protocol.max_seconds + how.protocol.max_warm_up_seconds);
   return with(all, Activity::kMeasure, [&] {
     how.handles.clear();
     for (const RunnerKernel* kernel : kernels) how.handles.push_back(*kernel->handle);
     how.sentinel = sentinel != nullptr ? sentinel->handle : std::nullopt;
-    return runner_->measure(how);
+    return runner_->ask(measure::jobs::kMeasure, how, seconds);
   });
 }
 
@@ -163,46 +254,6 @@ Result<std::optional<FailedColumn>> run_rounds(KernelRunner& runner, RoundsReque
         if (kernel->code) HONE_TRY(runner.unload(*kernel));
     if (!goes_on) return std::nullopt;
   }
-}
-
-RoundSamples::RoundSamples(std::vector<std::string> identities)
-    : identities_(std::move(identities)), samples_(identities_.size()) {}
-
-Status RoundSamples::add(const measure::MeasureResult& round) {
-  return add(round, all_of(samples_.size()));
-}
-
-Status RoundSamples::add(const measure::MeasureResult& round,
-                         const std::vector<std::size_t>& columns) {
-  std::vector<double> row(samples_.size(), std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const measure::HandleSamples& taken = round.handles[i];
-    if (taken.seconds.empty()) return failure("a kernel gave no sample");
-    row[columns[i]] = measure::median(taken.seconds);
-    measure::HandleSamples& all = samples_[columns[i]];
-    all.launches_per_sample = taken.launches_per_sample;
-    all.disturbed += taken.disturbed;
-    all.kept_disturbed = all.kept_disturbed || taken.kept_disturbed;
-    all.seconds.insert(all.seconds.end(), taken.seconds.begin(), taken.seconds.end());
-    all.stop = taken.stop;
-  }
-  rounds_.push_back(std::move(row));
-  if (rounds_.size() == 1) {
-    machine_.before = round.before;
-    machine_.after = round.after;
-  } else {
-    device::MachineState after = round.after;
-    device::add_gpus(after, machine_.after);
-    machine_.after = std::move(after);
-  }
-  return {};
-}
-
-double RoundSamples::ratio(std::size_t column) const {
-  std::vector<double> ratios;
-  for (const std::vector<double>& row : rounds_)
-    if (!std::isnan(row[column])) ratios.push_back(row[column] / row.back());
-  return measure::median(ratios);
 }
 
 }  // namespace hone::trial

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -23,19 +22,6 @@ std::optional<std::int64_t> flat_index(const std::vector<std::int64_t>& index,
     flat = flat * shape[d] + index[d];
   }
   return flat;
-}
-
-// The ratios are those of the rounds in which both have a sample.
-std::vector<double> paired_ratios(const measure::HandleSamples& samples,
-                                  const measure::HandleSamples& baseline) {
-  std::map<int, double> by_round;
-  for (std::size_t i = 0; i < baseline.seconds.size(); ++i)
-    by_round[baseline.rounds[i]] = baseline.seconds[i];
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < samples.seconds.size(); ++i)
-    if (const auto match = by_round.find(samples.rounds[i]); match != by_round.end())
-      ratios.push_back(samples.seconds[i] / match->second);
-  return ratios;
 }
 
 }  // namespace
@@ -128,19 +114,6 @@ store::Measurement measurement_row(store::Id dispatch, const std::string& identi
   return row;
 }
 
-Status record_compiled(store::Store& store, store::Id candidate,
-                       const CompiledCandidate& compiled) {
-  if (compiled.artifact)
-    return store.record(artifact_row(candidate, *compiled.artifact, compiled.seconds));
-  store::FailureRow row;
-  row.candidate = candidate;
-  row.kind = provider::name_of(compiled.artifact.error().kind);
-  row.message = compiled.artifact.error().message;
-  row.seconds = compiled.seconds;
-  HONE_TRY(store.record(row));
-  return {};
-}
-
 Result<provider::Artifact> artifact_from(const store::ArtifactRow& row) {
   const auto launch = decode_json<provider::Launch>(
       nlohmann::json::parse(row.launch, nullptr, /*allow_exceptions=*/false));
@@ -182,39 +155,6 @@ bool still_holds(const store::FailureRow& failure, std::optional<store::Id> this
   const auto kind = provider::failure_kind_from(failure.kind);
   if (!kind || (this_run && failure.run == this_run)) return true;
   return !(provider::is_accident(*kind) || (retry_failed && provider::may_differ_next_time(*kind)));
-}
-
-std::optional<double> paired_ratio(const measure::HandleSamples& samples,
-                                   const measure::HandleSamples& baseline) {
-  const std::vector<double> ratios = paired_ratios(samples, baseline);
-  if (ratios.empty()) return std::nullopt;
-  return measure::median(ratios);
-}
-
-std::optional<double> ratio_noise(const measure::HandleSamples& samples,
-                                  const measure::HandleSamples& baseline) {
-  constexpr std::size_t kFewest = 3;
-  constexpr double kOfAMedian = 1.253, kOfADeviation = 1.483;
-  const std::vector<double> ratios = paired_ratios(samples, baseline);
-  if (ratios.size() < kFewest) return std::nullopt;
-  const measure::Summary summary = measure::summarise(ratios);
-  return kOfAMedian * kOfADeviation * summary.mad / summary.median /
-         std::sqrt(static_cast<double>(ratios.size()));
-}
-
-std::vector<std::vector<double>> paired_rounds(const measure::MeasureResult& result) {
-  std::map<int, std::vector<double>> by_round;
-  for (std::size_t c = 0; c < result.handles.size(); ++c) {
-    const measure::HandleSamples& samples = result.handles[c];
-    for (std::size_t i = 0; i < samples.seconds.size(); ++i) {
-      std::vector<double>& row = by_round[samples.rounds[i]];
-      if (row.size() == c) row.push_back(samples.seconds[i]);
-    }
-  }
-  std::vector<std::vector<double>> rounds;
-  for (auto& [round, row] : by_round)
-    if (row.size() == result.handles.size()) rounds.push_back(std::move(row));
-  return rounds;
 }
 
 }  // namespace hone::trial

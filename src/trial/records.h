@@ -10,7 +10,6 @@
 #include "provider/artifact.h"
 #include "store/rows.h"
 #include "store/store.h"
-#include "trial/compile_service.h"
 
 namespace hone::trial {
 
@@ -43,23 +42,5 @@ store::Measurement measurement_row(store::Id dispatch, const std::string& identi
 // may differ next time. Failures of `this_run` always apply.
 bool still_holds(const store::FailureRow& failure, std::optional<store::Id> this_run,
                  bool retry_failed);
-
-// Median ratio of the times of `samples` to those of `baseline` in the same rounds. Nothing if they
-// share no round.
-std::optional<double> paired_ratio(const measure::HandleSamples& samples,
-                                   const measure::HandleSamples& baseline);
-
-// Relative standard error of paired_ratio(): 1.253 (for a median) x 1.483 (for a median absolute
-// deviation of normal noise) x that deviation of the ratios / sqrt(n). Nothing for fewer than three
-// rounds.
-std::optional<double> ratio_noise(const measure::HandleSamples& samples,
-                                  const measure::HandleSamples& baseline);
-
-// result[r][c]: the sample of the c-th handle in the r-th round in which every handle has one.
-// Other rounds cannot be compared in pairs.
-std::vector<std::vector<double>> paired_rounds(const measure::MeasureResult& result);
-
-// Stores the result of compiling a candidate: its artifact, or its failure.
-Status record_compiled(store::Store& store, store::Id candidate, const CompiledCandidate& compiled);
 
 }  // namespace hone::trial

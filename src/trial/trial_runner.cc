@@ -49,7 +49,11 @@ Status TrialRunner::recall(Trial& trial) {
   const bool may_be_run = !ends_here || (measured && steps_.beside_default &&
                                          *known.measurement->sentinel_ratio < kWorthCompilingAgain);
   if (known.artifact && may_be_run) {
-    HONE_ASSIGN(const bool can_load, may_be_loaded(trial.candidate, *known.artifact));
+    // Code that was compiled for another candidate (Reuse::kAny) must not be loaded for this one.
+    bool can_load = known.artifact->has_code && known.artifact->candidate == trial.candidate;
+    if (can_load && services_.trust != store::Trust::kAnyone) {
+      HONE_ASSIGN(can_load, services_.store.is_own(trial.candidate));
+    }
     if (!can_load) {
       trial.identity.clear();
       return {};
@@ -67,13 +71,6 @@ Status TrialRunner::recall(Trial& trial) {
   return {};
 }
 
-Result<bool> TrialRunner::may_be_loaded(store::Id candidate, const store::ArtifactRow& artifact) {
-  // Code that was compiled for another candidate (Reuse::kAny) must not be loaded for this one.
-  if (!artifact.has_code || artifact.candidate != candidate) return false;
-  if (services_.trust == store::Trust::kAnyone) return true;
-  return services_.store.is_own(candidate);
-}
-
 Status TrialRunner::begin(const Trials& trials) {
   for (Trial* const trial : trials)
     if (is_compiling(trial->candidate))
@@ -84,16 +81,12 @@ Status TrialRunner::begin(const Trials& trials) {
   HONE_TRY(services_.store.transaction([&]() -> Status {
     for (Trial* const trial : trials) {
       if (trial->state != TrialState::kProposed) continue;
-      const std::string key = compile_key(trial->candidate);
-      HONE_ASSIGN(const bool taken, claim(*trial, key));
-      if (taken && trial->state == TrialState::kProposed)
-        mine.push_back(trial);
-      else if (taken)
-        HONE_TRY(give_back(key));
+      HONE_ASSIGN(const bool is_mine, claim(*trial, Work::kCompile));
+      if (is_mine) mine.push_back(trial);
     }
     return {};
   }));
-  if (!mine.empty()) HONE_TRY(serve(mine));
+  if (!mine.empty()) HONE_TRY(prepare_server(mine));
   for (Trial* const trial : mine) {
     trial->state = TrialState::kCompiling;
     if (is_compiling(trial->candidate)) continue;  // proposed twice
@@ -105,14 +98,14 @@ Status TrialRunner::begin(const Trials& trials) {
 
 // Prepares the server only when the first candidate needs a compile. A program has hundreds of
 // dispatches, and the store may know all candidates of one.
-Status TrialRunner::serve(const Trials& trials) {
+Status TrialRunner::prepare_server(const Trials& trials) {
   if (!server_) return {};
   const Status prepared = services_.compiler.prepare(*server_);
   if (prepared) {
     server_.reset();
     return {};
   }
-  for (const Trial* trial : trials) HONE_TRY(give_back(compile_key(trial->candidate)));
+  for (const Trial* trial : trials) HONE_TRY(give_back(*trial, Work::kCompile));
   return prepared;
 }
 
@@ -174,41 +167,52 @@ Result<std::size_t> TrialRunner::wait_for_compiles(double seconds) {
 Result<bool> TrialRunner::take_compiled(const CompiledCandidate& finished) {
   const auto job = compiling_.find(finished.id);
   if (job == compiling_.end()) return false;
-  if (services_.time != nullptr) services_.time->add(finished, job->second);
   Trial trial;
   trial.candidate = job->second;
   compiling_.erase(job);
-  const std::string key = compile_key(trial.candidate);
-  HONE_ASSIGN(const bool mine, still_claims(trial, key));
-  if (mine) HONE_TRY(record_code(trial, finished));
-  compiled_[trial.candidate] = trial;
-  if (mine) HONE_TRY(give_back(key));
-  return true;
-}
-
-Status TrialRunner::record_code(Trial& trial, CompiledCandidate finished) {
-  if (check_ && finished.artifact)
-    if (auto failed = check_(*finished.artifact))
-      finished.artifact = tl::unexpected(std::move(*failed));
-  HONE_TRY(record_compiled(services_.store, trial.candidate, finished));
-  if (!finished.artifact) {
-    trial.fail(finished.artifact.error());
-    return {};
+  if (services_.time != nullptr) services_.time->add(finished, trial.candidate);
+  HONE_ASSIGN(const bool mine, still_claims(trial, Work::kCompile));
+  if (mine) {
+    std::optional<provider::Failure> failed;
+    if (!finished.artifact)
+      failed = finished.artifact.error();
+    else if (check_)
+      failed = check_(*finished.artifact);
+    if (failed) {
+      HONE_TRY(fail(trial, *failed, finished.seconds));
+    } else {
+      const store::ArtifactRow row =
+          artifact_row(trial.candidate, *finished.artifact, finished.seconds);
+      HONE_TRY(services_.store.record(row));
+      trial.identity = row.identity;
+      trial.state = TrialState::kCompiled;
+    }
   }
-  trial.identity = provider::identity(*finished.artifact);
-  trial.state = TrialState::kCompiled;
-  return {};
+  compiled_[trial.candidate] = trial;
+  if (mine) HONE_TRY(give_back(trial, Work::kCompile));
+  return true;
 }
 
 Status TrialRunner::cancel_compiles() {
   if (compiling_.empty()) return {};
   HONE_TRY(services_.compiler.cancel_all());
-  for (const auto& [job, candidate] : compiling_) HONE_TRY(give_back(compile_key(candidate)));
+  for (const auto& [job, candidate] : compiling_) {
+    Trial trial;
+    trial.candidate = candidate;
+    HONE_TRY(give_back(trial, Work::kCompile));
+  }
   compiling_.clear();
   return {};
 }
 
-Result<bool> TrialRunner::claim(Trial& trial, const std::string& key) {
+std::string TrialRunner::key_of(const Trial& trial, Work work) const {
+  return work == Work::kCompile
+             ? compile_key(trial.candidate)
+             : measure_key(dispatch_, services_.device.value_or(0), trial.identity);
+}
+
+Result<bool> TrialRunner::claim(Trial& trial, Work work) {
+  const std::string key = key_of(trial, work);
   if (services_.leases != nullptr) {
     HONE_ASSIGN(const bool taken, services_.leases->take(key));
     if (!taken) trial.state = TrialState::kLeasedByOther;
@@ -217,37 +221,21 @@ Result<bool> TrialRunner::claim(Trial& trial, const std::string& key) {
   // Reads the store after taking the lease, to see what another tuner did before it released the
   // lease.
   HONE_TRY(recall(trial));
-  return true;
+  const bool is_needed =
+      work == Work::kCompile ? trial.state == TrialState::kProposed : !trial.is_done();
+  if (!is_needed && services_.leases != nullptr) HONE_TRY(services_.leases->give_back(key));
+  return is_needed;
 }
 
-Result<bool> TrialRunner::still_claims(Trial& trial, const std::string& key) {
+Result<bool> TrialRunner::still_claims(Trial& trial, Work work) {
   if (services_.leases == nullptr) return true;
-  HONE_ASSIGN(const bool held, services_.leases->is_held(key));
+  HONE_ASSIGN(const bool held, services_.leases->is_held(key_of(trial, work)));
   if (!held) trial.state = TrialState::kLeasedByOther;
   return held;
 }
 
-Status TrialRunner::give_back(const std::string& key) {
-  return services_.leases == nullptr ? Status() : services_.leases->give_back(key);
-}
-
-std::string TrialRunner::code_key(const Trial& trial) const {
-  return measure_key(dispatch_, services_.device.value_or(0), trial.identity);
-}
-
-Result<bool> TrialRunner::claim_code(Trial& trial) {
-  const std::string key = code_key(trial);
-  HONE_ASSIGN(const bool mine, claim(trial, key));
-  if (mine && trial.is_done()) HONE_TRY(give_back(key));
-  return mine && !trial.is_done();
-}
-
-Result<bool> TrialRunner::still_claims_code(Trial& trial) {
-  return still_claims(trial, code_key(trial));
-}
-
-Status TrialRunner::give_code_back(const Trial& trial) {
-  return give_back(code_key(trial));
+Status TrialRunner::give_back(const Trial& trial, Work work) {
+  return services_.leases == nullptr ? Status() : services_.leases->give_back(key_of(trial, work));
 }
 
 Status TrialRunner::verify(KernelRunner& runner, Trial& trial, RunnerKernel& kernel) {

@@ -129,11 +129,13 @@ class TrialRunner {
   // Cancels the running compiles; their candidates remain untried.
   Status cancel_compiles();
 
-  // True if this tuner must measure the trial's code: nobody else does or has done it.
-  Result<bool> claim_code(Trial& trial);
+  // Work on a trial that only one tuner does: compiling its configuration, measuring its code.
+  enum class Work { kCompile, kMeasure };
+  // True if this tuner must do the work: nobody else does or has done it.
+  Result<bool> claim(Trial& trial, Work work);
   // False, and the trial is another tuner's, if that one took over because this tuner was silent.
-  Result<bool> still_claims_code(Trial& trial);
-  Status give_code_back(const Trial& trial);
+  Result<bool> still_claims(Trial& trial, Work work);
+  Status give_back(const Trial& trial, Work work);
   // Verifies the kernel and records the verdict. If it is wrong, it records which of the suspicions
   // explains it, and unloads the kernel.
   Status verify(KernelRunner& runner, Trial& trial, RunnerKernel& kernel);
@@ -149,14 +151,8 @@ class TrialRunner {
   Status fail(Trial& trial, const provider::Failure& failure, double seconds = 0);
 
  private:
-  Status serve(const Trials& trials);
-  // True if this tuner must do the work named by `key`.
-  Result<bool> claim(Trial& trial, const std::string& key);
-  Result<bool> still_claims(Trial& trial, const std::string& key);
-  Status give_back(const std::string& key);
-  std::string code_key(const Trial& trial) const;
-  Result<bool> may_be_loaded(store::Id candidate, const store::ArtifactRow& artifact);
-  Status record_code(Trial& trial, CompiledCandidate finished);
+  Status prepare_server(const Trials& trials);
+  std::string key_of(const Trial& trial, Work work) const;
 
   Services services_;
   store::Id dispatch_ = 0;

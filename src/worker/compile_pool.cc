@@ -166,41 +166,47 @@ Status CompilePool::pump(double seconds) {
   if (!zygote_) return restart_zygote("it was not running");
   const bool gone = zygote_->is_gone();
   if (!gone) zygote_->wait(wait, options_.stop_fd);
-  const Status understood = take_messages();
-  if (!understood) return restart_zygote(understood.error().message);
-  if (gone || zygote_hangs()) return restart_zygote(gone ? "" : "it hangs");
+  for (;;) {
+    auto message = zygote_->connection().next();
+    if (!message) return restart_zygote(message.error().message);
+    if (!*message) break;
+    const Status understood = take(std::move(**message));
+    if (!understood) return restart_zygote(understood.error().message);
+  }
+  const bool hangs = std::ranges::any_of(jobs_, [&](const auto& entry) {
+    const Job& job = entry.second;
+    const double limit = limit_of(job);
+    return job.started && limit > 0 && seconds_since(*job.started) > limit + kZygoteGraceSeconds;
+  });
+  if (gone || hangs) return restart_zygote(gone ? "" : "it hangs");
   return {};
 }
 
-Status CompilePool::take_messages() {
-  while (true) {
-    HONE_ASSIGN(auto message, zygote_->connection().next());
-    if (!message) return {};
-    if (message->kind == "done" || message->kind == "failed") {
-      take_report(std::move(*message));
-    } else if (message->kind == "started") {
-      const auto job = jobs_.find(number_field(*message, "id").value_or(0));
-      if (job != jobs_.end()) job->second.started = Clock::now();
-    } else if (message->kind == "lost") {
-      take_loss(*message);
-    } else {
-      return failure("it said '{}', which means nothing here", message->kind);
-    }
+Status CompilePool::take(Message message) {
+  if (message.kind == "lost") {
+    take_loss(message);
+    return {};
   }
-}
-
-void CompilePool::take_report(Message message) {
+  const bool is_report = message.kind == "done" || message.kind == "failed";
+  if (!is_report && message.kind != "started")
+    return failure("it said '{}', which means nothing here", message.kind);
   const Sequence sequence = number_field(message, "id").value_or(0);
-  const double seconds = seconds_field(message), ended = seconds_field(message, "ended");
-  const auto job = jobs_.find(sequence);
-  if (job == jobs_.end()) return;  // cancelled
-  if (!job->second.is_internal) {
+  const auto found = jobs_.find(sequence);
+  if (found == jobs_.end()) return {};  // cancelled
+  Job& job = found->second;
+  if (!is_report) {
+    job.started = Clock::now();
+    return {};
+  }
+  if (!job.is_internal) {
     zygote_idle_deaths_ = 0;
-    if (const auto server = servers_.find(job->second.key); server != servers_.end())
+    if (const auto server = servers_.find(job.key); server != servers_.end())
       server->second.idle_deaths = 0;
   }
+  const double seconds = seconds_field(message), ended = seconds_field(message, "ended");
   finish(sequence, outcome_from_report(std::move(message)), seconds, ended);
   send_suspects();
+  return {};
 }
 
 void CompilePool::take_loss(const Message& message) {
@@ -352,14 +358,6 @@ void CompilePool::break_server(const std::string& key, const Failure& failure) {
     if (job.kind == Kind::kRun && job.key == key) orphaned.push_back(sequence);
   for (const Sequence sequence : orphaned) finish(sequence, tl::unexpected(failure), 0);
   send_suspects();
-}
-
-bool CompilePool::zygote_hangs() const {
-  return std::ranges::any_of(jobs_, [&](const auto& entry) {
-    const Job& job = entry.second;
-    const double limit = limit_of(job);
-    return job.started && limit > 0 && seconds_since(*job.started) > limit + kZygoteGraceSeconds;
-  });
 }
 
 double CompilePool::limit_of(const Job& job) const {

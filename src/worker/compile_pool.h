@@ -86,8 +86,8 @@ class CompilePool final : public WorkerPool {
   Result<std::vector<Outcome>> side_by_side(std::size_t count,
                                             const std::function<Sequence(std::size_t)>& send);
   Status pump(double seconds);
-  Status take_messages();
-  void take_report(Message message);
+  // Takes what the zygote said; fails for what means nothing.
+  Status take(Message message);
   void take_loss(const Message& message);
   Status restart_zygote(const std::string& why);
   void prepare_again(const std::string& key);
@@ -100,7 +100,6 @@ class CompilePool final : public WorkerPool {
   void finish(Sequence sequence, Outcome outcome, double seconds, double ended = 0);
   // Makes all further jobs of `key` fail with `failure`.
   void break_server(const std::string& key, const provider::Failure& failure);
-  bool zygote_hangs() const;
   double limit_of(const Job& job) const;
 
   CompilePoolOptions options_;

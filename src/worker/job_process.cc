@@ -109,19 +109,16 @@ Event JobProcess::look() {
                              "its answer cannot be read: " + message.error().message})};
   if (*message) return {std::move(*message), {}};
   if (ended) return {{}, with_last_words(how_it_died())};
-  if (auto failure = passed_limit()) return {{}, with_last_words(std::move(*failure))};
-  return {};
-}
-
-std::optional<Failure> JobProcess::passed_limit() {
   if (limits_.seconds > 0 && seconds() > limits_.seconds)
-    return Failure{FailureKind::kCompileTimeout,
-                   fmt::format("no end after {}", format_duration(limits_.seconds))};
+    return {{},
+            with_last_words({FailureKind::kCompileTimeout,
+                             fmt::format("no end after {}", format_duration(limits_.seconds))})};
   const auto now = std::chrono::steady_clock::now();
-  if (limits_.memory_bytes == 0 || now < next_look_) return std::nullopt;
+  if (limits_.memory_bytes == 0 || now < next_look_) return {};
   next_look_ = now + kLookInterval;
-  if (resident_bytes_of_job(pid_) <= limits_.memory_bytes) return std::nullopt;
-  return Failure{FailureKind::kCompileMemory, more_memory_than(limits_.memory_bytes)};
+  if (resident_bytes_of_job(pid_) <= limits_.memory_bytes) return {};
+  return {{},
+          with_last_words({FailureKind::kCompileMemory, more_memory_than(limits_.memory_bytes)})};
 }
 
 Failure JobProcess::how_it_died() const {
@@ -135,6 +132,12 @@ Failure JobProcess::how_it_died() const {
   return {
       provider::died_of(info.si_status, FailureKind::kCompileCrash, FailureKind::kCompileKilled),
       how};
+}
+
+Outcome JobProcess::outcome_in(Message message) const {
+  Outcome outcome = outcome_from(std::move(message));
+  if (!outcome) outcome = tl::unexpected(with_last_words(std::move(outcome.error())));
+  return outcome;
 }
 
 Failure JobProcess::with_last_words(Failure failure) const {

@@ -49,14 +49,15 @@ class JobProcess {
   // Kills the child, its group and descendants, waits for it and removes its folder.
   void end();
 
-  // Adds what the child printed to a failure that it has answered with. Those of look() have it.
-  provider::Failure with_last_words(provider::Failure failure) const;
+  // The outcome that the child answered with. A failure gets what the child printed, as those of
+  // look() have.
+  Outcome outcome_in(Message message) const;
 
  private:
   JobProcess(pid_t pid, UniqueFd socket, UniqueFd printed, std::filesystem::path folder,
              const JobLimits& limits);
-  std::optional<provider::Failure> passed_limit();
   provider::Failure how_it_died() const;
+  provider::Failure with_last_words(provider::Failure failure) const;
 
   pid_t pid_;
   UniqueFd exit_;

@@ -1,5 +1,6 @@
 // The bodies of jobs and answers between the tuner, its runner and its compile workers. The first
 // byte says which, the rest is JSON.
+#include "measure/paired_samples.h"
 #include "measure/runner_requests.h"
 #include "provider/iree/compiler/attributes.h"
 #include "provider/jobs.h"
@@ -34,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       fuzz::round_trip<measure::MeasureResult>(body);
       if (const auto result = fuzz::accepted<measure::MeasureResult>(body))
         for (const measure::HandleSamples& samples : result->handles)
-          (void)trial::paired_ratio(samples, result->handles.back());
+          (void)measure::paired_ratio(samples, result->handles.back());
       break;
     case 6:
       fuzz::round_trip<iree::Attributes>(body);

@@ -1,7 +1,7 @@
 // A runner whose memory a candidate has written over may answer anything.
 #include <gmock/gmock.h>
 
-#include "trial/runner_service.h"
+#include "trial/kernel_runner.h"
 
 namespace hone::trial {
 namespace {
@@ -52,7 +52,7 @@ provider::Failure failure_of_measuring(const std::string& body) {
   measure::MeasureRequest request;
   request.handles = {1};
   request.sentinel = 2;
-  const auto measured = runner.measure(request);
+  const auto measured = runner.ask(measure::jobs::kMeasure, request);
   EXPECT_TRUE(measured) << measured.error().message;
   EXPECT_FALSE(*measured);
   return measured && !*measured ? measured->error() : provider::Failure{};
@@ -82,14 +82,14 @@ TEST(LyingRunner, WhatIsAskedForIsTaken) {
   measure::MeasureRequest request;
   request.handles = {1};
   request.sentinel = 2;
-  const auto measured = runner.measure(request);
+  const auto measured = runner.ask(measure::jobs::kMeasure, request);
   ASSERT_TRUE(measured && *measured);
   EXPECT_EQ((*measured)->handles[1].handle, 2);
 }
 
 TEST(LyingRunner, NoHandleIsALoadThatFailed) {
   RunnerService runner = runner_that_says(R"({"handle":"one"})");
-  const auto handle = runner.load({});
+  const auto handle = runner.ask(measure::jobs::kLoad);
   ASSERT_TRUE(handle);
   ASSERT_FALSE(*handle);
   EXPECT_THAT(handle->error().message, HasSubstr("the runner's answer cannot be read"));

@@ -26,23 +26,6 @@ TEST(TimingOf, GivesTheRangeWhereSamplesAreTooFewForAnInterval) {
   EXPECT_EQ(timing_of(samples).high, 3);
 }
 
-measure::HandleSamples samples(std::vector<double> seconds, std::vector<int> rounds) {
-  measure::HandleSamples samples;
-  samples.seconds = std::move(seconds);
-  samples.rounds = std::move(rounds);
-  return samples;
-}
-
-TEST(PairedRatio, ComparesWithinRounds) {
-  // The machine is twice as slow in round 2; the ratio is not.
-  EXPECT_DOUBLE_EQ(
-      paired_ratio(samples({1, 2, 1}, {1, 2, 4}), samples({2, 4, 9}, {1, 2, 3})).value(), 0.5);
-}
-
-TEST(PairedRatio, NeedsACommonRound) {
-  EXPECT_FALSE(paired_ratio(samples({1}, {1}), samples({2}, {2})));
-}
-
 TEST(VerificationRow, KeepsTheFirstBadElementRowMajor) {
   measure::Verification wrong;
   wrong.right = false;
@@ -64,27 +47,6 @@ TEST(VerificationRow, KeepsTheFirstBadElementRowMajor) {
   EXPECT_EQ(row.share_bad, 0.25);
   EXPECT_EQ(row.absolute_tolerance, 0.5);
   EXPECT_EQ(row.relative_tolerance, 0.125);
-}
-
-// Ratios 1.0, 1.1, 1.3: median 1.1, deviations 0.1, 0, 0.2 with median 0.1;
-// 1.253 x 1.483 x 0.1 / 1.1 / sqrt(3) = 0.0975.
-TEST(RatioNoise, IsTheStandardErrorOfTheMedian) {
-  const measure::HandleSamples samples{
-      .handle = 1, .seconds = {1.0, 2.2, 3.9}, .rounds = {0, 1, 2}, .stop = ""};
-  const measure::HandleSamples baseline{
-      .handle = 2, .seconds = {1.0, 2.0, 3.0}, .rounds = {0, 1, 2}, .stop = ""};
-  EXPECT_NEAR(*ratio_noise(samples, baseline), 0.0975, 0.0001);
-  const measure::HandleSamples two{
-      .handle = 1, .seconds = {1.0, 2.2}, .rounds = {0, 1}, .stop = ""};
-  EXPECT_FALSE(ratio_noise(two, baseline));
-}
-
-TEST(PairedRounds, KeepsTheRoundsInWhichEveryHandleHasASample) {
-  measure::MeasureResult result;
-  result.handles = {{.handle = 1, .seconds = {1.0, 1.1, 1.2}, .rounds = {0, 1, 3}, .stop = ""},
-                    {.handle = 2, .seconds = {2.0, 2.2, 2.3}, .rounds = {0, 2, 3}, .stop = ""}};
-  EXPECT_EQ(paired_rounds(result), (std::vector<std::vector<double>>{{1.0, 2.0}, {1.2, 2.3}}));
-  EXPECT_TRUE(paired_rounds({}).empty());
 }
 
 store::FailureRow failure_of(provider::FailureKind kind, store::Id run) {

@@ -19,7 +19,7 @@
 #include "provider/program_provider.h"
 #include "store/store.h"
 #include "trial/compile_service.h"
-#include "trial/runner_service.h"
+#include "trial/kernel_runner.h"
 #include "tune/services/context.h"
 #include "tune/services/given_arguments.h"
 

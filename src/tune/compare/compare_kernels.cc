@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/ranges.h"
 #include "base/text.h"
+#include "measure/paired_samples.h"
 #include "measure/reference.h"
 #include "space/configuration.h"
 #include "store/store.h"
@@ -221,7 +222,7 @@ class PairedKernels {
                        const measure::MeasureResult& measured) -> Result<bool> {
       if (load == 0 || measured.after.background > pair_.machine.background)
         pair_.machine = measured.after;
-      for (const std::vector<double>& round : trial::paired_rounds(measured)) {
+      for (const std::vector<double>& round : measure::paired_rounds(measured)) {
         pair_.a_seconds.push_back(round[b_first ? 1 : 0]);
         pair_.b_seconds.push_back(round[b_first ? 0 : 1]);
       }

@@ -12,7 +12,7 @@
 #include "problem/npy.h"
 #include "provider/program_provider.h"
 #include "trial/compile_service.h"
-#include "trial/runner_service.h"
+#include "trial/kernel_runner.h"
 #include "tune/services/given_arguments.h"
 
 namespace hone::tune {

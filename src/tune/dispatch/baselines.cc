@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/stopwatch.h"
+#include "measure/paired_samples.h"
 #include "measure/verification.h"
 #include "plan/policy.h"
 #include "trial/kernel_runner.h"
@@ -123,7 +124,7 @@ class Baselines {
                        const measure::MeasureResult& measured) -> Result<bool> {
       for (const std::size_t i : columns) {
         const measure::HandleSamples& samples = measured.handles[i];
-        const std::optional<double> ratio = trial::paired_ratio(samples, measured.handles.back());
+        const std::optional<double> ratio = measure::paired_ratio(samples, measured.handles.back());
         if (!ratio) continue;
         HONE_TRY(bench_.trials().record_samples(right_[i]->identity, samples, store::Phase::kSearch,
                                                 ratio, measured));
@@ -158,7 +159,7 @@ class Baselines {
       identities.push_back(provider::identity(*own[i].code));
       request.kernels.push_back(&own[i]);
     }
-    trial::RoundSamples samples(identities);
+    measure::RoundSamples samples(identities);
     request.reload = true;
     request.how.other_memory = true;
     request.how.protocol = trial::finalist_protocol(bench_.default_seconds());

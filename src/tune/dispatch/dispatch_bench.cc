@@ -20,6 +20,8 @@
 namespace hone::tune {
 namespace {
 
+using Work = trial::TrialRunner::Work;
+
 const measure::HandleSamples* samples_of(const measure::MeasureResult& measured, int handle) {
   return find_by(measured.handles, handle, &measure::HandleSamples::handle);
 }
@@ -81,7 +83,7 @@ Status DispatchBench::work(Lane& lane, Queue& queue) {
       if (group.empty()) return {};
       HONE_TRY(measure_together(lane, lock, group));
       HONE_TRY(context_->store.transaction([&]() -> Status {
-        for (const Trial* trial : group) HONE_TRY(trials_.give_code_back(*trial));
+        for (const Trial* trial : group) HONE_TRY(trials_.give_back(*trial, Work::kMeasure));
         return {};
       }));
     }
@@ -104,7 +106,7 @@ Result<Trials> DispatchBench::next_group(Queue& queue) {
     if (!queue.begun.insert(trial.identity).second) continue;
     // Claims the code, not the configuration: another configuration may have given the same code
     // and been measured.
-    HONE_ASSIGN(const bool mine, trials_.claim_code(trial));
+    HONE_ASSIGN(const bool mine, trials_.claim(trial, Work::kMeasure));
     if (mine) group.push_back(&trial);
     if (trial.is_pending()) queue.leased_by_other.insert(trial.identity);
   }
@@ -221,10 +223,10 @@ Status DispatchBench::take_measured(Lane& lane, const Kernels& kernels,
     const measure::HandleSamples* const samples = samples_of(measured, *kernel.handle);
     if (samples == nullptr || samples->seconds.empty()) continue;
     trial->timing = trial::timing_of(samples->seconds);
-    HONE_ASSIGN(const bool mine, trials_.still_claims_code(*trial));
+    HONE_ASSIGN(const bool mine, trials_.still_claims(*trial, Work::kMeasure));
     if (mine) {
-      trial->ratio = is_default ? 1.0 : trial::paired_ratio(*samples, baseline);
-      if (!is_default) trial->noise = trial::ratio_noise(*samples, baseline);
+      trial->ratio = is_default ? 1.0 : measure::paired_ratio(*samples, baseline);
+      if (!is_default) trial->noise = measure::ratio_noise(*samples, baseline);
       if (trial->ratio) trial->state = trial::TrialState::kMeasured;
       HONE_TRY(trials_.record_samples(trial->identity, *samples, store::Phase::kSearch,
                                       trial->ratio, measured));
@@ -244,7 +246,7 @@ Status DispatchBench::take_measured(Lane& lane, const Kernels& kernels,
                                 measured);
 }
 
-Status DispatchBench::record_rounds(const trial::RoundSamples& samples, std::size_t columns) {
+Status DispatchBench::record_rounds(const measure::RoundSamples& samples, std::size_t columns) {
   for (std::size_t c = 0; c < columns; ++c)
     HONE_TRY(trials_.record_samples(samples.identity(c), samples.samples(c),
                                     store::Phase::kFinalist, samples.ratio(c), samples.machine()));

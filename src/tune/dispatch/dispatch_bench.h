@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/paired_samples.h"
 #include "trial/trial_runner.h"
 #include "tune/services/context.h"
 
@@ -98,7 +99,7 @@ class DispatchBench {
   // Records that a candidate failed on the device.
   Status fail(store::Id candidate, const provider::Failure& failure);
   // Records the first `columns` codes of rounds shared with the default, as finalists.
-  Status record_rounds(const trial::RoundSamples& samples, std::size_t columns);
+  Status record_rounds(const measure::RoundSamples& samples, std::size_t columns);
   // Records rounds of the default and a candidate in the form that ships: seconds of a launch, by
   // round.
   Status record_as_shipped(store::Id candidate, const std::vector<double>& default_seconds,

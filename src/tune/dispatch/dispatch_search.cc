@@ -1,37 +1,51 @@
 #include "tune/dispatch/dispatch_search.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <utility>
 
+#include "base/text.h"
 #include "measure/statistics.h"
 #include "plan/policy.h"
-#include "search/strategy.h"
 #include "space/configuration.h"
+#include "tune/dispatch/dispatch_weight.h"
+#include "tune/dispatch/finalists.h"
 
 namespace hone::tune {
-Result<DispatchSearch> DispatchSearch::begin(Context& context, const provider::Provider& provider,
-                                             const problem::Dispatch& dispatch,
-                                             const space::Space& space, double seconds) {
-  const Options& options = context.options;
-  const std::size_t most = options.candidates.value_or(SIZE_MAX);
-  DispatchSearch search(context, dispatch, space);
-  if (!options.configurations.empty()) {
-    search.note_.strategy = "given";
-    search.note_.planned = std::min(most, options.configurations.size());
-    return search;
-  }
-  search.note_.planned =
-      static_cast<std::size_t>(std::min<std::uint64_t>(most, space.count().value));
-  search.note_.strategy = options.strategy;
-  search::Prior prior = provider.prior(dispatch, space);
-  if (options.strategy == "auto") search.choose_strategy(seconds, prior != nullptr);
-  HONE_ASSIGN(search.strategy_,
-              search::make_strategy(search.note_.strategy, space, options.seed, std::move(prior)));
-  return search;
+namespace {
+
+// Whether the failure counts as a wrong kernel. Compile errors and excessive memory say nothing
+// about other configurations.
+bool is_no_right_kernel(provider::FailureKind kind) {
+  using enum provider::FailureKind;
+  return kind == kWrong || kind == kKernelCrash || kind == kKernelTimeout;
+}
+// Returns a failure's cause without numbers, which makes failures of one kind equal.
+std::string cause_of(const provider::Failure& failure) {
+  return fmt::format("{}: {}", provider::name_of(failure.kind),
+                     without_numbers(hone::reason_of(failure.message)));
 }
 
-void DispatchSearch::choose_strategy(double seconds, bool has_prior) {
+}  // namespace
+
+Status Contender::begin(double seconds) {
+  const Options& options = context_.options;
+  const std::size_t most = options.candidates.value_or(SIZE_MAX);
+  if (!options.configurations.empty()) {
+    note_.strategy = "given";
+    note_.planned = std::min(most, options.configurations.size());
+    return {};
+  }
+  note_.planned = static_cast<std::size_t>(std::min<std::uint64_t>(most, space_.count().value));
+  note_.strategy = options.strategy;
+  search::Prior prior = provider_.prior(dispatch_, space_);
+  if (options.strategy == "auto") choose_strategy(seconds, prior != nullptr);
+  HONE_ASSIGN(strategy_,
+              search::make_strategy(note_.strategy, space_, options.seed, std::move(prior)));
+  return {};
+}
+
+void Contender::choose_strategy(double seconds, bool has_prior) {
   const Options& options = context_.options;
   const bool compiles_ahead = !options.traits().compiling_disturbs;
   const double each =
@@ -45,7 +59,7 @@ void DispatchSearch::choose_strategy(double seconds, bool has_prior) {
   context_.note("{}: strategy {}: {}", dispatch_.name, note_.strategy, note_.why);
 }
 
-Result<std::vector<space::Configuration>> DispatchSearch::propose(std::size_t count) {
+Result<std::vector<space::Configuration>> Contender::propose(std::size_t count) {
   std::vector<space::Configuration> proposals;
   if (strategy_ && !noise_.empty()) strategy_->note_noise(measure::median(noise_));
   if (strategy_) proposals = strategy_->ask(count);
@@ -65,14 +79,290 @@ Result<std::vector<space::Configuration>> DispatchSearch::propose(std::size_t co
   return proposals;
 }
 
-void DispatchSearch::tell(const space::Configuration& configuration, const search::Outcome& outcome,
-                          std::optional<double> noise) {
-  if (noise) noise_.push_back(*noise);
-  if (strategy_) strategy_->tell(configuration, outcome);
+void Contender::take(const space::Configuration& configuration, const Trial& trial) {
+  if (trial.noise) noise_.push_back(*trial.noise);
+  if (strategy_)
+    strategy_->tell(configuration, {trial.ratio, trial.failure ? cause_of(*trial.failure) : ""});
+  if (trial.state == trial::TrialState::kMeasured) {
+    ++right_;
+    return;
+  }
+  if (!trial.failure) return;
+  failures_.add(provider::name_of(trial.failure->kind), trial.failure->message);
+  if (!is_no_right_kernel(trial.failure->kind)) return;
+  ++wrong_;
+  last_failure_ = trial.failure->message;
 }
 
-bool DispatchSearch::learns() const {
+bool Contender::learns() const {
   return strategy_ && search::learns(note_.strategy);
+}
+
+bool Contender::is_hopeless() const {
+  return right_ == 0 && wrong_ >= plan::kHopelessWrong;
+}
+
+std::string Contender::why_hopeless() const {
+  return fmt::format("{}: none of {}'s {} kernels is right, and no more are tried; the last: {}",
+                     dispatch_.name, provider_.name(), wrong_, last_failure_);
+}
+
+Result<std::deque<Contender>> contenders_for(Context& context, const problem::Dispatch& dispatch) {
+  std::deque<Contender> contenders;
+  if (context.options.configurations.empty())
+    for (const provider::Provider* const each : context.replacing) {
+      if (!each->why_no_space(dispatch).empty()) continue;
+      HONE_ASSIGN(space::Space theirs, each->space_of(dispatch));
+      contenders.emplace_back(context, dispatch, *each, std::move(theirs));
+    }
+  // Even without a space, the session's own provider supplies the default to compare with.
+  if (contenders.empty() || context.provider.why_no_space(dispatch).empty()) {
+    HONE_ASSIGN(const space::Space stated, context.provider.space_of(dispatch));
+    HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
+    contenders.emplace_back(context, dispatch, context.provider, std::move(space));
+  }
+  return contenders;
+}
+
+Trials DispatchSearch::trials_of(Round& round) {
+  Trials trials;
+  for (Proposal& each : round) trials.push_back(&each.trial);
+  return trials;
+}
+
+Status DispatchSearch::begin() {
+  HONE_TRY(begin_turn());
+  const Options& options = context_.options;
+  if (options.traits().compiling_disturbs) return {};
+  HONE_TRY(bench_.compile_default());
+  HONE_ASSIGN(const std::vector<space::Configuration> proposals,
+              now_->propose(std::min(options.compile_ahead, now_->left())));
+  return begin_round(proposals);
+}
+
+Status DispatchSearch::begin_turn() {
+  const auto left = static_cast<double>(
+      std::ranges::count_if(contenders_, [](const Contender& each) { return !each.has_begun(); }));
+  return now_->begin(seconds_to_search() / left);
+}
+
+Status DispatchSearch::run() {
+  clock_ = Stopwatch(context_.clock);
+  const double seconds = seconds_to_search();
+  for (std::size_t i = 0; i < contenders_.size(); ++i) {
+    now_ = &contenders_[i];
+    HONE_ASSIGN(const bool hopeless, cannot_win());
+    if (hopeless) continue;
+    // Redistributes time that a contender leaves unused to the later ones.
+    const auto left = static_cast<double>(contenders_.size() - i);
+    const double part =
+        std::max(least_search_seconds(traits()), (seconds - clock_.seconds()) / left);
+    if (i > 0) HONE_TRY(begin_turn());
+    HONE_TRY(search(clock_.seconds() + part));
+  }
+  return {};
+}
+
+Result<bool> DispatchSearch::cannot_win() {
+  if (tried_.empty() || !context_.state->peak) return false;
+  const double least = now_->provider().least_seconds(dispatch_, *context_.state->peak);
+  const double found = best_ratio_ * bench_.default_seconds();
+  if (least * plan::kBeyondHope < found) return false;
+  const std::string why =
+      fmt::format("{}: of {} no kernel takes less than {}, and one of {} was found", dispatch_.name,
+                  now_->provider().name(), format_duration(least), format_duration(found));
+  context_.observer.note("not searched: " + why);
+  HONE_TRY(context_.store.log_event("not searched", why));
+  return true;
+}
+
+Status DispatchSearch::search(double seconds) {
+  Contender& now = *now_;
+  const bool may_give_up = &now.provider() != &context_.provider;
+  const double at_most = seconds + std::max(plan::kMostSecondsLonger, seconds - clock_.seconds());
+  const auto goes_on = [&] {
+    const bool enough =
+        share_.enough > 0 && now.tried() >= share_.enough && now.right() >= share_.least_right;
+    if (enough) return false;
+    if (now.tried() == 0 || clock_.seconds() < seconds) return true;
+    return now.right() < share_.least_right && clock_.seconds() < at_most;
+  };
+  while (now.left() > 0 && goes_on() && !(may_give_up && now.is_hopeless())) {
+    report(Stage::kSearch, seconds - clock_.seconds());
+    HONE_TRY(pick_up());
+    HONE_ASSIGN(const std::vector<space::Configuration> proposals,
+                now.propose(std::min(round_size(seconds), now.left())));
+    if (now.stopped()) break;
+    if (!proposals.empty()) {
+      HONE_TRY(begin_round(proposals));
+      HONE_TRY(finish_compiling(rounds_ahead()));
+    } else if (!compiling_.empty()) {
+      HONE_TRY(finish_compiling(0));  // what is told then may be worth refining
+    } else if (!put_aside_.empty()) {
+      HONE_TRY(wait_for_others(seconds - clock_.seconds()));
+    } else {
+      break;
+    }
+  }
+  if (may_give_up && now.is_hopeless()) return give_up();
+  HONE_TRY(finish_compiling(0));
+  while (!put_aside_.empty() && clock_.seconds() < seconds) {
+    HONE_TRY(pick_up());
+    if (!put_aside_.empty()) HONE_TRY(wait_for_others(seconds - clock_.seconds()));
+  }
+  HONE_TRY(context_.store.log_event("search", nlohmann::json{{"dispatch", dispatch_.name},
+                                                             {"provider", now.provider().name()},
+                                                             {"search", now.note()}}
+                                                  .dump()));
+  report(Stage::kSearch, 0);
+  if (const std::string why = now.failures(); !why.empty())
+    context_.note("{}: {}", dispatch_.name, why);
+  return bench_.trials().cancel_compiles();
+}
+
+Status DispatchSearch::give_up() {
+  const std::string note = now_->why_hopeless();
+  context_.observer.note(note);
+  HONE_TRY(context_.store.log_event("search given up", note));
+  HONE_TRY(bench_.trials().cancel_compiles());
+  compiling_.clear();
+  std::erase_if(put_aside_, [this](const Proposal& each) { return each.of == now_; });
+  return {};
+}
+
+// Starts with few, then takes as many as fit into a share of the time at the average time so far.
+std::size_t DispatchSearch::round_size(double seconds) const {
+  if (!traits().compiling_disturbs) return context_.options.compile_ahead;
+  const std::size_t tried = tried_configurations();
+  if (tried == 0) return plan::kFewestInRound;
+  const double each = clock_.seconds() / static_cast<double>(tried);
+  const double time = std::min(seconds * plan::kRoundShare, seconds - clock_.seconds());
+  return static_cast<std::size_t>(std::clamp(time / each, static_cast<double>(plan::kFewestInRound),
+                                             static_cast<double>(plan::kMostInRound)));
+}
+
+// Rounds that compile ahead: 0 where compiling disturbs measuring, 2 if the search does not learn
+// from outcomes, else 1.
+std::size_t DispatchSearch::rounds_ahead() const {
+  return traits().compiling_disturbs ? 0 : now_->learns() ? 1 : 2;
+}
+
+Status DispatchSearch::begin_round(const std::vector<space::Configuration>& proposals) {
+  Round round;
+  const provider::Provider& provider = now_->provider();
+  const space::Space& space = now_->space();
+  HONE_TRY(context_.store.transaction([&]() -> Status {
+    for (const space::Configuration& configuration : proposals) {
+      store::CandidateRow row = bench_.candidate_row(space::to_json(space, configuration).dump());
+      row.provider = provider.name();
+      if (context_.options.configurations.empty()) row.constraint_set = provider.constraint_set();
+      Trial trial;
+      HONE_ASSIGN(trial.candidate, context_.store.add_candidate(row));
+      HONE_ASSIGN(trial.payload, provider.payload_of(dispatch_, space, configuration));
+      trial.suspicions = [this, &provider] { return provider.suspicions(dispatch_); };
+      round.push_back({now_, configuration, std::move(trial)});
+    }
+    return {};
+  }));
+  HONE_TRY(bench_.trials().begin(trials_of(round)));
+  compiling_.push_back(std::move(round));
+  return {};
+}
+
+// The wait is limited where possible: some configurations compile 100x as long as others.
+Status DispatchSearch::finish_compiling(std::size_t most) {
+  while (compiling_.size() > most) {
+    Round round = std::move(compiling_.front());
+    compiling_.pop_front();
+    HONE_TRY(
+        finish(std::move(round), traits().compiling_disturbs ? -1 : plan::kCompilePatienceSeconds));
+  }
+  return {};
+}
+
+Status DispatchSearch::finish(Round round, double patience) {
+  HONE_TRY(bench_.finish(trials_of(round), patience));
+  for (Proposal& each : round) {
+    if (each.trial.is_pending()) {
+      put_aside_.push_back(std::move(each));
+      continue;
+    }
+    each.of->take(each.configuration, each.trial);
+    if (each.trial.state != trial::TrialState::kMeasured) {
+      ++failed_;
+      continue;
+    }
+    best_ratio_ = std::min(best_ratio_, *each.trial.ratio);
+    tried_.emplace(each.trial.candidate, std::move(each));
+  }
+  return {};
+}
+
+// Looks again at trials that another tuner on the store held. Its results are in the store now,
+// or it is gone and this tuner takes over.
+Status DispatchSearch::pick_up() {
+  // Skip trials that still compile here: there may be hundreds, and each costs a query.
+  const auto ready = std::partition(
+      put_aside_.begin(), put_aside_.end(),
+      [this](const Proposal& each) { return bench_.trials().is_compiling(each.trial.candidate); });
+  Round aside(std::make_move_iterator(ready), std::make_move_iterator(put_aside_.end()));
+  put_aside_.erase(ready, put_aside_.end());
+  if (aside.empty()) return {};
+  HONE_TRY(bench_.trials().begin(trials_of(aside)));
+  return finish(std::move(aside), traits().compiling_disturbs ? -1 : 0);
+}
+
+// Waits for a trial that was put aside: its compile, or another tuner.
+Status DispatchSearch::wait_for_others(double seconds) {
+  if (bench_.trials().is_compiling())
+    return bench_.trials().wait_for_compiles(std::max(0.0, seconds)).map([](std::size_t) {});
+  return context_.leases->wait();
+}
+
+double DispatchSearch::for_finalists() const {
+  return finalist_seconds(share_.seconds, traits().one_batch_tells);
+}
+
+double DispatchSearch::for_baselines() const {
+  return context_.options.baselines
+             ? std::min(plan::kMostBaselineSeconds, share_.seconds * plan::kBaselineShare)
+             : 0;
+}
+
+// Seconds left to search: the dispatch's share, less the time spent and the steps after the search.
+double DispatchSearch::seconds_to_search() const {
+  const double for_shipping = traits().assembles_code ? plan::kShippingSeconds : 0;
+  return std::max(
+      least_search_seconds(traits()),
+      share_.seconds - whole_.seconds() - for_finalists() - for_baselines() - for_shipping);
+}
+
+std::size_t DispatchSearch::tried_configurations() const {
+  std::size_t all = 0;
+  for (const Contender& each : contenders_) all += each.tried();
+  return all;
+}
+
+void DispatchSearch::report(Stage stage, double seconds_left) {
+  const bool searching = stage == Stage::kSearch;
+  const std::size_t to_try = searching ? now_->left() : 0;
+  const std::size_t tried = tried_configurations();
+  const auto done = static_cast<double>(tried);
+  const DispatchTime left{.searching = searching ? seconds_left : 0,
+                          .per_candidate = searching && done > 0 ? clock_.seconds() / done : 0,
+                          .candidates = static_cast<double>(to_try),
+                          .comparing = searching ? for_finalists() : seconds_left,
+                          .after = share_.after};
+  context_.observer.progress({.dispatch = dispatch_.name,
+                              .dispatch_index = share_.index,
+                              .dispatch_count = share_.count,
+                              .stage = stage,
+                              .step = searching ? "search" : "finalists",
+                              .tried = tried,
+                              .planned = tried + to_try,
+                              .failed = failed_,
+                              .best_speedup = 1 / best_ratio_,
+                              .seconds_left = tune::seconds_left(left)});
 }
 
 double seconds_left(const DispatchTime& time) {

@@ -58,20 +58,6 @@ struct TunedDispatch {
   }
 };
 
-// Share of the session that one dispatch gets.
-struct Share {
-  std::size_t index = 0;  // of the dispatch among those tuned
-  std::size_t count = 1;
-  double seconds = 0;  // for all of it, from its first compile to the libraries beside it
-  double after = 0;    // for those after it, as they are known now
-  // Correct candidates to find even after the search's time is over, for as long again or ten
-  // seconds. Fewer where the space has no more.
-  std::size_t least_right = 0;
-  // Candidates of one provider that suffice once least_right are correct, whatever time is left; 0:
-  // no limit.
-  std::size_t enough = 0;
-};
-
 // Tunes one dispatch. An error if the default does not compile or run, or the session was told to
 // stop. `next`: problem of the next dispatch, which the runners prefetch; null: none, or it would
 // disturb.

@@ -84,7 +84,7 @@ class FinalistRace {
       identities.push_back(provider::identity(artifact));
       kernels_.push_back({std::move(artifact)});
     }
-    samples_ = trial::RoundSamples(std::move(identities));
+    samples_ = measure::RoundSamples(std::move(identities));
     return {};
   }
 
@@ -235,7 +235,7 @@ class FinalistRace {
   std::uint64_t taken_ = 0;                   // rounds
   std::vector<trial::RunnerKernel> kernels_;  // by column, the default's last
   std::map<store::Id, int> compared_;         // launches, by candidate
-  trial::RoundSamples samples_{{}};
+  measure::RoundSamples samples_{{}};
   measure::Race race_{1};
 };
 

@@ -3,7 +3,7 @@
 
 #include "base/result.h"
 #include "measure/calibration.h"
-#include "trial/runner_service.h"
+#include "trial/kernel_runner.h"
 #include "tune/services/context.h"
 
 namespace hone::tune {
