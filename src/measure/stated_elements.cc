@@ -15,6 +15,7 @@ namespace {
 
 using problem::Binding;
 using problem::ElementType;
+using problem::LoopRole;
 using problem::ScalarKind;
 using problem::StatedUse;
 using problem::StatedValue;
@@ -80,8 +81,11 @@ class Evaluation {
         statement_(statement),
         inputs_(inputs),
         sample_(sample),
-        rows_(statement, [](const auto& loop) { return loop.role == "batch" || loop.role == "m"; }),
-        columns_(statement, [](const auto& loop) { return loop.role == "n"; }),
+        rows_(statement,
+              [](const auto& loop) {
+                return loop.role == LoopRole::kBatch || loop.role == LoopRole::kM;
+              }),
+        columns_(statement, [](const auto& loop) { return loop.role == LoopRole::kN; }),
         attends_(statement.kind == Statement::Kind::kAttention) {}
 
   Result<std::vector<StatedElements>> run() {
@@ -219,8 +223,8 @@ class Evaluation {
   }
 
   void prepare_attention() {
-    const Walk head(statement_, [](const auto& loop) { return loop.role == "k1"; });
-    const Walk keys(statement_, [](const auto& loop) { return loop.role == "k2"; });
+    const Walk head(statement_, [](const auto& loop) { return loop.role == LoopRole::kK1; });
+    const Walk keys(statement_, [](const auto& loop) { return loop.role == LoopRole::kK2; });
     head_ = {head.distances(*operands_[0].use), head.distances(*operands_[1].use)};
     for (const Located& operand : operands_) terms_.push_back(keys.distances(*operand.use));
     products_of_row_ =

@@ -13,11 +13,13 @@ namespace {
 constexpr const char* kMask = "mask";  // of some attention only
 constexpr std::array kContractionOperands = {"lhs", "rhs"};
 constexpr std::array kAttentionOperands = {"query", "key", "value", kMask};
-constexpr std::array<std::string_view, 4> kContractionRoles = {"batch", "m", "n", "k"};
-constexpr std::array<std::string_view, 5> kAttentionRoles = {"batch", "m", "n", "k1", "k2"};
+constexpr std::array kContractionRoles = {LoopRole::kBatch, LoopRole::kM, LoopRole::kN,
+                                          LoopRole::kK};
+constexpr std::array kAttentionRoles = {LoopRole::kBatch, LoopRole::kM, LoopRole::kN, LoopRole::kK1,
+                                        LoopRole::kK2};
 
 constexpr auto kLoopFields = [](auto& loop, auto&& field) {
-  field("role", loop.role);
+  field.named("role", loop.role, kLoopRoles);
   field("size", loop.size);
 };
 
@@ -110,10 +112,10 @@ class StatementReader {
     if (strides.size() != read_.loops.size()) refuse_json("a stride for each loop is needed");
   }
 
-  void check_roles(std::span<const std::string_view> roles) const {
+  void check_roles(std::span<const LoopRole> roles) const {
     for (const StatedLoop& loop : read_.loops)
       if (std::ranges::find(roles, loop.role) == roles.end())
-        refuse_json("'" + loop.role + "' is no role of a loop");
+        refuse_json(fmt::format("'{}' is no role of a loop", name_of(loop.role)));
   }
 
   StatedUse use_of(const nlohmann::json& json) const {
@@ -190,7 +192,7 @@ nlohmann::json json_of(const StatedValue& value) {
 
 }  // namespace
 
-std::int64_t Statement::steps(std::string_view role) const {
+std::int64_t Statement::steps(LoopRole role) const {
   std::int64_t steps = 1;
   for (const StatedLoop& loop : loops)
     if (loop.role == role) steps *= loop.size;

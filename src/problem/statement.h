@@ -53,10 +53,12 @@ struct StatedUse {
 };
 
 struct StatedLoop {
-  std::string role;  // batch, m, n, k; of attention k1 along heads, k2 along keys
+  LoopRole role = LoopRole::kOther;
   std::int64_t size = 1;
 
-  bool is_reduced() const { return role.starts_with("k"); }
+  bool is_reduced() const {
+    return role == LoopRole::kK || role == LoopRole::kK1 || role == LoopRole::kK2;
+  }
   bool operator==(const StatedLoop&) const = default;
 };
 
@@ -100,7 +102,7 @@ struct Statement {
   std::vector<StatedView> views;
 
   // Number of steps of all loops of a role together.
-  std::int64_t steps(std::string_view role) const;
+  std::int64_t steps(LoopRole role) const;
 
   bool operator==(const Statement&) const = default;
 };

@@ -55,6 +55,10 @@ bool is_float(ElementType type) {
   return row_of(type).is_float;
 }
 
+std::string_view name_of(LoopRole role) {
+  return std::ranges::find(kLoopRoles, role, &std::pair<LoopRole, std::string_view>::first)->second;
+}
+
 std::string to_string(const TensorType& type) {
   std::string text;
   for (const std::int64_t extent : type.shape)

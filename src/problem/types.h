@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hone::problem {
@@ -23,6 +24,17 @@ inline std::size_t element_bytes(ElementType type) {
 }
 
 bool is_float(ElementType type);
+
+// Role of a loop in a contraction (linalg::inferContractionDims): kBatch, kM, kN, kK. In attention
+// kK1 sums along heads and kK2 along keys. kOther everywhere else.
+enum class LoopRole { kBatch, kM, kN, kK, kK1, kK2, kOther };
+// Their names in JSON and messages, in the order in which extents are written.
+inline constexpr std::pair<LoopRole, std::string_view> kLoopRoles[] = {
+    {LoopRole::kBatch, "batch"}, {LoopRole::kM, "m"},   {LoopRole::kN, "n"},
+    {LoopRole::kK, "k"},         {LoopRole::kK1, "k1"}, {LoopRole::kK2, "k2"},
+    {LoopRole::kOther, "other"},
+};
+std::string_view name_of(LoopRole role);
 
 // The extent of a dimension that is known only at run time.
 inline constexpr std::int64_t kDynamic = -1;

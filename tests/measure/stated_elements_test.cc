@@ -15,6 +15,7 @@ namespace {
 using problem::Access;
 using problem::BindingUse;
 using problem::ElementType;
+using problem::LoopRole;
 using problem::Statement;
 using testing::DoubleEq;
 using testing::DoubleNear;
@@ -76,7 +77,7 @@ Stated product() {
   stated.binds(ElementType::kF32, {1, 2, 3, 4, 5, 6});
   stated.writes(ElementType::kF32, 4);
   Statement& said = stated.statement;
-  said.loops = {{"m", 2}, {"n", 2}, {"k", 3}};
+  said.loops = {{LoopRole::kM, 2}, {LoopRole::kN, 2}, {LoopRole::kK, 3}};
   said.views = {{0, 0, {}}, {1, 0, {}}, {2, 0, {}}};
   said.operands = {{0, ElementType::kF32, 0, {3, 0, 1}}, {1, ElementType::kF32, 0, {0, 1, 2}}};
   said.values = {root()};
@@ -150,7 +151,7 @@ TEST(StatedElements, AreNotRoundedOnTheWay) {
   stated.binds(ElementType::kF16, {1, std::ldexp(1, -14)});
   stated.writes(ElementType::kF16, 1);
   Statement& said = stated.statement;
-  said.loops = {{"k", 2}};
+  said.loops = {{LoopRole::kK, 2}};
   said.views = {{0, 0, {}}, {1, 0, {}}, {2, 0, {}}};
   said.operands = {{0, ElementType::kF16, 0, {1}}, {1, ElementType::kF16, 0, {1}}};
   said.values = {root(ElementType::kF16)};
@@ -170,7 +171,7 @@ TEST(StatedElements, WeighValuesByScores) {
   Statement& said = stated.statement;
   said.kind = Statement::Kind::kAttention;
   said.scale = 0.5;
-  said.loops = {{"m", 2}, {"k1", 1}, {"k2", 2}, {"n", 2}};
+  said.loops = {{LoopRole::kM, 2}, {LoopRole::kK1, 1}, {LoopRole::kK2, 2}, {LoopRole::kN, 2}};
   for (int view = 0; view < 5; ++view) said.views.push_back({view, 0, {}});
   said.operands = {{0, ElementType::kF32, 0, {1, 1, 0, 0}},
                    {1, ElementType::kF32, 0, {0, 1, 1, 0}},
@@ -190,7 +191,7 @@ TEST(StatedElements, AreASampleWithBothEnds) {
   stated.binds(ElementType::kF32, std::vector<double>(500, 2));
   stated.writes(ElementType::kF32, 500000);
   Statement& said = stated.statement;
-  said.loops = {{"m", 1000}, {"n", 500}, {"k", 1}};
+  said.loops = {{LoopRole::kM, 1000}, {LoopRole::kN, 500}, {LoopRole::kK, 1}};
   said.views = {{0, 0, {}}, {1, 0, {}}, {2, 0, {}}};
   said.operands = {{0, ElementType::kF32, 0, {1, 0, 1}}, {1, ElementType::kF32, 0, {0, 1, 1}}};
   said.values = {root()};

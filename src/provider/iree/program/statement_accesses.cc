@@ -66,11 +66,12 @@ std::optional<std::vector<Linear>> indices(const CApi& api, MlirAttribute attrib
   return results;
 }
 
-const char* contraction_role(const problem::StatedUse& lhs, const problem::StatedUse& rhs,
-                             std::size_t loop, bool reduction) {
-  if (reduction) return "k";
+problem::LoopRole contraction_role(const problem::StatedUse& lhs, const problem::StatedUse& rhs,
+                                   std::size_t loop, bool reduction) {
+  using problem::LoopRole;
+  if (reduction) return LoopRole::kK;
   const bool in_lhs = lhs.strides.at(loop) != 0, in_rhs = rhs.strides.at(loop) != 0;
-  return in_lhs && in_rhs ? "batch" : in_rhs ? "n" : "m";
+  return in_lhs && in_rhs ? LoopRole::kBatch : in_rhs ? LoopRole::kN : LoopRole::kM;
 }
 
 std::vector<MlirAttribute> maps_of(const Ir& ir, MlirOperation operation) {
