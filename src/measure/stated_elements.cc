@@ -86,7 +86,7 @@ class Evaluation {
                 return loop.role == LoopRole::kBatch || loop.role == LoopRole::kM;
               }),
         columns_(statement, [](const auto& loop) { return loop.role == LoopRole::kN; }),
-        attends_(statement.kind == Statement::Kind::kAttention) {}
+        attends_(statement.attends()) {}
 
   Result<std::vector<StatedElements>> run() {
     for (const StatedUse& operand : statement_.operands) {

@@ -101,6 +101,7 @@ struct Statement {
   std::vector<StatedStore> stores;  // at least one
   std::vector<StatedView> views;
 
+  bool attends() const { return kind == Kind::kAttention; }
   // Number of steps of all loops of a role together.
   std::int64_t steps(LoopRole role) const;
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "base/json.h"
+
 namespace hone::problem {
 namespace {
 
@@ -45,6 +47,17 @@ std::optional<ElementType> element_type_from(std::string_view name) {
   for (const ElementTypeRow& row : kElementTypes)
     if (row.name == name) return row.type;
   return std::nullopt;
+}
+
+void to_json(nlohmann::json& json, ElementType type) {
+  json = name_of(type);
+}
+
+void from_json(const nlohmann::json& json, ElementType& type) {
+  const std::string name = json;
+  const auto known = element_type_from(name);
+  if (!known) refuse_json("'" + name + "' is no element type");
+  type = *known;
 }
 
 std::int64_t byte_size(ElementType type) {

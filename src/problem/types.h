@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ enum class ElementType { kI1, kI8, kI16, kI32, kI64, kF8E4M3, kF8E5M2, kF16, kBF
 // MLIR's spelling: "f32", "bf16", "i8", "f8E4M3FN".
 std::string_view name_of(ElementType type);
 std::optional<ElementType> element_type_from(std::string_view name);
+// In JSON a type is its name. from_json throws nlohmann's exceptions for anything else.
+void to_json(nlohmann::json& json, ElementType type);
+void from_json(const nlohmann::json& json, ElementType& type);
 
 // Bytes one element takes in memory (i1 is stored in a byte, as IREE does).
 std::int64_t byte_size(ElementType type);
