@@ -6,7 +6,6 @@
 #include "base/hash.h"
 #include "base/json_fields.h"
 #include "problem/check.h"
-#include "problem/refuse_json.h"
 
 namespace hone::problem {
 

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "problem/check.h"
 #include "problem/dispatch.h"
-#include "problem/refuse_json.h"
 
 namespace hone::problem {
 namespace {

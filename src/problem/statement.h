@@ -66,11 +66,11 @@ struct StatedLoop {
 struct StatedValue {
   ScalarOperation operation;
   ElementType type = ElementType::kF32;
-  std::vector<std::size_t> operands;  // values before this one
-  std::string predicate;              // of a comparison: "olt"
-  long double constant = 0;           // its 64 digits hold every i64 too
-  StatedUse use = {};                 // of a load; of a table its strides and offset
-  std::vector<std::uint32_t> words;   // all of a table, as memory of this machine has it
+  std::vector<std::size_t> operands = {};  // values before this one
+  std::string predicate = {};              // of a comparison: "olt"
+  long double constant = 0;                // its 64 digits hold every i64 too
+  StatedUse use = {};                      // of a load; of a table its strides and offset
+  std::vector<std::uint32_t> words = {};   // all of a table, as memory of this machine has it
 
   bool operator==(const StatedValue&) const = default;
 };

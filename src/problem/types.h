@@ -52,6 +52,9 @@ struct TensorType {
 
 // "128x768xf32"; a dynamic extent prints as '?'.
 std::string to_string(const TensorType& type);
+// Reads "4x?xf32" or "f32", as to_string writes it. Nothing for other text, and for element types
+// that hone does not know.
+std::optional<TensorType> tensor_type_from(std::string_view text);
 bool is_dynamic(const TensorType& type);
 // Elements of a static tensor.
 std::int64_t element_count(const TensorType& type);

@@ -25,7 +25,7 @@ Statement product_statement() {
   said.loops = {{LoopRole::kM, 8}, {LoopRole::kN, 8}, {LoopRole::kK, 8}};
   said.views = {{0, 0, {}}, {1, 0, {}}, {2, 0, {}}};
   said.operands = {{0, ElementType::kF32, 0, {8, 0, 1}}, {1, ElementType::kF32, 0, {0, 1, 8}}};
-  said.values = {{"root", ElementType::kF32, {}, "", 0, {}, {}}};
+  said.values = {{"root", ElementType::kF32}};
   said.stores = {{{2, ElementType::kF32, 0, {8, 1, 0}}, 0}};
   return said;
 }

@@ -67,7 +67,7 @@ class Stated {
 };
 
 problem::StatedValue root(ElementType type = ElementType::kF32) {
-  return {"root", type, {}, "", 0, {}, {}};
+  return {"root", type};
 }
 
 // C = A B, 2 x 2 x 3: A = [1 2 3; 4 5 6], B = [1 2; 3 4; 5 6], C = [22 28; 49 64].
@@ -135,10 +135,10 @@ TEST(StatedElements, GoThroughWhatIsBehindTheRoot) {
   std::memcpy(bias.words.data(), words.data(), words.size());
   stated.statement.values = {root(),
                              bias,
-                             {"arith.addf", ElementType::kF32, {0, 1}, "", 0, {}, {}},
-                             {"constant", ElementType::kF32, {}, "", 0, {}, {}},
-                             {"arith.maximumf", ElementType::kF32, {2, 3}, "", 0, {}, {}},
-                             {"arith.truncf", ElementType::kF16, {4}, "", 0, {}, {}}};
+                             {"arith.addf", ElementType::kF32, {0, 1}},
+                             {"constant", ElementType::kF32},
+                             {"arith.maximumf", ElementType::kF32, {2, 3}},
+                             {"arith.truncf", ElementType::kF16, {4}}};
   stated.statement.stores[0].value = 5;
   // [22-30 28+2; 49-30 64+2], below zero none.
   EXPECT_THAT(stated.values(), ElementsAre(0, 30, 19, 66));
@@ -217,7 +217,7 @@ TEST(StatedElements, DoNotReachBeyondABinding) {
   stated.statement.views[1] = {1, 0, {3}};
   EXPECT_THAT(stated.run().error().message, HasSubstr("constant 3 says, and there are 0"));
   stated = product();
-  stated.statement.values.push_back({"arith.remf", ElementType::kF32, {0, 0}, "", 0, {}, {}});
+  stated.statement.values.push_back({"arith.remf", ElementType::kF32, {0, 0}});
   EXPECT_THAT(stated.run().error().message, HasSubstr("arith.remf"));
 }
 

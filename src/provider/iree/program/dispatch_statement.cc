@@ -171,7 +171,7 @@ class StatementWriter {
   }
 
   StatedValue value_of(problem::ScalarOperation operation, MlirValue value) const {
-    return {std::move(operation), type_of(value), {}, "", 0, {}, {}};
+    return {std::move(operation), type_of(value)};
   }
 
   std::size_t add(StatedValue value) {
@@ -230,7 +230,7 @@ class StatementWriter {
   }
 
   static StatedValue load(problem::StatedUse use) {
-    return {"load", use.type, {}, "", 0, std::move(use), {}};
+    return {.operation = "load", .type = use.type, .use = std::move(use)};
   }
 
   // `own`: a load over the loops of its operation.

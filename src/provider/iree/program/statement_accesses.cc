@@ -186,7 +186,7 @@ problem::StatedValue StatementAccesses::read_table(MlirValue tensor, MlirAttribu
     refuse(fmt::format("a table of {} constants of {} behind its root", stride,
                        problem::name_of(type->element)));
   for (const std::int64_t size : type->shape) piece.strides.push_back(stride /= size);
-  problem::StatedValue table{"table", type->element, {}, "", 0, {}, {}};
+  problem::StatedValue table{"table", type->element};
   table.words.resize((bytes + sizeof(std::uint32_t) - 1) / sizeof(std::uint32_t));
   const MlirAttribute value = ir_.attribute(ir_.defining_operation(tensor), "value");
   std::memcpy(table.words.data(), ir_.api().mlirDenseElementsAttrGetRawData(value), bytes);
