@@ -39,7 +39,7 @@ Result<std::string> layout_of(const Operation& operation, const Operand& operand
       case LoopRole::kK:
         layout += 'k';
         break;
-      case LoopRole::kOther:
+      default:
         return input_error("{} is no matmul", problem::describe(operation));
     }
   }

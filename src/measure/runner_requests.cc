@@ -4,7 +4,7 @@
 #include <iterator>
 #include <span>
 
-#include "problem/refuse_json.h"
+#include "problem/check.h"
 
 namespace hone::measure {
 

@@ -16,6 +16,7 @@ namespace hone::measure {
 namespace {
 
 using problem::ElementType;
+using problem::LoopRole;
 using problem::ScalarKind;
 using Operands = std::span<const double>;
 
@@ -156,9 +157,12 @@ class Evaluation {
         statement_(statement),
         inputs_(inputs),
         sample_(sample),
-        rows_(statement, [](const auto& loop) { return loop.role == "batch" || loop.role == "m"; }),
-        columns_(statement, [](const auto& loop) { return loop.role == "n"; }),
-        attends_(statement.kind == Statement::Kind::kAttention) {}
+        rows_(statement,
+              [](const auto& loop) {
+                return loop.role == LoopRole::kBatch || loop.role == LoopRole::kM;
+              }),
+        columns_(statement, [](const auto& loop) { return loop.role == LoopRole::kN; }),
+        attends_(statement.attends()) {}
 
   Result<std::vector<StatedElements>> run() {
     for (const StatedUse& operand : statement_.operands) {
@@ -295,8 +299,8 @@ class Evaluation {
   }
 
   void prepare_attention() {
-    const Walk head(statement_, [](const auto& loop) { return loop.role == "k1"; });
-    const Walk keys(statement_, [](const auto& loop) { return loop.role == "k2"; });
+    const Walk head(statement_, [](const auto& loop) { return loop.role == LoopRole::kK1; });
+    const Walk keys(statement_, [](const auto& loop) { return loop.role == LoopRole::kK2; });
     head_ = {head.distances(*operands_[0].use), head.distances(*operands_[1].use)};
     for (const Located& operand : operands_) terms_.push_back(keys.distances(*operand.use));
     products_of_row_ =

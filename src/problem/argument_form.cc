@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-#include "problem/tensor_text.h"
+#include "problem/types.h"
 
 namespace hone::problem {
 namespace {

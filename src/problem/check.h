@@ -2,6 +2,7 @@
 // tables, and products of sizes do not overflow.
 #pragma once
 
+#include "base/json.h"
 #include "base/result.h"
 #include "problem/dispatch.h"
 
@@ -19,5 +20,11 @@ inline constexpr int kMostBindings = 1 << 10;                           // of on
 Status check(const TensorType& type);
 Status check(const Operation& operation);
 Status check(const Binding& binding);
+
+// Refuses JSON that is well-formed and of the right types but cannot be meant. Throws the exception
+// of from_json for a missing field, so that both are caught where get<T>() is called.
+inline void refuse_unless(const Status& status) {
+  if (!status) refuse_json(status.error().message);
+}
 
 }  // namespace hone::problem

@@ -12,10 +12,13 @@
 namespace hone::problem {
 namespace {
 
-// The order of Value::Kind.
-constexpr std::array<std::string_view, 9> kValueKinds = {"input",     "constant",  "element",
-                                                         "operation", "reduction", "softmax",
-                                                         "attention", "one of",    "unknown"};
+constexpr std::pair<Value::Kind, std::string_view> kValueKinds[] = {
+    {Value::Kind::kInput, "input"},         {Value::Kind::kConstant, "constant"},
+    {Value::Kind::kElement, "element"},     {Value::Kind::kOperation, "operation"},
+    {Value::Kind::kReduction, "reduction"}, {Value::Kind::kSoftmax, "softmax"},
+    {Value::Kind::kAttention, "attention"}, {Value::Kind::kOneOf, "one of"},
+    {Value::Kind::kUnknown, "unknown"},
+};
 
 ElementType type_of_output(const Operation& root) {
   for (const Operand& operand : root.operands)
@@ -124,42 +127,23 @@ class Assumed {
   int before_ = -1;
 };
 
-nlohmann::json value_to_json(const Value& value) {
-  nlohmann::json json{{"kind", kValueKinds[static_cast<std::size_t>(value.kind)]},
-                      {"type", name_of(value.type)}};
-  if (!value.operation.name().empty()) json["operation"] = value.operation.name();
-  if (!value.operands.empty()) json["operands"] = value.operands;
-  if (value.binding >= 0) json["binding"] = value.binding;
-  if (value.kind == Value::Kind::kConstant) json["constant"] = number_to_json(value.constant);
-  if (value.terms != 1) json["terms"] = value.terms;
-  if (value.inner_terms != 1) json["inner_terms"] = value.inner_terms;
-  if (value.root) json["root"] = true;
-  return json;
-}
+constexpr auto kValueFields = [](auto& value, auto&& field) {
+  field.named("kind", value.kind, kValueKinds);
+  field("type", value.type);
+  field.when(!value.operation.name().empty(), "operation", value.operation);
+  field.when(!value.operands.empty(), "operands", value.operands);
+  field.when(value.binding >= 0, "binding", value.binding);
+  if (value.kind == Value::Kind::kConstant) field.number_or_default("constant", value.constant);
+  field.when(value.terms != 1, "terms", value.terms);
+  field.when(value.inner_terms != 1, "inner_terms", value.inner_terms);
+  field.when(value.root, "root", value.root);
+};
 
-Value value_from_json(const nlohmann::json& json, std::size_t index) {
-  const auto kind = std::ranges::find(kValueKinds, json.at("kind").get<std::string>());
-  const auto type = element_type_from(json.at("type").get<std::string>());
-  if (kind == kValueKinds.end() || !type)
-    refuse_json("value " + std::to_string(index) + " of a computation has an unknown kind or type");
-  Value value{.kind = static_cast<Value::Kind>(kind - kValueKinds.begin()), .type = *type};
-  value.operation = json.value("operation", std::string());
-  const auto read = [&json](const char* key, auto& into) {
-    if (json.contains(key)) exact_to(json[key], into);
-  };
-  read("operands", value.operands);
-  read("binding", value.binding);
-  if (json.contains("constant")) value.constant = number_from_json(json["constant"]);
-  read("terms", value.terms);
-  read("inner_terms", value.inner_terms);
-  value.root = json.value("root", false);
-  const bool in_order = std::ranges::all_of(value.operands, [index](int operand) {
-    return operand >= 0 && static_cast<std::size_t>(operand) < index;
-  });
-  if (!in_order || value.terms < 1 || value.inner_terms < 1)
-    refuse_json("value " + std::to_string(index) + " of a computation uses what is not before it");
-  return value;
-}
+constexpr auto kComputationFields = [](auto& computation, auto&& field) {
+  field.list("values", computation.values, kValueFields);
+  field("outputs", computation.outputs);
+  field("infinite_constants", computation.has_infinite_constants);
+};
 
 }  // namespace
 
@@ -167,29 +151,34 @@ Computation computation_of(const Dispatch& dispatch) {
   return dispatch.computation.values.empty() ? Assumed(dispatch).build() : dispatch.computation;
 }
 
+void to_json(nlohmann::json& json, const Computation::Output& output) {
+  json = {output.binding, output.value};
+}
+
+void from_json(const nlohmann::json& json, Computation::Output& output) {
+  exact_to(json.at(0), output.binding);
+  exact_to(json.at(1), output.value);
+}
+
 void to_json(nlohmann::json& json, const Computation& computation) {
-  nlohmann::json values = nlohmann::json::array(), outputs = nlohmann::json::array();
-  for (const Value& value : computation.values) values.push_back(value_to_json(value));
-  for (const Computation::Output& output : computation.outputs)
-    outputs.push_back({output.binding, output.value});
-  json = {{"values", std::move(values)},
-          {"outputs", std::move(outputs)},
-          {"infinite_constants", computation.has_infinite_constants}};
+  write_fields(json, computation, kComputationFields);
 }
 
 void from_json(const nlohmann::json& json, Computation& computation) {
-  computation = {};
-  for (const nlohmann::json& value : json.at("values"))
-    computation.values.push_back(value_from_json(value, computation.values.size()));
-  for (const nlohmann::json& output : json.at("outputs")) {
-    Computation::Output read;
-    exact_to(output.at(0), read.binding);
-    exact_to(output.at(1), read.value);
-    if (read.value < 0 || static_cast<std::size_t>(read.value) >= computation.values.size())
-      refuse_json("an output of a computation is none of its values");
-    computation.outputs.push_back(read);
+  read_fields(json, computation, kComputationFields);
+  const auto is_below = [](int index, std::size_t end) {
+    return index >= 0 && static_cast<std::size_t>(index) < end;
+  };
+  for (std::size_t i = 0; i < computation.values.size(); ++i) {
+    const Value& value = computation.values[i];
+    const bool in_order =
+        std::ranges::all_of(value.operands, [&](int operand) { return is_below(operand, i); });
+    if (!in_order || value.terms < 1 || value.inner_terms < 1)
+      refuse_json(fmt::format("value {} of a computation uses what is not before it", i));
   }
-  computation.has_infinite_constants = json.at("infinite_constants").get<bool>();
+  for (const Computation::Output& output : computation.outputs)
+    if (!is_below(output.value, computation.values.size()))
+      refuse_json("an output of a computation is none of its values");
 }
 
 }  // namespace hone::problem

@@ -6,7 +6,6 @@
 #include "base/hash.h"
 #include "base/json_fields.h"
 #include "problem/check.h"
-#include "problem/refuse_json.h"
 
 namespace hone::problem {
 
@@ -44,16 +43,17 @@ Launch over_bindings(Launch launch, const Dispatch& dispatch) {
   return launch;
 }
 
+constexpr auto kTensorTypeFields = [](auto& type, auto&& field) {
+  field("element", type.element);
+  field("shape", type.shape);
+};
+
 void to_json(nlohmann::json& json, const TensorType& type) {
-  json = {{"element", name_of(type.element)}, {"shape", type.shape}};
+  write_fields(json, type, kTensorTypeFields);
 }
 
 void from_json(const nlohmann::json& json, TensorType& type) {
-  const auto element = json.at("element").get<std::string>();
-  const auto known = element_type_from(element);
-  if (!known) refuse_json("'" + element + "' is no element type");
-  type.element = *known;
-  exact_to(json.at("shape"), type.shape);
+  read_fields(json, type, kTensorTypeFields);
   refuse_unless(check(type));
 }
 

@@ -1,12 +1,13 @@
 #include "problem/npy.h"
 
+#include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/json.h"
 #include "problem/check.h"
-#include "problem/npy_header.h"
 
 namespace hone::problem {
 namespace {
@@ -80,6 +81,122 @@ bool stands_for(ElementType held, ElementType wanted) {
          (held == ElementType::kI1 && wanted == ElementType::kI8);
 }
 
+// The header of a file: a Python dictionary as text.
+struct Header {
+  std::string descr;  // "<f4"
+  bool fortran_order = false;
+  std::vector<std::int64_t> shape;
+};
+
+// Reads the few Python literals that such a dictionary uses. Input error, naming the place, for
+// anything but the three keys, each once: a string, True or False, and a tuple of integers that are
+// not negative.
+class HeaderReader {
+ public:
+  explicit HeaderReader(std::string_view text) : text_(text) {}
+
+  Result<Header> read() {
+    Header header;
+    bool descr = false, order = false, shape = false;
+    HONE_TRY(expect('{'));
+    while (!accept('}')) {
+      HONE_ASSIGN(const std::string key, string());
+      HONE_TRY(expect(':'));
+      bool& seen = key == "descr" ? descr : key == "fortran_order" ? order : shape;
+      if (key != "descr" && key != "fortran_order" && key != "shape")
+        return wrong(fmt::format("it has a key '{}'", key));
+      if (seen) return wrong(fmt::format("it has '{}' twice", key));
+      seen = true;
+      if (key == "descr") {
+        HONE_ASSIGN(header.descr, descr_text());
+      } else if (key == "fortran_order") {
+        HONE_ASSIGN(header.fortran_order, truth());
+      } else {
+        HONE_ASSIGN(header.shape, tuple());
+      }
+      if (!accept(',') && !next_is('}')) return wrong("'}' is missing");
+    }
+    skip_blanks();
+    if (at_ != text_.size()) return wrong("there is more after its '}'");
+    for (const auto& [seen, key] :
+         {std::pair(descr, "descr"), std::pair(order, "fortran_order"), std::pair(shape, "shape")})
+      if (!seen) return wrong(fmt::format("it has no '{}'", key));
+    return header;
+  }
+
+ private:
+  tl::unexpected<Error> wrong(std::string_view what) const {
+    return input_error("not a .npy file that can be read: {} (header, character {})", what, at_);
+  }
+
+  void skip_blanks() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t'))
+      ++at_;
+  }
+  bool next_is(char c) {
+    skip_blanks();
+    return at_ < text_.size() && text_[at_] == c;
+  }
+  bool accept(char c) {
+    if (!next_is(c)) return false;
+    ++at_;
+    return true;
+  }
+  bool accept(std::string_view word) {
+    skip_blanks();
+    if (text_.substr(at_, word.size()) != word) return false;
+    at_ += word.size();
+    return true;
+  }
+  Status expect(char c) {
+    if (!accept(c)) return wrong(fmt::format("'{}' is missing", c));
+    return {};
+  }
+
+  Result<std::string> string() {
+    skip_blanks();
+    const char quote = at_ < text_.size() ? text_[at_] : ' ';
+    const std::size_t end =
+        quote == '\'' || quote == '"' ? text_.find(quote, at_ + 1) : std::string_view::npos;
+    if (end == std::string_view::npos) return wrong("a quoted word is missing");
+    const std::string_view word = text_.substr(at_ + 1, end - at_ - 1);
+    if (word.find('\\') != std::string_view::npos) return wrong("a word has a '\\'");
+    at_ = end + 1;
+    return std::string(word);
+  }
+
+  Result<std::string> descr_text() {
+    if (next_is('[')) return input_error("this .npy file holds records, not a plain array");
+    return string();
+  }
+
+  Result<bool> truth() {
+    if (accept("True")) return true;
+    if (accept("False")) return false;
+    return wrong("'fortran_order' is neither True nor False");
+  }
+
+  Result<std::vector<std::int64_t>> tuple() {
+    std::vector<std::int64_t> values;
+    if (!accept('(')) return wrong("'shape' is no tuple");
+    while (!accept(')')) {
+      skip_blanks();
+      std::int64_t value = 0;
+      const auto [next, error] =
+          std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+      if (error != std::errc() || value < 0) return wrong("bad extent in its 'shape'");
+      at_ = static_cast<std::size_t>(next - text_.data());
+      accept('L');  // as Python 2 wrote it
+      values.push_back(value);
+      if (!accept(',') && !next_is(')')) return wrong("bad extent in its 'shape'");
+    }
+    return values;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
 }  // namespace
 
 Array zeros_of(TensorType type) {
@@ -113,7 +230,7 @@ Result<Array> from_npy(std::string_view file) {
   for (std::size_t i = begin; i-- > 8;) length = length << 8 | static_cast<unsigned char>(file[i]);
   if (file.size() - begin < length)
     return input_error("not a .npy file that can be read: its header is cut off");
-  HONE_ASSIGN(const NpyHeader header, parse_npy_header(file.substr(begin, length)));
+  HONE_ASSIGN(const Header header, HeaderReader(file.substr(begin, length)).read());
 
   const auto element = element_type_of(header.descr);
   if (!element)

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "problem/check.h"
 #include "problem/dispatch.h"
-#include "problem/refuse_json.h"
 
 namespace hone::problem {
 namespace {
@@ -24,12 +23,6 @@ constexpr std::pair<OperationKind, std::string_view> kKinds[] = {
     {OperationKind::kElementwise, "elementwise"},
     {OperationKind::kAttention, "attention"},
     {OperationKind::kOther, "other"},
-};
-
-// In the order in which extents are written.
-constexpr std::pair<LoopRole, std::string_view> kRoles[] = {
-    {LoopRole::kBatch, "batch"}, {LoopRole::kM, "m"},         {LoopRole::kN, "n"},
-    {LoopRole::kK, "k"},         {LoopRole::kOther, "other"},
 };
 
 // Whether the operand's dimensions walk its loops in the loops' own order: row-major A (m,k),
@@ -50,7 +43,7 @@ bool is_transposed(const Operation& operation, const Operand& operand, LoopRole 
 
 std::string extents_text(const Operation& operation) {
   std::vector<std::string> extents;
-  for (const auto& [role, name] : kRoles)
+  for (const auto& [role, name] : kLoopRoles)
     for (const int loop : loops_with(operation, role)) {
       const Loop& each = operation.loops[static_cast<std::size_t>(loop)];
       extents.push_back((each.size == kDynamic ? "" : std::to_string(each.size)) +
@@ -73,10 +66,6 @@ Result<OperationKind> operation_kind_from(std::string_view name) {
   }
   return input_error("'{}' is no operation{}; known: {}", name, did_you_mean(name, names),
                      fmt::join(names, ", "));
-}
-
-std::string_view name_of(LoopRole role) {
-  return name_in(kRoles, role);
 }
 
 bool is_contraction(OperationKind kind) {
@@ -171,7 +160,7 @@ std::string fingerprint(const Operation& operation) {
 constexpr auto kLoopFields = [](auto& loop, auto&& field) {
   field("size", loop.size);
   field("reduction", loop.reduction);
-  field.named("role", loop.role, kRoles);
+  field.named("role", loop.role, kLoopRoles);
   field.when(loop.open, "open", loop.open);
 };
 

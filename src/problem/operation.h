@@ -29,10 +29,6 @@ std::string_view name_of(OperationKind kind);
 // An input error for an unknown name.
 Result<OperationKind> operation_kind_from(std::string_view name);
 
-// Role of a loop in a contraction (linalg::inferContractionDims); kOther everywhere else.
-enum class LoopRole { kBatch, kM, kN, kK, kOther };
-std::string_view name_of(LoopRole role);
-
 struct Loop {
   bool reduction = false;
   std::int64_t size = 0;  // iterations; kDynamic where known only at run time

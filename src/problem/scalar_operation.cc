@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 namespace hone::problem {
 namespace {
@@ -162,6 +163,14 @@ constexpr ScalarFacts kOfOther{};
 const ScalarFacts& scalar_facts(std::string_view name) {
   const auto* found = std::ranges::find(kOperations, name, &ScalarFacts::name);
   return found == std::end(kOperations) ? kOfOther : *found;
+}
+
+void to_json(nlohmann::json& json, const ScalarOperation& operation) {
+  json = operation.name();
+}
+
+void from_json(const nlohmann::json& json, ScalarOperation& operation) {
+  operation = json.get<std::string>();
 }
 
 }  // namespace hone::problem

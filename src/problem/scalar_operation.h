@@ -3,6 +3,7 @@
 // operation", says how to extend it.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -117,5 +118,9 @@ class ScalarOperation {
   std::string name_;
   const ScalarFacts* facts_;
 };
+
+// In JSON an operation is its name.
+void to_json(nlohmann::json& json, const ScalarOperation& operation);
+void from_json(const nlohmann::json& json, ScalarOperation& operation);
 
 }  // namespace hone::problem

@@ -10,14 +10,17 @@
 namespace hone::problem {
 namespace {
 
+constexpr const char *kContraction = "contraction", *kAttention = "attention";
 constexpr const char* kMask = "mask";  // of some attention only
 constexpr std::array kContractionOperands = {"lhs", "rhs"};
 constexpr std::array kAttentionOperands = {"query", "key", "value", kMask};
-constexpr std::array<std::string_view, 4> kContractionRoles = {"batch", "m", "n", "k"};
-constexpr std::array<std::string_view, 5> kAttentionRoles = {"batch", "m", "n", "k1", "k2"};
+constexpr std::array kContractionRoles = {LoopRole::kBatch, LoopRole::kM, LoopRole::kN,
+                                          LoopRole::kK};
+constexpr std::array kAttentionRoles = {LoopRole::kBatch, LoopRole::kM, LoopRole::kN, LoopRole::kK1,
+                                        LoopRole::kK2};
 
 constexpr auto kLoopFields = [](auto& loop, auto&& field) {
-  field("role", loop.role);
+  field.named("role", loop.role, kLoopRoles);
   field("size", loop.size);
 };
 
@@ -28,9 +31,41 @@ constexpr auto kViewFields = [](auto& view, auto&& field) {
   field.or_default("multiple", view.multiple);
 };
 
-constexpr auto kLoopAndViewFields = [](auto& statement, auto&& field) {
-  field.list("loops", statement.loops, kLoopFields);
-  field.list("views", statement.views, kViewFields);
+constexpr auto kDimensionFields = [](auto& dimension, auto&& field) {
+  field("size", dimension.size);
+  field("of_loop", dimension.of_loop);
+  field("constant", dimension.constant);
+};
+
+// A table has no view.
+constexpr auto kTableFields = [](auto& use, auto&& field) {
+  field("type", use.type);
+  field("offset", use.offset);
+  field("strides", use.strides);
+};
+
+constexpr auto kUseFields = [](auto& use, auto&& field) {
+  kTableFields(use, field);
+  field("view", use.view);
+  field.list_if_any("dimensions", use.dimensions, kDimensionFields);
+  field.when(use.constant || !use.dimensions.empty(), "constant", use.constant);
+};
+
+constexpr auto kValueFields = [](auto& value, auto&& field) {
+  field("op", value.operation);
+  field("operands", value.operands);
+  if (value.operation.is(ScalarKind::kLoad)) kUseFields(value.use, field);
+  if (value.operation.is(ScalarKind::kTable)) {
+    kTableFields(value.use, field);
+    field("words", value.words);
+  }
+  field("type", value.type);
+  field.when(!value.predicate.empty(), "predicate", value.predicate);
+};
+
+constexpr auto kStoreFields = [](auto& store, auto&& field) {
+  kUseFields(store.use, field);
+  field("value", store.value);
 };
 
 constexpr auto kLaunchFields = [](auto& statement, auto&& field) {
@@ -41,130 +76,9 @@ constexpr auto kLaunchFields = [](auto& statement, auto&& field) {
   field.when(!statement.why_not.empty(), "why_not", statement.why_not);
 };
 
-constexpr auto kDimensionFields = [](auto& dimension, auto&& field) {
-  field("size", dimension.size);
-  field("of_loop", dimension.of_loop);
-  field("constant", dimension.constant);
-};
-
-constexpr auto kDenseFields = [](auto& use, auto&& field) {
-  field.list("dimensions", use.dimensions, kDimensionFields);
-  field("constant", use.constant);
-};
-
-// Throws nlohmann::json's exceptions for malformed JSON.
-class StatementReader {
- public:
-  explicit StatementReader(const nlohmann::json& said) : said_(said) {}
-
-  Statement statement() {
-    kLaunchFields(read_, FieldReader(said_));
-    if (!read_.why_not.empty()) return std::move(read_);
-    kLoopAndViewFields(read_, FieldReader(said_));
-    for (const StatedLoop& loop : read_.loops)
-      if (loop.size < 1) refuse_json("a loop of no steps");
-    const std::string kind = said_.at("kind");
-    if (kind == "contraction") {
-      read_.start = number_from_json(said_.at("start"));
-      add_operands(kContractionOperands);
-      check_roles(kContractionRoles);
-    } else if (kind == "attention") {
-      read_.kind = Statement::Kind::kAttention;
-      read_.scale = said_.at("scale");
-      add_operands(kAttentionOperands);
-      check_roles(kAttentionRoles);
-    } else {
-      refuse_json("'" + kind + "' is no kind of a statement");
-    }
-    for (const nlohmann::json& value : said_.at("values")) read_.values.push_back(value_of(value));
-    for (const nlohmann::json& store : said_.at("stores"))
-      read_.stores.push_back({use_of(store), below(store.at("value"), read_.values.size())});
-    if (read_.stores.empty()) refuse_json("nothing that it computes is stored");
-    return std::move(read_);
-  }
-
- private:
-  static std::size_t below(const nlohmann::json& json, std::size_t end) {
-    std::size_t index = 0;
-    exact_to(json, index);
-    if (index >= end) refuse_json("it refers to what is not there");
-    return index;
-  }
-
-  static ElementType type_of(const nlohmann::json& json) {
-    const std::string name = json.at("type");
-    const auto type = element_type_from(name);
-    if (!type) refuse_json("'" + name + "' is no element type");
-    return *type;
-  }
-
-  StatedUse walked(const nlohmann::json& json) const {
-    StatedUse use{0, type_of(json), 0, {}};
-    exact_to(json.at("offset"), use.offset);
-    exact_to(json.at("strides"), use.strides);
-    check_loops(use.strides);
-    return use;
-  }
-
-  void check_loops(const std::vector<std::int64_t>& strides) const {
-    if (strides.size() != read_.loops.size()) refuse_json("a stride for each loop is needed");
-  }
-
-  void check_roles(std::span<const std::string_view> roles) const {
-    for (const StatedLoop& loop : read_.loops)
-      if (std::ranges::find(roles, loop.role) == roles.end())
-        refuse_json("'" + loop.role + "' is no role of a loop");
-  }
-
-  StatedUse use_of(const nlohmann::json& json) const {
-    StatedUse use = walked(json);
-    use.view = below(json.at("view"), read_.views.size());
-    if (!json.contains("dimensions")) return use;
-    kDenseFields(use, FieldReader(json));
-    for (const StatedDimension& dimension : use.dimensions) check_loops(dimension.of_loop);
-    return use;
-  }
-
-  void add_operands(std::span<const char* const> names) {
-    for (const std::string_view name : names)
-      if (name != kMask || said_.contains(kMask)) read_.operands.push_back(use_of(said_.at(name)));
-  }
-
-  static long double constant_of(const nlohmann::json& json) {
-    if (json.is_number_integer()) return static_cast<long double>(exact<std::int64_t>(json));
-    return number_from_json(json);
-  }
-
-  StatedValue value_of(const nlohmann::json& json) const {
-    StatedValue value{json.at("op").get<std::string>(),
-                      type_of(json),
-                      {},
-                      json.value("predicate", ""),
-                      0,
-                      {},
-                      {}};
-    for (const nlohmann::json& operand : json.at("operands"))
-      value.operands.push_back(below(operand, read_.values.size()));
-    if (value.operation.is(ScalarKind::kConstant)) value.constant = constant_of(json.at("value"));
-    if (value.operation.is(ScalarKind::kLoad)) value.use = use_of(json);
-    if (value.operation.is(ScalarKind::kTable)) {
-      value.use = walked(json);
-      json.at("words").get_to(value.words);
-    }
-    return value;
-  }
-
-  const nlohmann::json& said_;
-  Statement read_;
-};
-
-nlohmann::json json_of(const StatedUse& use) {
-  nlohmann::json json{{"view", use.view},
-                      {"type", name_of(use.type)},
-                      {"offset", use.offset},
-                      {"strides", use.strides}};
-  if (!use.dimensions.empty() || use.constant) kDenseFields(use, FieldWriter(json));
-  return json;
+long double constant_from(const nlohmann::json& json) {
+  if (json.is_number_integer()) return static_cast<long double>(exact<std::int64_t>(json));
+  return number_from_json(json);
 }
 
 nlohmann::json constant_json(const StatedValue& value) {
@@ -172,25 +86,79 @@ nlohmann::json constant_json(const StatedValue& value) {
   return static_cast<std::int64_t>(value.constant);
 }
 
-nlohmann::json json_of(const StatedValue& value) {
-  nlohmann::json json = nlohmann::json::object();
-  const bool is_table = value.operation.is(ScalarKind::kTable);
-  if (value.operation.is(ScalarKind::kLoad) || is_table) json = json_of(value.use);
-  if (is_table) {
-    json.erase("view");
-    json["words"] = value.words;
+std::span<const char* const> operand_names(bool attends) {
+  if (attends) return kAttentionOperands;
+  return kContractionOperands;
+}
+
+std::span<const LoopRole> roles(bool attends) {
+  if (attends) return kAttentionRoles;
+  return kContractionRoles;
+}
+
+void check_index(std::size_t index, std::size_t end) {
+  if (index >= end) refuse_json("it refers to what is not there");
+}
+
+void check_loops(const Statement& statement, const std::vector<std::int64_t>& by_loop) {
+  if (by_loop.size() != statement.loops.size()) refuse_json("a stride for each loop is needed");
+}
+
+void check_use(const Statement& statement, const StatedUse& use) {
+  check_index(use.view, statement.views.size());
+  check_loops(statement, use.strides);
+  for (const StatedDimension& dimension : use.dimensions) check_loops(statement, dimension.of_loop);
+}
+
+// Throws nlohmann::json's exceptions for a statement that does not hold together.
+void check(const Statement& statement) {
+  for (const StatedLoop& loop : statement.loops) {
+    if (loop.size < 1) refuse_json("a loop of no steps");
+    if (std::ranges::count(roles(statement.attends()), loop.role) == 0)
+      refuse_json(fmt::format("'{}' is no role of a loop", name_of(loop.role)));
   }
-  if (value.operation.is(ScalarKind::kConstant)) json["value"] = constant_json(value);
-  if (!value.predicate.empty()) json["predicate"] = value.predicate;
-  json["op"] = value.operation.name();
-  json["type"] = name_of(value.type);
-  json["operands"] = value.operands;
-  return json;
+  for (const StatedUse& operand : statement.operands) check_use(statement, operand);
+  for (std::size_t v = 0; v < statement.values.size(); ++v) {
+    const StatedValue& value = statement.values[v];
+    for (const std::size_t operand : value.operands) check_index(operand, v);
+    if (value.operation.is(ScalarKind::kLoad)) check_use(statement, value.use);
+    if (value.operation.is(ScalarKind::kTable)) check_loops(statement, value.use.strides);
+  }
+  for (const StatedStore& store : statement.stores) {
+    check_use(statement, store.use);
+    check_index(store.value, statement.values.size());
+  }
+  if (statement.stores.empty()) refuse_json("nothing that it computes is stored");
 }
 
 }  // namespace
 
-std::int64_t Statement::steps(std::string_view role) const {
+static void to_json(nlohmann::json& json, const StatedValue& value) {
+  write_fields(json, value, kValueFields);
+  if (value.operation.is(ScalarKind::kConstant)) json["value"] = constant_json(value);
+}
+
+static void from_json(const nlohmann::json& json, StatedValue& value) {
+  read_fields(json, value, kValueFields);
+  if (value.operation.is(ScalarKind::kConstant)) value.constant = constant_from(json.at("value"));
+}
+
+static void to_json(nlohmann::json& json, const StatedUse& use) {
+  write_fields(json, use, kUseFields);
+}
+
+static void from_json(const nlohmann::json& json, StatedUse& use) {
+  read_fields(json, use, kUseFields);
+}
+
+constexpr auto kFormFields = [](auto& statement, auto&& field) {
+  field.list("loops", statement.loops, kLoopFields);
+  field.list("views", statement.views, kViewFields);
+  field("values", statement.values);
+  field.list("stores", statement.stores, kStoreFields);
+};
+
+std::int64_t Statement::steps(LoopRole role) const {
   std::int64_t steps = 1;
   for (const StatedLoop& loop : loops)
     if (loop.role == role) steps *= loop.size;
@@ -200,30 +168,38 @@ std::int64_t Statement::steps(std::string_view role) const {
 void to_json(nlohmann::json& json, const Statement& statement) {
   write_fields(json, statement, kLaunchFields);
   if (!statement.why_not.empty()) return;
-  kLoopAndViewFields(statement, FieldWriter(json));
-  json["values"] = json["stores"] = nlohmann::json::array();
-  const bool attends = statement.kind == Statement::Kind::kAttention;
-  json["kind"] = attends ? "attention" : "contraction";
-  if (attends)
-    json["scale"] = statement.scale;
-  else
-    json["start"] = number_to_json(statement.start);
+  kFormFields(statement, FieldWriter(json));
+  const bool attends = statement.attends();
+  json["kind"] = attends ? kAttention : kContraction;
   for (std::size_t i = 0; i < statement.operands.size(); ++i)
-    json[attends ? kAttentionOperands.at(i) : kContractionOperands.at(i)] =
-        json_of(statement.operands[i]);
-  for (const StatedValue& value : statement.values) {
-    json["values"].push_back(json_of(value));
-    if (!attends && value.operation.is(ScalarKind::kRoot))
-      json["accumulator"] = name_of(value.type);
+    json[operand_names(attends)[i]] = statement.operands[i];
+  if (attends) {
+    json["scale"] = statement.scale;
+    return;
   }
-  for (const StatedStore& store : statement.stores) {
-    json["stores"].push_back(json_of(store.use));
-    json["stores"].back()["value"] = store.value;
-  }
+  json["start"] = number_to_json(statement.start);
+  for (const StatedValue& value : statement.values)
+    if (value.operation.is(ScalarKind::kRoot)) json["accumulator"] = value.type;
 }
 
 void from_json(const nlohmann::json& json, Statement& statement) {
-  statement = StatementReader(json).statement();
+  read_fields(json, statement, kLaunchFields);
+  if (!statement.why_not.empty()) return;
+  kFormFields(statement, FieldReader(json));
+  const std::string kind = json.at("kind");
+  const bool attends = kind == kAttention;
+  if (attends) {
+    statement.kind = Statement::Kind::kAttention;
+    statement.scale = json.at("scale");
+  } else if (kind == kContraction) {
+    statement.start = number_from_json(json.at("start"));
+  } else {
+    refuse_json("'" + kind + "' is no kind of a statement");
+  }
+  for (const std::string_view name : operand_names(attends))
+    if (name != kMask || json.contains(kMask))
+      statement.operands.push_back(json.at(name).get<StatedUse>());
+  check(statement);
 }
 
 Result<const Statement*> stated(const std::optional<Statement>& statement) {

@@ -53,10 +53,12 @@ struct StatedUse {
 };
 
 struct StatedLoop {
-  std::string role;  // batch, m, n, k; of attention k1 along heads, k2 along keys
+  LoopRole role = LoopRole::kOther;
   std::int64_t size = 1;
 
-  bool is_reduced() const { return role.starts_with("k"); }
+  bool is_reduced() const {
+    return role == LoopRole::kK || role == LoopRole::kK1 || role == LoopRole::kK2;
+  }
   bool operator==(const StatedLoop&) const = default;
 };
 
@@ -64,11 +66,11 @@ struct StatedLoop {
 struct StatedValue {
   ScalarOperation operation;
   ElementType type = ElementType::kF32;
-  std::vector<std::size_t> operands;  // values before this one
-  std::string predicate;              // of a comparison: "olt"
-  long double constant = 0;           // its 64 digits hold every i64 too
-  StatedUse use = {};                 // of a load; of a table its strides and offset
-  std::vector<std::uint32_t> words;   // all of a table, as memory of this machine has it
+  std::vector<std::size_t> operands = {};  // values before this one
+  std::string predicate = {};              // of a comparison: "olt"
+  long double constant = 0;                // its 64 digits hold every i64 too
+  StatedUse use = {};                      // of a load; of a table its strides and offset
+  std::vector<std::uint32_t> words = {};   // all of a table, as memory of this machine has it
 
   bool operator==(const StatedValue&) const = default;
 };
@@ -99,8 +101,9 @@ struct Statement {
   std::vector<StatedStore> stores;  // at least one
   std::vector<StatedView> views;
 
+  bool attends() const { return kind == Kind::kAttention; }
   // Number of steps of all loops of a role together.
-  std::int64_t steps(std::string_view role) const;
+  std::int64_t steps(LoopRole role) const;
 
   bool operator==(const Statement&) const = default;
 };

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
+
+#include "base/json.h"
 
 namespace hone::problem {
 namespace {
@@ -47,6 +50,17 @@ std::optional<ElementType> element_type_from(std::string_view name) {
   return std::nullopt;
 }
 
+void to_json(nlohmann::json& json, ElementType type) {
+  json = name_of(type);
+}
+
+void from_json(const nlohmann::json& json, ElementType& type) {
+  const std::string name = json;
+  const auto known = element_type_from(name);
+  if (!known) refuse_json("'" + name + "' is no element type");
+  type = *known;
+}
+
 std::int64_t byte_size(ElementType type) {
   return row_of(type).bytes;
 }
@@ -55,11 +69,34 @@ bool is_float(ElementType type) {
   return row_of(type).is_float;
 }
 
+std::string_view name_of(LoopRole role) {
+  return std::ranges::find(kLoopRoles, role, &std::pair<LoopRole, std::string_view>::first)->second;
+}
+
 std::string to_string(const TensorType& type) {
   std::string text;
   for (const std::int64_t extent : type.shape)
     text += extent == kDynamic ? "?x" : fmt::format("{}x", extent);
   return text += name_of(type.element);
+}
+
+std::optional<TensorType> tensor_type_from(std::string_view text) {
+  TensorType type;
+  while (!text.empty() && (text.front() == '?' || (text.front() >= '0' && text.front() <= '9'))) {
+    const auto x = text.find('x');
+    if (x == std::string_view::npos) return std::nullopt;
+    std::int64_t extent = kDynamic;
+    if (text.substr(0, x) != "?") {
+      const auto [end, error] = std::from_chars(text.data(), text.data() + x, extent);
+      if (error != std::errc() || end != text.data() + x) return std::nullopt;
+    }
+    type.shape.push_back(extent);
+    text.remove_prefix(x + 1);
+  }
+  const auto element = element_type_from(text);
+  if (!element) return std::nullopt;
+  type.element = *element;
+  return type;
 }
 
 bool is_dynamic(const TensorType& type) {

@@ -12,6 +12,7 @@ namespace hone::measure {
 namespace {
 
 using problem::ElementType;
+using problem::LoopRole;
 using problem::Statement;
 using provider::Suspicion;
 using testing::ElementsAre;
@@ -21,10 +22,10 @@ using namespace hone::test;
 // C = A B of 8 x 8 x 8 in f32, as IREE's half states it.
 Statement product_statement() {
   Statement said;
-  said.loops = {{"m", 8}, {"n", 8}, {"k", 8}};
+  said.loops = {{LoopRole::kM, 8}, {LoopRole::kN, 8}, {LoopRole::kK, 8}};
   said.views = {{0, 0, {}}, {1, 0, {}}, {2, 0, {}}};
   said.operands = {{0, ElementType::kF32, 0, {8, 0, 1}}, {1, ElementType::kF32, 0, {0, 1, 8}}};
-  said.values = {{"root", ElementType::kF32, {}, "", 0, {}, {}}};
+  said.values = {{"root", ElementType::kF32}};
   said.stores = {{{2, ElementType::kF32, 0, {8, 1, 0}}, 0}};
   return said;
 }

@@ -15,6 +15,7 @@ namespace {
 using problem::Access;
 using problem::BindingUse;
 using problem::ElementType;
+using problem::LoopRole;
 using problem::Statement;
 using testing::DoubleEq;
 using testing::DoubleNear;
@@ -66,7 +67,7 @@ class Stated {
 };
 
 problem::StatedValue root(ElementType type = ElementType::kF32) {
-  return {"root", type, {}, "", 0, {}, {}};
+  return {"root", type};
 }
 
 // C = A B, 2 x 2 x 3: A = [1 2 3; 4 5 6], B = [1 2; 3 4; 5 6], C = [22 28; 49 64].
@@ -76,7 +77,7 @@ Stated product() {
   stated.binds(ElementType::kF32, {1, 2, 3, 4, 5, 6});
   stated.writes(ElementType::kF32, 4);
   Statement& said = stated.statement;
-  said.loops = {{"m", 2}, {"n", 2}, {"k", 3}};
+  said.loops = {{LoopRole::kM, 2}, {LoopRole::kN, 2}, {LoopRole::kK, 3}};
   said.views = {{0, 0, {}}, {1, 0, {}}, {2, 0, {}}};
   said.operands = {{0, ElementType::kF32, 0, {3, 0, 1}}, {1, ElementType::kF32, 0, {0, 1, 2}}};
   said.values = {root()};
@@ -134,10 +135,10 @@ TEST(StatedElements, GoThroughWhatIsBehindTheRoot) {
   std::memcpy(bias.words.data(), words.data(), words.size());
   stated.statement.values = {root(),
                              bias,
-                             {"arith.addf", ElementType::kF32, {0, 1}, "", 0, {}, {}},
-                             {"constant", ElementType::kF32, {}, "", 0, {}, {}},
-                             {"arith.maximumf", ElementType::kF32, {2, 3}, "", 0, {}, {}},
-                             {"arith.truncf", ElementType::kF16, {4}, "", 0, {}, {}}};
+                             {"arith.addf", ElementType::kF32, {0, 1}},
+                             {"constant", ElementType::kF32},
+                             {"arith.maximumf", ElementType::kF32, {2, 3}},
+                             {"arith.truncf", ElementType::kF16, {4}}};
   stated.statement.stores[0].value = 5;
   // [22-30 28+2; 49-30 64+2], below zero none.
   EXPECT_THAT(stated.values(), ElementsAre(0, 30, 19, 66));
@@ -150,7 +151,7 @@ TEST(StatedElements, AreNotRoundedOnTheWay) {
   stated.binds(ElementType::kF16, {1, std::ldexp(1, -14)});
   stated.writes(ElementType::kF16, 1);
   Statement& said = stated.statement;
-  said.loops = {{"k", 2}};
+  said.loops = {{LoopRole::kK, 2}};
   said.views = {{0, 0, {}}, {1, 0, {}}, {2, 0, {}}};
   said.operands = {{0, ElementType::kF16, 0, {1}}, {1, ElementType::kF16, 0, {1}}};
   said.values = {root(ElementType::kF16)};
@@ -170,7 +171,7 @@ TEST(StatedElements, WeighValuesByScores) {
   Statement& said = stated.statement;
   said.kind = Statement::Kind::kAttention;
   said.scale = 0.5;
-  said.loops = {{"m", 2}, {"k1", 1}, {"k2", 2}, {"n", 2}};
+  said.loops = {{LoopRole::kM, 2}, {LoopRole::kK1, 1}, {LoopRole::kK2, 2}, {LoopRole::kN, 2}};
   for (int view = 0; view < 5; ++view) said.views.push_back({view, 0, {}});
   said.operands = {{0, ElementType::kF32, 0, {1, 1, 0, 0}},
                    {1, ElementType::kF32, 0, {0, 1, 1, 0}},
@@ -190,7 +191,7 @@ TEST(StatedElements, AreASampleWithBothEnds) {
   stated.binds(ElementType::kF32, std::vector<double>(500, 2));
   stated.writes(ElementType::kF32, 500000);
   Statement& said = stated.statement;
-  said.loops = {{"m", 1000}, {"n", 500}, {"k", 1}};
+  said.loops = {{LoopRole::kM, 1000}, {LoopRole::kN, 500}, {LoopRole::kK, 1}};
   said.views = {{0, 0, {}}, {1, 0, {}}, {2, 0, {}}};
   said.operands = {{0, ElementType::kF32, 0, {1, 0, 1}}, {1, ElementType::kF32, 0, {0, 1, 1}}};
   said.values = {root()};
@@ -216,7 +217,7 @@ TEST(StatedElements, DoNotReachBeyondABinding) {
   stated.statement.views[1] = {1, 0, {3}};
   EXPECT_THAT(stated.run().error().message, HasSubstr("constant 3 says, and there are 0"));
   stated = product();
-  stated.statement.values.push_back({"arith.remf", ElementType::kF32, {0, 0}, "", 0, {}, {}});
+  stated.statement.values.push_back({"arith.remf", ElementType::kF32, {0, 0}});
   EXPECT_THAT(stated.run().error().message, HasSubstr("arith.remf"));
 }
 

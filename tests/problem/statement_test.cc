@@ -100,8 +100,8 @@ TEST(Statement, OfAttentionHasAMaskOrNone) {
   ASSERT_TRUE(masked) << masked.error().message;
   EXPECT_EQ(masked->operands.at(3).type, ElementType::kI1);
   EXPECT_EQ(read_statement(json(*masked).dump()), *masked);
-  EXPECT_EQ(masked->steps("n"), 6);
-  EXPECT_EQ(masked->steps("batch"), 1);
+  EXPECT_EQ(masked->steps(LoopRole::kN), 6);
+  EXPECT_EQ(masked->steps(LoopRole::kBatch), 1);
 }
 
 // A store may come from anybody.

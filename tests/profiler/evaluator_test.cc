@@ -13,6 +13,7 @@ namespace hone::profiler {
 namespace {
 
 using problem::ElementType;
+using problem::LoopRole;
 using problem::StatedUse;
 using problem::StatedValue;
 using problem::Statement;
@@ -31,7 +32,7 @@ Statement product_with_bias(const NamedOperation& operation, std::vector<StatedV
     return StatedUse{view, ElementType::kF32, 0, std::move(strides)};
   };
   Statement statement;
-  statement.loops = {{"m", operation.m}, {"n", n}, {"k", k}};
+  statement.loops = {{LoopRole::kM, operation.m}, {LoopRole::kN, n}, {LoopRole::kK, k}};
   statement.operands = {use(0, {k, 0, 1}), use(1, {0, 1, n})};
   statement.values = {computed("root", {}), computed("load", {})};
   statement.values[1].use = use(2, {0, 1, 0});
@@ -47,7 +48,11 @@ Statement attention_of_heads(const NamedOperation& operation) {
   };
   Statement statement;
   statement.kind = Statement::Kind::kAttention;
-  statement.loops = {{"batch", operation.batch}, {"m", m}, {"n", k}, {"k1", k}, {"k2", n}};
+  statement.loops = {{LoopRole::kBatch, operation.batch},
+                     {LoopRole::kM, m},
+                     {LoopRole::kN, k},
+                     {LoopRole::kK1, k},
+                     {LoopRole::kK2, n}};
   statement.scale = 1 / std::sqrt(static_cast<double>(k));
   statement.operands = {use(0, {m * k, k, 0, 1, 0}), use(1, {n * k, 0, 0, 1, k}),
                         use(2, {n * k, 0, 1, 0, k})};
@@ -63,7 +68,8 @@ Statement convolution() {
   };
   Statement statement;
   // Loops of 2x7x6x4 by 6x3x2: image, row, column, filter; row, column and channel of the filter.
-  statement.loops = {{"m", 2}, {"m", 3}, {"m", 4}, {"n", 6}, {"k", 3}, {"k", 2}, {"k", 4}};
+  statement.loops = {{LoopRole::kM, 2}, {LoopRole::kM, 3}, {LoopRole::kM, 4}, {LoopRole::kN, 6},
+                     {LoopRole::kK, 3}, {LoopRole::kK, 2}, {LoopRole::kK, 4}};
   statement.operands = {use(0, {168, 48, 4, 0, 24, 8, 1}), use(1, {0, 0, 0, 1, 48, 24, 6})};
   statement.values = {computed("root", {})};
   statement.stores = {{use(2, {72, 24, 6, 1, 0, 0, 0}), 0}};

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "problem/tensor_text.h"
+#include "problem/types.h"
 #include "provider/iree/compiler/compiler_session.h"
 #include "tests/provider_iree/compiler.h"
 

@@ -24,15 +24,16 @@ inline problem::Statement fake_statement(std::int64_t rows, bool transposed = fa
   problem::Statement said;
   said.entry = "kernel";
   said.bindings = 3;
-  said.loops = {{"m", rows}, {"n", 8}, {"k", 8}};
+  said.loops = {
+      {problem::LoopRole::kM, rows}, {problem::LoopRole::kN, 8}, {problem::LoopRole::kK, 8}};
   said.views = {{0, 0, {}}, {1, 0, {}}, {2, 0, {}}};
   const problem::StatedUse a{0, ElementType::kF32, 0, {8, 0, 1}},
       b{1, ElementType::kF32, 0, {0, 1, 8}}, by_n{1, ElementType::kF32, 0, {0, 8, 1}},
       c{2, ElementType::kF32, 0, {8, 1, 0}};
   said.operands = {a, transposed ? by_n : b};
-  said.values = {{"root", ElementType::kF32, {}, "", 0, {}, {}},
-                 {"load", ElementType::kF32, {}, "", 0, c, {}},
-                 {"arith.addf", ElementType::kF32, {0, 1}, "", 0, {}, {}}};
+  said.values = {{"root", ElementType::kF32},
+                 {.operation = "load", .type = ElementType::kF32, .use = c},
+                 {"arith.addf", ElementType::kF32, {0, 1}}};
   said.stores = {{c, 2}};
   return said;
 }

@@ -29,7 +29,7 @@ std::vector<LoopNames> all_loop_names(bool convolution, bool turned,
                                       const std::vector<problem::StatedLoop>& loops) {
   std::vector<LoopNames> ways{{}};
   for (const problem::StatedLoop& loop : loops) {
-    const std::string own_role = turned ? turned_role(loop.role) : loop.role;
+    const problem::LoopRole own_role = turned ? turned_role(loop.role) : loop.role;
     std::vector<LoopNames> longer;
     for (const LoopNames& way : ways) {
       if (loop.size == 1) {

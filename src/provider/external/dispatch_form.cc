@@ -7,6 +7,7 @@
 namespace hone::external {
 namespace {
 
+using problem::LoopRole;
 using problem::StatedUse;
 using problem::StatedValue;
 using problem::Statement;
@@ -74,9 +75,11 @@ Statement turned_round(Statement statement) {
   return statement;
 }
 
-constexpr NamedLoop kMatmulLoops[] = {{"batch", "batch"}, {"M", "m"}, {"N", "n"}, {"K", "k"}};
-constexpr NamedLoop kConvolutionLoops[] = {{"N", "m"}, {"HO", "m"}, {"WO", "m"}, {"O", "n"},
-                                           {"C", "k"}, {"KH", "k"}, {"KW", "k"}};
+constexpr NamedLoop kMatmulLoops[] = {
+    {"batch", LoopRole::kBatch}, {"M", LoopRole::kM}, {"N", LoopRole::kN}, {"K", LoopRole::kK}};
+constexpr NamedLoop kConvolutionLoops[] = {
+    {"N", LoopRole::kM}, {"HO", LoopRole::kM}, {"WO", LoopRole::kM}, {"O", LoopRole::kN},
+    {"C", LoopRole::kK}, {"KH", LoopRole::kK}, {"KW", LoopRole::kK}};
 
 // An assignment of the manifest's names to the statement's loops, checked operand by operand.
 class Naming {
@@ -300,8 +303,8 @@ std::span<const NamedLoop> named_loops(bool convolution) {
   return convolution ? std::span<const NamedLoop>(kConvolutionLoops) : kMatmulLoops;
 }
 
-std::string turned_role(const std::string& role) {
-  return role == "m" ? "n" : role == "n" ? "m" : role;
+LoopRole turned_role(LoopRole role) {
+  return role == LoopRole::kM ? LoopRole::kN : role == LoopRole::kN ? LoopRole::kM : role;
 }
 
 std::string dimension_walked(const std::string& loop, bool image) {

@@ -43,11 +43,12 @@ Result<NamedStatement> named_statement(const ExternalKernel& kernel,
 
 // A loop that a manifest can name, and its role in a statement.
 struct NamedLoop {
-  const char *name, *role;
+  const char* name;
+  problem::LoopRole role;
 };
 std::span<const NamedLoop> named_loops(bool convolution);
 // Role with lhs and rhs exchanged: m and n for one another.
-std::string turned_role(const std::string& role);
+problem::LoopRole turned_role(problem::LoopRole role);
 // Dimension of an image that the loop `loop` walks; of other tensors the loop itself.
 std::string dimension_walked(const std::string& loop, bool image);
 

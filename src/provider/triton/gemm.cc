@@ -132,7 +132,6 @@ problem::Dispatch dispatch_of(const Gemm& gemm) {
 }
 
 void to_json(nlohmann::json& json, const Gemm& gemm) {
-  const auto name = [](ElementType type) { return std::string(problem::name_of(type)); };
   json = {{"m", gemm.m},
           {"n", gemm.n},
           {"k", gemm.k},
@@ -140,11 +139,11 @@ void to_json(nlohmann::json& json, const Gemm& gemm) {
           {"a_rows", gemm.a_rows},
           {"b_rows", gemm.b_rows},
           {"c_rows", gemm.c_rows},
-          {"a", name(gemm.a)},
-          {"b", name(gemm.b)},
-          {"c", name(gemm.c)},
-          {"bias", gemm.bias ? name(*gemm.bias) : ""},
-          {"accumulate", name(accumulator(gemm))},
+          {"a", gemm.a},
+          {"b", gemm.b},
+          {"c", gemm.c},
+          {"bias", gemm.bias ? problem::name_of(*gemm.bias) : ""},
+          {"accumulate", accumulator(gemm)},
           {"precision", gemm.tf32 ? "tf32" : "ieee"}};
 }
 
@@ -154,15 +153,9 @@ Result<Gemm> gemm_of(const problem::Dispatch& dispatch) {
   if (!json.is_object()) return no_gemm();
   Gemm gemm;
   try {
-    const auto type = [&](const char* key) {
-      return problem::element_type_from(json.at(key).get<std::string>());
-    };
-    for (const auto& [key, element] : {std::pair("a", &gemm.a), {"b", &gemm.b}, {"c", &gemm.c}}) {
-      const auto read = type(key);
-      if (!read) return no_gemm();
-      *element = *read;
-    }
-    gemm.bias = type("bias");
+    for (const auto& [key, element] : {std::pair("a", &gemm.a), {"b", &gemm.b}, {"c", &gemm.c}})
+      json.at(key).get_to(*element);
+    gemm.bias = problem::element_type_from(json.at("bias").get<std::string>());
     for (const auto& [key, size] :
          {std::pair("m", &gemm.m), {"n", &gemm.n}, {"k", &gemm.k}, {"batch", &gemm.batch}})
       json.at(key).get_to(*size);

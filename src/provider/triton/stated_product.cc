@@ -12,6 +12,7 @@
 namespace hone::triton {
 namespace {
 
+using problem::LoopRole;
 using problem::StatedUse;
 using problem::Statement;
 
@@ -19,7 +20,7 @@ using problem::Statement;
 constexpr std::size_t kMostDimensions = 5;
 
 // Whether the operand's elements lie side by side along a loop of this role.
-bool is_dense_along(const StatedUse& operand, const Statement& stated, std::string_view role) {
+bool is_dense_along(const StatedUse& operand, const Statement& stated, LoopRole role) {
   for (std::size_t l = 0; l < stated.loops.size(); ++l)
     if (stated.loops[l].role == role && operand.strides[l] == 1) return true;
   return false;
@@ -32,7 +33,7 @@ struct Dimension {
 };
 
 // Dimensions of a role, outermost first. Neighbours that all operands walk as one loop are joined.
-std::vector<Dimension> dimensions(const Statement& stated, std::string_view role,
+std::vector<Dimension> dimensions(const Statement& stated, LoopRole role,
                                   std::span<const StatedUse> operands) {
   std::vector<Dimension> found;
   for (std::size_t l = 0; l < stated.loops.size(); ++l) {
@@ -83,16 +84,16 @@ bool is_described(const Statement& stated, std::size_t number, const std::vector
   begins = std::gcd(begins, operand.offset * element_bytes);
   for (const std::int64_t row : rows) begins = std::gcd(begins, row * element_bytes);
   for (std::size_t l = 0; l < stated.loops.size(); ++l)
-    if (stated.loops[l].role == "batch")
+    if (stated.loops[l].role == LoopRole::kBatch)
       begins = std::gcd(begins, operand.strides[l] * element_bytes);
   return begins % kDescriptorBytes == 0;
 }
 
 void find_descriptors(const Statement& stated, StatedProduct& product) {
   const std::span<const StatedUse> both = stated.operands;
-  const std::vector<Dimension> k = dimensions(stated, "k", both);
-  const std::vector<Dimension> m = dimensions(stated, "m", both.first(1));
-  const std::vector<Dimension> n = dimensions(stated, "n", both.last(1));
+  const std::vector<Dimension> k = dimensions(stated, LoopRole::kK, both);
+  const std::vector<Dimension> m = dimensions(stated, LoopRole::kM, both.first(1));
+  const std::vector<Dimension> n = dimensions(stated, LoopRole::kN, both.last(1));
   std::int64_t last = 0;
   for (std::size_t l = 0; l < stated.loops.size(); ++l)
     last += std::abs(both[0].strides[l]) * (stated.loops[l].size - 1);
@@ -132,13 +133,13 @@ Result<StatedProduct> stated_product(const Statement& stated) {
                   &result = stated.stores[0].use;
   StatedProduct product;
   Gemm& gemm = product.gemm;
-  gemm.batch = stated.steps("batch");
-  gemm.m = stated.steps("m");
-  gemm.n = stated.steps("n");
-  gemm.k = stated.steps("k");
-  gemm.a_rows = is_dense_along(lhs, stated, "k");
-  gemm.b_rows = is_dense_along(rhs, stated, "n");
-  gemm.c_rows = is_dense_along(result, stated, "n");
+  gemm.batch = stated.steps(LoopRole::kBatch);
+  gemm.m = stated.steps(LoopRole::kM);
+  gemm.n = stated.steps(LoopRole::kN);
+  gemm.k = stated.steps(LoopRole::kK);
+  gemm.a_rows = is_dense_along(lhs, stated, LoopRole::kK);
+  gemm.b_rows = is_dense_along(rhs, stated, LoopRole::kN);
+  gemm.c_rows = is_dense_along(result, stated, LoopRole::kN);
   gemm.a = lhs.type;
   gemm.b = rhs.type;
   gemm.c = result.type;

@@ -191,12 +191,13 @@ std::int64_t padded_head(std::int64_t size) {
 }
 
 Result<AttentionShape> attention_of(const problem::Statement& stated) {
+  using problem::LoopRole;
   AttentionShape shape;
-  shape.batch = stated.steps("batch");
-  shape.queries = stated.steps("m");
-  shape.width = stated.steps("n");
-  shape.depth = stated.steps("k1");
-  shape.keys = stated.steps("k2");
+  shape.batch = stated.steps(LoopRole::kBatch);
+  shape.queries = stated.steps(LoopRole::kM);
+  shape.width = stated.steps(LoopRole::kN);
+  shape.depth = stated.steps(LoopRole::kK1);
+  shape.keys = stated.steps(LoopRole::kK2);
   const problem::ElementType type = stated.operands[0].type;
   for (const problem::StatedUse& operand : {stated.operands[1], stated.operands[2]})
     if (operand.type != type) return input_error("its operands differ in type");

@@ -60,14 +60,10 @@ Result<TritonInstallation> checked(TritonInstallation installation) {
 
 using problem::Statement;
 
-bool attends(const Statement& stated) {
-  return stated.kind == Statement::Kind::kAttention;
-}
-
 Result<space::SpaceBuilder> builder_of(const problem::Dispatch& dispatch,
                                        const GemmDevice& device) {
   HONE_ASSIGN(const Statement* const stated, problem::stated(dispatch.statement));
-  if (attends(*stated)) {
+  if (stated->attends()) {
     HONE_ASSIGN(const AttentionShape shape, attention_of(*stated));
     return attention_space_builder(shape, device);
   }
@@ -225,7 +221,7 @@ std::function<double(const space::Configuration&)> ReplacingProvider::prior(
     const problem::Dispatch& dispatch, const space::Space& space) const {
   const Result<const Statement*> stated = problem::stated(dispatch.statement);
   if (!stated) return {};
-  if (attends(**stated)) {
+  if ((*stated)->attends()) {
     const Result<AttentionShape> shape = attention_of(**stated);
     return shape ? attention_prior(*shape, device_, space)
                  : std::function<double(const space::Configuration&)>();
@@ -245,7 +241,7 @@ std::string ReplacingProvider::summation(const problem::Dispatch& dispatch,
     return known == knobs.end() ? std::int64_t{0} : known->second;
   };
   std::string told = fmt::format("f32, {} keys at a time", knob("BLOCK_N"));
-  if (!attends(**stated)) {
+  if (!(*stated)->attends()) {
     const Result<StatedProduct> product = stated_product(**stated);
     if (!product) return "";
     told = fmt::format("{}, {} at a time", problem::name_of(accumulator(product->gemm)),

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/common_reason.h"
+#include "base/text.h"
 #include "base/result.h"
 #include "base/stopwatch.h"
 #include "search/strategy.h"

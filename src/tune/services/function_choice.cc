@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "problem/tensor_text.h"
+#include "problem/types.h"
 
 namespace hone::tune {
 namespace {

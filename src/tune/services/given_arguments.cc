@@ -11,7 +11,7 @@
 #include "measure/half.h"
 #include "measure/inputs.h"
 #include "problem/npy.h"
-#include "problem/tensor_text.h"
+#include "problem/types.h"
 
 namespace hone::tune {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "problem/tensor_text.h"
+#include "problem/types.h"
 #include "provider/iree/compiler/sizes.h"
 
 namespace hone::iree {

@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-#include "problem/tensor_text.h"
+#include "problem/types.h"
 
 namespace hone::iree {
 namespace {

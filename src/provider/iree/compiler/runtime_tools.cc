@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
-#include "problem/tensor_text.h"
+#include "problem/types.h"
 #include "provider/retry.h"
 
 namespace hone::iree {

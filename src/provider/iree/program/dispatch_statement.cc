@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "provider/iree/program/root_operation.h"
@@ -12,6 +13,7 @@
 namespace hone::iree {
 namespace {
 
+using problem::LoopRole;
 using problem::StatedValue;
 using problem::Statement;
 
@@ -86,7 +88,7 @@ class StatementWriter {
     return said_.operands.at(operand).strides.at(loop) != 0;
   }
 
-  const char* role(std::size_t loop) const {
+  LoopRole role(std::size_t loop) const {
     if (root_loops_[loop].size > 1 && !walks(0, loop) && !walks(1, loop))
       refuse("a loop of it walks no operand");
     return contraction_role(said_.operands[0], said_.operands[1], loop,
@@ -130,21 +132,21 @@ class StatementWriter {
     return said;
   }
 
-  const char* attention_role(std::size_t loop) const {
+  LoopRole attention_role(std::size_t loop) const {
     const bool in_query = walks(0, loop), in_key = walks(1, loop), in_value = walks(2, loop),
                sums = root_loops_[loop].reduction;
-    const char* found = nullptr;
-    if (sums && in_query && in_key && !in_value) found = "k1";
-    if (sums && !in_query && in_key && in_value) found = "k2";
-    if (!sums && in_query && in_key && in_value) found = "batch";
-    if (!sums && in_query && !in_key && !in_value) found = "m";
-    if (!sums && !in_query && !in_key && in_value) found = "n";
-    if (root_loops_[loop].size == 1 && found == nullptr) found = "batch";
-    if (found == nullptr) refuse("a loop of its attention is none of batch, m, n, k1 and k2");
+    std::optional<LoopRole> found;
+    if (sums && in_query && in_key && !in_value) found = LoopRole::kK1;
+    if (sums && !in_query && in_key && in_value) found = LoopRole::kK2;
+    if (!sums && in_query && in_key && in_value) found = LoopRole::kBatch;
+    if (!sums && in_query && !in_key && !in_value) found = LoopRole::kM;
+    if (!sums && !in_query && !in_key && in_value) found = LoopRole::kN;
+    if (root_loops_[loop].size == 1 && !found) found = LoopRole::kBatch;
+    if (!found) refuse("a loop of its attention is none of batch, m, n, k1 and k2");
     const bool masks = said_.operands.size() > 3 && walks(3, loop);
-    if (masks && (std::string_view(found) == "n" || std::string_view(found) == "k1"))
+    if (masks && (found == LoopRole::kN || found == LoopRole::kK1))
       refuse("its mask has a value for each element of a head");
-    return found;
+    return *found;
   }
 
   // Structured operations behind the root, in the order of the function.
@@ -168,7 +170,7 @@ class StatementWriter {
   }
 
   StatedValue value_of(problem::ScalarOperation operation, MlirValue value) const {
-    return {std::move(operation), type_of(value), {}, "", 0, {}, {}};
+    return {std::move(operation), type_of(value)};
   }
 
   std::size_t add(StatedValue value) {
@@ -227,7 +229,7 @@ class StatementWriter {
   }
 
   static StatedValue load(problem::StatedUse use) {
-    return {"load", use.type, {}, "", 0, std::move(use), {}};
+    return {.operation = "load", .type = use.type, .use = std::move(use)};
   }
 
   // `own`: a load over the loops of its operation.

@@ -38,10 +38,9 @@ std::string letter(problem::LoopRole role) {
       return "N";
     case problem::LoopRole::kK:
       return "K";
-    case problem::LoopRole::kOther:
-      break;
+    default:
+      return {};
   }
-  return {};
 }
 
 }  // namespace

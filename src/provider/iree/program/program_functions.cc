@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "problem/tensor_text.h"
+#include "problem/types.h"
 #include "provider/iree/compiler/ir.h"
 
 namespace hone::iree {

@@ -88,7 +88,7 @@ class Replaceable {
                              described->loops[l].size});
     said_.operands = {*lhs, *rhs};
     said_.start = *start;
-    said_.values = {{"root", stored->type, {}, "", 0, {}, {}}};
+    said_.values = {{"root", stored->type}};
     said_.stores = {{*stored, 0}};
     for (int binding = 0; binding < 3; ++binding) add_view();
     return {};
@@ -167,7 +167,7 @@ class Replaceable {
       auto use = dense_use(ir_, operands[i], maps[i], given.size() + 1);
       if (!use) return false;
       *use = over_loops(std::move(*use), root_loop, said_.loops.size());
-      said.values.push_back({"load", use->type, {}, "", 0, *use, {}});
+      said.values.push_back({.operation = "load", .type = use->type, .use = *use});
       given.push_back({reader, i});
     }
     auto stored = dense_use(ir_, ir_.results(reader).front(), maps.back(), 2);

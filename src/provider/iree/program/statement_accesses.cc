@@ -80,11 +80,12 @@ std::optional<std::vector<Linear>> indices(const CApi& api, MlirAttribute attrib
   return results;
 }
 
-const char* contraction_role(const problem::StatedUse& lhs, const problem::StatedUse& rhs,
-                             std::size_t loop, bool reduction) {
-  if (reduction) return "k";
+problem::LoopRole contraction_role(const problem::StatedUse& lhs, const problem::StatedUse& rhs,
+                                   std::size_t loop, bool reduction) {
+  using problem::LoopRole;
+  if (reduction) return LoopRole::kK;
   const bool in_lhs = lhs.strides.at(loop) != 0, in_rhs = rhs.strides.at(loop) != 0;
-  return in_lhs && in_rhs ? "batch" : in_rhs ? "n" : "m";
+  return in_lhs && in_rhs ? LoopRole::kBatch : in_rhs ? LoopRole::kN : LoopRole::kM;
 }
 
 std::vector<MlirAttribute> maps_of(const Ir& ir, MlirOperation operation) {
@@ -199,7 +200,7 @@ problem::StatedValue StatementAccesses::read_table(MlirValue tensor, MlirAttribu
     refuse(fmt::format("a table of {} constants of {} behind its root", stride,
                        problem::name_of(type->element)));
   for (const std::int64_t size : type->shape) piece.strides.push_back(stride /= size);
-  problem::StatedValue table{"table", type->element, {}, "", 0, {}, {}};
+  problem::StatedValue table{"table", type->element};
   table.words.resize((bytes + sizeof(std::uint32_t) - 1) / sizeof(std::uint32_t));
   const MlirAttribute value = ir_.attribute(ir_.defining_operation(tensor), "value");
   std::memcpy(table.words.data(), ir_.api().mlirDenseElementsAttrGetRawData(value), bytes);

@@ -36,8 +36,8 @@ std::vector<MlirAttribute> maps_of(const Ir& ir, MlirOperation operation);
 std::vector<int> single_loops(const CApi& api, MlirAttribute map);
 
 // Role of a loop in a product of these operands.
-const char* contraction_role(const problem::StatedUse& lhs, const problem::StatedUse& rhs,
-                             std::size_t loop, bool reduction);
+problem::LoopRole contraction_role(const problem::StatedUse& lhs, const problem::StatedUse& rhs,
+                                   std::size_t loop, bool reduction);
 
 // Use from one thread, and only while the module does not change. All functions throw
 // NotOfThisForm.

@@ -29,17 +29,13 @@ std::string contraction_matcher(const problem::Operation& root) {
       "      : !transform.any_op -> !transform.param<i64>\n",
       name_of(root.operands[0].type.element), name_of(root.operands[1].type.element),
       name_of(root.operands[2].type.element), fmt::join(maps, ", "));
-  constexpr std::pair<problem::LoopRole, std::string_view> kDimensions[] = {
-      {problem::LoopRole::kBatch, "batch"},
-      {problem::LoopRole::kM, "m"},
-      {problem::LoopRole::kN, "n"},
-      {problem::LoopRole::kK, "k"}};
-  for (const auto& [role, dimension] : kDimensions) {
+  using enum problem::LoopRole;
+  for (const problem::LoopRole role : {kBatch, kM, kN, kK}) {
     std::vector<std::int64_t> sizes;
     for (const int loop : loops_with(root, role))
       sizes.push_back(as_matched(root.loops[static_cast<std::size_t>(loop)].size));
     text += fmt::format("    transform.iree.match.dims_equal %{}, [{}] : !transform.param<i64>\n",
-                        dimension, fmt::join(sizes, ", "));
+                        name_of(role), fmt::join(sizes, ", "));
   }
   return text;
 }

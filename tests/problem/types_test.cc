@@ -1,4 +1,4 @@
-#include "problem/tensor_text.h"
+#include "problem/types.h"
 
 #include <gtest/gtest.h>
 
