@@ -1,6 +1,7 @@
 #include "tune/tuning_run.h"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -143,16 +144,16 @@ class TuningRun {
 
   ProgramTuning& first_tuning() { return bases_.front().tunings().front(); }
 
-  // Loads every baseline whose flags compile. The first falls back to no flags.
+  // Loads every baseline whose flags compile, the first in the place of the default. Where its flags
+  // do not, the default stays as it was loaded at first: the time for another load may be used up.
   Status load_bases() {
     for (std::size_t i = 0; i < flags_.size(); ++i) {
-      if (i > 0) bases_.emplace_back(context_, sizes_);
-      HONE_ASSIGN(const bool loaded, load(bases_.back(), flags_[i]));
-      if (loaded) continue;
-      if (i == 0)
-        HONE_TRY(bases_.back().load({}, bytes_));
-      else
+      if (i == 0 && flags_[i].flags.empty()) continue;
+      HONE_ASSIGN(const bool loaded, load(bases_.emplace_back(context_, sizes_), flags_[i]));
+      if (!loaded)
         bases_.pop_back();
+      else if (i == 0)
+        bases_.pop_front();
     }
     return {};
   }
@@ -232,7 +233,6 @@ class TuningRun {
   // Loads the baseline with `flags`; false if the program cannot be split or tuned under them. Such
   // flags compete as a whole build with the tuned ones.
   Result<bool> load(FlagBaseline& base, const FlagSet& flags) {
-    if (flags.flags.empty() && &base == &bases_.front()) return true;  // as it was loaded at first
     const Status loaded = base.load(flags, bytes_);
     if (loaded) return true;
     HONE_TRY(interruption(loaded));
@@ -491,7 +491,7 @@ class TuningRun {
   std::shared_ptr<const std::string> bytes_;  // of the program's file
   std::vector<FlagSet> flags_{{}};            // one without a name, or what FoundFlags::bases says
   std::size_t flags_tried_ = 0;               // sets, beside the default's
-  std::vector<FlagBaseline> bases_;
+  std::deque<FlagBaseline> bases_;
   std::vector<VerifiedBuild> rivals_;  // the best of each base but the last, where it has a spec
   std::size_t chosen_ = 0;             // of bases_: what the result is about
   TuningResult result_;
