@@ -144,7 +144,7 @@ class TuningRun {
 
   ProgramTuning& first_tuning() { return bases_.front().tunings().front(); }
 
-  // Loads every baseline whose flags compile, the first in the place of the default. Where its flags
+  // Loads every baseline whose flags compile, the first instead of the default. Where its flags
   // do not, the default stays as it was loaded at first: the time for another load may be used up.
   Status load_bases() {
     for (std::size_t i = 0; i < flags_.size(); ++i) {
