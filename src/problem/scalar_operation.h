@@ -77,7 +77,7 @@ struct ScalarFacts {
   // known (measure::stated_value).
   double (*value)(const double* operands) = nullptr;
   CurveFacts function = {};
-  // A polynomial of the operand has the same degree and size behind it (measure/input_plan.cc).
+  // A polynomial of the operand has the same degree and size behind it (measure/input_dependence.h).
   bool keeps_polynomial = false;
   bool zero_of_zero = false;  // 0 if the first operand is 0
   // Instructions of a GPU's thread: seen in Triton's code for sm_90; of operations that are one PTX
