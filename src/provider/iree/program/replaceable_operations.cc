@@ -136,7 +136,7 @@ class Replaceable {
     const auto maps = maps_of(ir_, reader);
     const std::vector<MlirValue> operands = ir_.operands(reader);
     if (!described || ir_.results(reader).size() != 1 || maps.size() != operands.size() ||
-        std::ranges::any_of(described->loops, &problem::Loop::reduction))
+        reduces(*described))
       return stopped(name + ", which does not compute element by element");
     try {
       if (take(reader, operands, maps, sums)) return true;
