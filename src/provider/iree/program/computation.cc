@@ -231,9 +231,8 @@ class ComputationReader {
   int scalar(MlirOperation operation, MlirValue value) {
     Value computed = of_kind(Value::Kind::kOperation, value);
     computed.operation = ir_.name(operation);
-    const bool is_known =
-        ir_.name(operation).starts_with("arith.") || ir_.name(operation).starts_with("math.");
-    if (!is_known) return unknown(operation, ir_.operands(operation), value);
+    if (!problem::is_scalar_operation(computed.operation.name()))
+      return unknown(operation, ir_.operands(operation), value);
     for (const MlirValue operand : ir_.operands(operation))
       computed.operands.push_back(value_of(operand));
     if (computed.operation.is(problem::ScalarKind::kSelection) && computed.operands.size() == 3) {

@@ -248,7 +248,7 @@ class StatementWriter {
     if (name == "arith.constant") {
       said.operation = "constant";
       said.constant = constant(operation);
-    } else if (!name.starts_with("arith.") && !name.starts_with("math.")) {
+    } else if (!problem::is_scalar_operation(name)) {
       refuse(fmt::format("{} behind its root", name));
     } else {
       for (const MlirValue operand : ir_.operands(operation))

@@ -202,8 +202,9 @@ class Replaceable {
   // Conversions are in the operands' types.
   void add_name(MlirOperation inner) {
     const std::string_view name = ir_.name(inner);
-    const bool counts = name.starts_with("arith.") || name.starts_with("math.");
-    if (!counts || is_any_of(name, {"arith.truncf", "arith.extf", "arith.constant"})) return;
+    if (!problem::is_scalar_operation(name) ||
+        is_any_of(name, {"arith.truncf", "arith.extf", "arith.constant"}))
+      return;
     behind_.emplace_back(name.substr(name.find('.') + 1));
   }
 
