@@ -5,10 +5,10 @@
 #include <climits>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <set>
 
 #include "measure/half.h"
+#include "measure/input_dependence.h"
 #include "measure/inputs.h"
 #include "measure/reference.h"
 #include "measure/rounding.h"
@@ -27,10 +27,6 @@ using problem::ScalarKind;
 using problem::Value;
 using Kind = InputValues::Kind;
 
-// Magnitude that i8, f16 and bf16 hold with both signs. It is large on purpose: sums of hundreds of
-// such products need more than the 11 digits of f16. A kernel that rounds to a narrower type on the
-// way is then detected, and so is saturation of 16-bit intermediates.
-constexpr int kMagnitude = 127;
 // E5M2 holds integers up to 8, and some tensor cores keep only 14 digits of sums of 8-bit floats.
 constexpr int kSmallMagnitude = 4;
 // Integers that are selected lie in this range: enough to tell thousands apart.
@@ -153,14 +149,6 @@ int digits_behind_point(double fill) {
   return digits;
 }
 
-// The root's sum as a polynomial of what the bindings hold: how many of them are multiplied at most
-// (degree), and the sum of the absolute values of its coefficients, which are small whole numbers.
-struct Polynomial {
-  int degree = 0;
-  double coefficients = 0;
-};
-constexpr Polynomial kNone{};
-
 class Planner {
  public:
   Planner(const Dispatch& dispatch, OperandSet set)
@@ -185,7 +173,7 @@ class Planner {
     plan_.terms = root_ == nullptr ? 1 : root_->terms;
     if (reduces && root_->operation.facts().selects()) return extremes();
     const bool adds = reduces && root_->operation.is(ScalarKind::kSum);
-    if (adds) polynomial_ = polynomial_of(root_->operands.front());
+    if (adds) polynomial_ = dependence_.polynomial_of(root_->operands.front());
     if (set_ == OperandSet::kReals) return reals();
     const bool full = set_ == OperandSet::kFullSignificands;
     if (adds && full && (sparse_products() || (is_coarse() && sparse_terms()))) return;
@@ -229,7 +217,7 @@ class Planner {
   void scale_queries() {
     for (const Value& value : computation_.values) {
       if (value.kind != Value::Kind::kAttention || value.operands.empty()) continue;
-      const int query = source_of(value.operands[0]);
+      const int query = dependence_.source_of(value.operands[0]);
       if (query < 0) continue;
       double scale = 1;
       if (value.operands.size() > 3) {
@@ -254,64 +242,6 @@ class Planner {
       if (problem::is_float(dispatch_.bindings[i].type.element))
         plan_.bindings[i].exponent = std::min(0, exponent);
     });
-  }
-
-  // The binding that a value is an element of; -1 if something is computed on the way.
-  int source_of(int value) const {
-    for (;;) {
-      const Value& each = computation_.at(value);
-      if (each.kind == Value::Kind::kInput) return each.binding;
-      const bool converts = each.kind == Value::Kind::kOperation && each.operands.size() == 1 &&
-                            each.operation.facts().converts_floats();
-      if (each.kind != Value::Kind::kElement && !converts) return -1;
-      value = each.operands.front();
-    }
-  }
-
-  // Bodies use one value several times: each is looked at once.
-  Polynomial polynomial_of(int index) {
-    const auto known = polynomials_.find(index);
-    if (known != polynomials_.end()) return known->second;
-    return polynomials_[index] = made_of(computation_.at(index));
-  }
-
-  Polynomial made_of(const Value& value) {
-    const auto operand = [&](std::size_t i) { return polynomial_of(value.operands.at(i)); };
-    switch (value.kind) {
-      case Value::Kind::kInput:
-        return {1, 1};
-      case Value::Kind::kConstant: {
-        const bool whole = value.constant == std::rint(value.constant) &&
-                           std::abs(value.constant) <= kMagnitude && value.constant != 0;
-        return {0, whole ? std::abs(value.constant) : 0};
-      }
-      case Value::Kind::kElement:
-        return operand(0);
-      case Value::Kind::kOneOf: {
-        Polynomial most{0, 0};
-        for (std::size_t i = 0; i < value.operands.size(); ++i) {
-          const Value& each = computation_.at(value.operands[i]);
-          if (each.kind == Value::Kind::kConstant && each.constant == 0) continue;  // padding
-          const Polynomial one = operand(i);
-          if (one.degree == 0) return kNone;
-          most = {std::max(most.degree, one.degree), std::max(most.coefficients, one.coefficients)};
-        }
-        return most;
-      }
-      case Value::Kind::kOperation:
-        break;
-      default:
-        return kNone;
-    }
-    if (value.operation.facts().keeps_polynomial) return operand(0);
-    if (value.operands.size() != 2) return kNone;
-    const Polynomial a = operand(0), b = operand(1);
-    if (a.coefficients == 0 || b.coefficients == 0) return kNone;
-    if (value.operation.is(ScalarKind::kProduct))
-      return {a.degree + b.degree, a.coefficients * b.coefficients};
-    const bool sum =
-        value.operation.is(ScalarKind::kSum) || value.operation.is(ScalarKind::kDifference);
-    return sum ? Polynomial{std::max(a.degree, b.degree), a.coefficients + b.coefficients} : kNone;
   }
 
   // The dimensions of a root input that are longer than one, as the root walks them; none where the
@@ -376,30 +306,12 @@ class Planner {
     });
   }
 
-  // Whether a value is zero where the bindings are.
-  bool vanishes(int index) {
-    const auto known = vanishing_.find(index);
-    if (known != vanishing_.end()) return known->second;
-    return vanishing_[index] = is_zero_of_zeros(computation_.at(index));
-  }
-
-  bool is_zero_of_zeros(const Value& value) {
-    const auto operand = [&](std::size_t i) { return vanishes(value.operands.at(i)); };
-    if (value.kind == Value::Kind::kInput) return true;
-    if (value.kind == Value::Kind::kElement) return operand(0);
-    if (value.kind != Value::Kind::kOperation || value.operands.empty()) return false;
-    const problem::ScalarFacts& facts = value.operation.facts();
-    if (facts.kind == ScalarKind::kProduct) return operand(0) || operand(1);
-    if (facts.kind == ScalarKind::kSum || facts.kind == ScalarKind::kDifference)
-      return operand(0) && operand(1);
-    return facts.zero_of_zero && operand(0);
-  }
-
   // Sums of one term of a full significand each; false where more than one binding makes a term.
   bool sparse_terms() {
-    const std::set<std::size_t> bindings = sources_of(root_->operands.front());
-    if (!vanishes(root_->operands.front()) || bindings.size() != 1 || dispatch_.fill_value != 0 ||
-        reads_its_output(dispatch_) || binding_of(0) != static_cast<int>(*bindings.begin()))
+    const std::set<std::size_t> bindings = dependence_.sources_of(root_->operands.front());
+    if (!dependence_.vanishes(root_->operands.front()) || bindings.size() != 1 ||
+        dispatch_.fill_value != 0 || reads_its_output(dispatch_) ||
+        binding_of(0) != static_cast<int>(*bindings.begin()))
       return false;
     const std::size_t binding = *bindings.begin();
     InputValues values{Kind::kSparse, 1, 0, 1, 1};
@@ -511,7 +423,7 @@ class Planner {
           !problem::is_float(value.type) || value.operands.size() != 2)
         continue;
       for (const std::size_t sum : {std::size_t{0}, std::size_t{1}}) {
-        const int source = source_of(value.operands[1 - sum]);
+        const int source = dependence_.source_of(value.operands[1 - sum]);
         const auto binding = static_cast<std::size_t>(source);
         if (computation_.tensor_of(value.operands[sum]) == root && source >= 0 &&
             dispatch_.bindings[binding].use == BindingUse::kFusedInput)
@@ -544,22 +456,6 @@ class Planner {
     if (std::isfinite(fill)) plan_.absolute_sum += std::abs(fill);
   }
 
-  // Bindings that a value is computed from.
-  std::set<std::size_t> sources_of(int index) const {
-    std::set<std::size_t> bindings;
-    // Operands come before what uses them: from the value down, each is looked at once.
-    std::vector<bool> used(computation_.values.size(), false);
-    used[static_cast<std::size_t>(index)] = true;
-    for (int i = index; i >= 0; --i) {
-      if (!used[static_cast<std::size_t>(i)]) continue;
-      const Value& value = computation_.at(i);
-      if (value.kind == Value::Kind::kInput && value.binding >= 0)
-        bindings.insert(static_cast<std::size_t>(value.binding));
-      for (const int operand : value.operands) used[static_cast<std::size_t>(operand)] = true;
-    }
-    return bindings;
-  }
-
   // Changes the inputs of the first value that is out of its domain, until none is. Any remaining
   // case shows in the reference, as NaN or infinity.
   void suit_the_domains() {
@@ -571,7 +467,7 @@ class Planner {
 
   bool suit(const OutOfDomain& demand) {
     bool changed = false;
-    for (const std::size_t i : sources_of(demand.value)) {
+    for (const std::size_t i : dependence_.sources_of(demand.value)) {
       if (i >= plan_.bindings.size() || !problem::is_float(dispatch_.bindings[i].type.element))
         continue;
       InputValues& values = plan_.bindings[i];
@@ -602,10 +498,9 @@ class Planner {
   const Dispatch& dispatch_;
   OperandSet set_;
   Computation computation_;
+  InputDependence dependence_{computation_};
   const Value* root_ = nullptr;
   Polynomial polynomial_{};
-  std::map<int, Polynomial> polynomials_;
-  std::map<int, bool> vanishing_;
   InputPlan plan_;
 };
 

@@ -19,6 +19,16 @@ inline std::size_t usable_cores() {
   return static_cast<std::size_t>(std::max(1, CPU_COUNT(&cores)));
 }
 
+// Calls `work(i)` for each i below `count`, at least 1, side by side, and waits. The first call is
+// on this thread.
+template <class Work>
+void on_threads(std::size_t count, const Work& work) {
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work, i);
+  work(0);
+  for (std::thread& thread : threads) thread.join();
+}
+
 // Calls `work(begin, end)` for parts of [0, count) that together are all of it, side by side, and
 // waits. Parts begin at multiples of 64, so that no two of them share a word of a vector<bool>.
 // A part has `least` of them at least. Returns what the calls returned, in the order of parts.
@@ -33,10 +43,7 @@ auto in_parts_of(std::size_t count, std::size_t least, const Work& work) {
   const auto run = [&](std::size_t part) {
     results[part] = work(begin_of(part), begin_of(part + 1));
   };
-  std::vector<std::thread> threads;
-  for (std::size_t part = 1; part < parts; ++part) threads.emplace_back(run, part);
-  run(0);
-  for (std::thread& thread : threads) thread.join();
+  on_threads(parts, run);
   return results;
 }
 

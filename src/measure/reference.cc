@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <thread>
 
 #include "measure/half.h"
 #include "measure/parts.h"
@@ -120,8 +119,7 @@ Status check_operand(const Operation& operation, const Operand& operand, const c
                          operation.name, operand.type.shape[d],
                          operation.loops[static_cast<std::size_t>(loop)].size);
   }
-  const auto needed = static_cast<std::size_t>(problem::element_count(operand.type) *
-                                               problem::byte_size(operand.type.element));
+  const auto needed = static_cast<std::size_t>(problem::byte_size(operand.type));
   if (bytes != needed)
     return input_error("the {} of {} ({}) takes {} bytes, got {}", name, operation.name,
                        problem::to_string(operand.type), needed, bytes);
@@ -301,10 +299,7 @@ double multiply_batches(const Plan& plan, const Matrices& matrices, double large
       multiply_rows(plan, batch, packed, 0, plan.rows(), matrices);
     }
   };
-  std::vector<std::thread> pool;
-  for (std::size_t w = 1; w < workers; ++w) pool.emplace_back(run, w);
-  run(0);
-  for (std::thread& worker : pool) worker.join();
+  on_threads(workers, run);
   return *std::ranges::max_element(bounds);
 }
 
@@ -322,15 +317,10 @@ double multiply(const Plan& plan, const Matrices& matrices, double largest_lhs, 
     const std::size_t blocks = (plan.rows() + kRowBlock - 1) / kRowBlock;
     const std::size_t workers =
         std::clamp<std::size_t>(static_cast<std::size_t>(threads), 1, blocks);
-    std::vector<std::thread> pool;
-    for (std::size_t w = 1; w < workers; ++w)
-      pool.emplace_back([&, w] {
-        multiply_rows(plan, batch, packed, blocks * w / workers * kRowBlock,
-                      std::min(plan.rows(), blocks * (w + 1) / workers * kRowBlock), matrices);
-      });
-    multiply_rows(plan, batch, packed, 0, std::min(plan.rows(), blocks / workers * kRowBlock),
-                  matrices);
-    for (std::thread& worker : pool) worker.join();
+    on_threads(workers, [&](std::size_t worker) {
+      multiply_rows(plan, batch, packed, blocks * worker / workers * kRowBlock,
+                    std::min(plan.rows(), blocks * (worker + 1) / workers * kRowBlock), matrices);
+    });
   }
   return bound;
 }
@@ -364,8 +354,7 @@ Result<ExactContraction> exact_contraction(const Operation& operation,
   HONE_TRY(check_operand(operation, operation.operands[0], "left input", lhs.size()));
   HONE_TRY(check_operand(operation, operation.operands[1], "right input", rhs.size()));
   const Operand& out = operation.operands[2];
-  const auto output_bytes = static_cast<std::size_t>(problem::element_count(out.type) *
-                                                     problem::byte_size(out.type.element));
+  const auto output_bytes = static_cast<std::size_t>(problem::byte_size(out.type));
   HONE_TRY(
       check_operand(operation, out, "output", initial.empty() ? output_bytes : initial.size()));
 
@@ -448,8 +437,7 @@ std::vector<std::byte> initial_output(const Dispatch& dispatch, std::span<const 
   if (dispatch.fused.empty()) return {before.begin(), before.end()};
   if (dispatch.fill_value == 0) return {};
   const auto size = problem::element_bytes(output.type.element);
-  std::vector<std::byte> filled(static_cast<std::size_t>(problem::element_count(output.type)) *
-                                size);
+  std::vector<std::byte> filled(static_cast<std::size_t>(problem::byte_size(output.type)));
   for (std::size_t at = 0; at < filled.size(); at += size)
     store_element(filled.data() + at, output.type.element, dispatch.fill_value);
   return filled;

@@ -133,6 +133,15 @@ class Analysis {
     return {value, value, std::abs(value), value, std::abs(value), 0, 0, grid_of(value)};
   }
 
+  // Lets the estimate's range, errors and grid hold for `other` too.
+  static void widen(Estimate& estimate, const Estimate& other) {
+    estimate.low = std::min(estimate.low, other.low);
+    estimate.high = std::max(estimate.high, other.high);
+    estimate.absolute = std::max(estimate.absolute, other.absolute);
+    estimate.relative = std::max(estimate.relative, other.relative);
+    estimate.grid = finer(estimate.grid, other.grid);
+  }
+
   Estimate one_of() const {
     Estimate all;
     bool first = true;
@@ -144,14 +153,10 @@ class Analysis {
         all = each;
         continue;
       }
-      all.low = std::min(all.low, each.low);
-      all.high = std::max(all.high, each.high);
+      widen(all, each);
       all.smallest = std::min(all.smallest, each.smallest);
       all.mean = (all.mean + each.mean) / 2;
       all.rms = std::max(all.rms, each.rms);
-      all.absolute = std::max(all.absolute, each.absolute);
-      all.relative = std::max(all.relative, each.relative);
-      all.grid = finer(all.grid, each.grid);
     }
     return all;
   }
@@ -423,13 +428,7 @@ class Analysis {
       Estimate estimate = term;
       const bool is_identity =
           start.low == start.high && start.largest() > 1e4 * (1 + term.largest());
-      if (!is_identity) {
-        estimate.low = std::min(term.low, start.low);
-        estimate.high = std::max(term.high, start.high);
-        estimate.absolute = std::max(term.absolute, start.absolute);
-        estimate.relative = std::max(term.relative, start.relative);
-        estimate.grid = finer(term.grid, start.grid);
-      }
+      if (!is_identity) widen(estimate, start);
       return estimate;
     }
     if (value_->operation.is(ScalarKind::kSum)) return sum_of_terms(term, start, terms);

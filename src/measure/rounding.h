@@ -47,7 +47,6 @@ struct Estimate {
 struct OutOfDomain {
   int value = -1;          // the operand, in Computation::values
   bool too_large = false;  // smaller inputs help; else positive ones
-  std::string operation = {};
 };
 
 struct Rounding {

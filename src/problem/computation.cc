@@ -26,13 +26,6 @@ ElementType type_of_output(const Operation& root) {
   return ElementType::kF32;
 }
 
-std::int64_t reduced(const Operation& root) {
-  std::int64_t terms = 1;
-  for (const Loop& loop : root.loops)
-    if (loop.reduction) terms *= std::max<std::int64_t>(1, loop.size);
-  return terms;
-}
-
 // Builds the computation that computation_of() assumes.
 class Assumed {
  public:
@@ -70,7 +63,7 @@ class Assumed {
     const ElementType type = type_of_output(root);
     Value value{.kind = Value::Kind::kUnknown, .operation = root.name, .type = type};
     value.operands = root_inputs_;
-    value.terms = reduced(root);
+    value.terms = iterations(root, /*reduction=*/true);
     value.root = true;
     if ((!products && root.kind != OperationKind::kReduction) || root_inputs_.empty())
       return add(std::move(value));
@@ -104,8 +97,7 @@ class Assumed {
                   .type = computation_.values[static_cast<std::size_t>(value)].type};
     unknown.operands = fused_inputs_;
     unknown.operands.insert(unknown.operands.begin(), value);
-    for (const Loop& loop : dispatch_.root.loops)
-      if (!loop.reduction) unknown.terms *= std::max<std::int64_t>(1, loop.size);
+    unknown.terms = iterations(dispatch_.root, /*reduction=*/false);
     return add(std::move(unknown));
   }
 

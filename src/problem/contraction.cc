@@ -63,7 +63,7 @@ std::optional<std::vector<std::size_t>> bindings_of_operands(const Dispatch& dis
   if (const auto traced = traced_bindings(dispatch)) return traced;
   // A longer buffer holds the operand somewhere inside of it.
   const auto is_whole = [](const Binding& binding, const TensorType& type) {
-    return binding.bytes <= element_count(type) * byte_size(type.element);
+    return binding.bytes <= byte_size(type);
   };
   std::vector<std::size_t> inputs, outputs, found;
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {

@@ -200,7 +200,7 @@ class HeaderReader {
 }  // namespace
 
 Array zeros_of(TensorType type) {
-  const auto size = static_cast<std::size_t>(element_count(type) * byte_size(type.element));
+  const auto size = static_cast<std::size_t>(byte_size(type));
   return {std::move(type), std::string(size, '\0')};
 }
 

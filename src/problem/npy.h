@@ -13,7 +13,7 @@ namespace hone::problem {
 
 struct Array {
   TensorType type;
-  std::string bytes;  // element_count(type) * byte_size(type.element), row-major
+  std::string bytes;  // byte_size(type), row-major
 
   std::span<const std::byte> data() const { return std::as_bytes(std::span(bytes)); }
   std::span<std::byte> data() { return std::as_writable_bytes(std::span(bytes)); }

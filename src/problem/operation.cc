@@ -83,6 +83,17 @@ bool has_open_sizes(const Operation& operation) {
                              [](const Loop& loop) { return loop.open || loop.size == kDynamic; });
 }
 
+bool reduces(const Operation& operation) {
+  return std::ranges::any_of(operation.loops, &Loop::reduction);
+}
+
+std::int64_t iterations(const Operation& operation, bool reduction) {
+  std::int64_t count = 1;
+  for (const Loop& loop : operation.loops)
+    if (loop.reduction == reduction) count *= std::max<std::int64_t>(1, loop.size);
+  return count;
+}
+
 Operation as_stated(Operation operation) {
   for (Loop& loop : operation.loops)
     if (loop.open) loop.size = kDynamic;

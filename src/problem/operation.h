@@ -64,6 +64,10 @@ bool has_open_sizes(const Operation& operation);
 // The operation as the program states it: open sizes are kDynamic, in loops and operands.
 Operation as_stated(Operation operation);
 
+bool reduces(const Operation& operation);
+// Iterations of all loops that reduce, or of all that do not. A loop of unknown size counts once.
+std::int64_t iterations(const Operation& operation, bool reduction);
+
 // Loops of one role, by index, in loop order.
 std::vector<int> loops_with(const Operation& operation, LoopRole role);
 

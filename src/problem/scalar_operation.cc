@@ -165,6 +165,10 @@ const ScalarFacts& scalar_facts(std::string_view name) {
   return found == std::end(kOperations) ? kOfOther : *found;
 }
 
+bool is_scalar_operation(std::string_view name) {
+  return name.starts_with("arith.") || name.starts_with("math.");
+}
+
 void to_json(nlohmann::json& json, const ScalarOperation& operation) {
   json = operation.name();
 }

@@ -1,6 +1,6 @@
 // The one table of operations on scalars, MLIR's dialects arith and math: the meaning of each, and
-// the facts that verification, evaluation and estimates use. CONTRIBUTING.md, "To add a scalar
-// operation", says how to extend it.
+// the facts that verification, evaluation and estimates use. CONTRIBUTING.md, "To add an
+// operation to the IR", says how to extend it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -77,7 +77,8 @@ struct ScalarFacts {
   // known (measure::stated_value).
   double (*value)(const double* operands) = nullptr;
   CurveFacts function = {};
-  // A polynomial of the operand has the same degree and size behind it (measure/input_plan.cc).
+  // A polynomial of the operand has the same degree and size behind it
+  // (measure/input_dependence.h).
   bool keeps_polynomial = false;
   bool zero_of_zero = false;  // 0 if the first operand is 0
   // Instructions of a GPU's thread: seen in Triton's code for sm_90; of operations that are one PTX
@@ -96,6 +97,9 @@ struct ScalarFacts {
 
 // Returns the table's row; for another name a row of kind kOther, without a name.
 const ScalarFacts& scalar_facts(std::string_view name);
+
+// Whether the name is one of the dialects arith and math, in the table or not.
+bool is_scalar_operation(std::string_view name);
 
 // An operation by its name in the compiler's dialect, which the table may lack.
 class ScalarOperation {

@@ -19,7 +19,7 @@ constexpr std::array kContractionRoles = {LoopRole::kBatch, LoopRole::kM, LoopRo
 constexpr std::array kAttentionRoles = {LoopRole::kBatch, LoopRole::kM, LoopRole::kN, LoopRole::kK1,
                                         LoopRole::kK2};
 
-constexpr auto kLoopFields = [](auto& loop, auto&& field) {
+constexpr auto kStatedLoopFields = [](auto& loop, auto&& field) {
   field.named("role", loop.role, kLoopRoles);
   field("size", loop.size);
 };
@@ -51,7 +51,7 @@ constexpr auto kUseFields = [](auto& use, auto&& field) {
   field.when(use.constant || !use.dimensions.empty(), "constant", use.constant);
 };
 
-constexpr auto kValueFields = [](auto& value, auto&& field) {
+constexpr auto kStatedValueFields = [](auto& value, auto&& field) {
   field("op", value.operation);
   field("operands", value.operands);
   if (value.operation.is(ScalarKind::kLoad)) kUseFields(value.use, field);
@@ -68,7 +68,7 @@ constexpr auto kStoreFields = [](auto& store, auto&& field) {
   field("value", store.value);
 };
 
-constexpr auto kLaunchFields = [](auto& statement, auto&& field) {
+constexpr auto kStatedLaunchFields = [](auto& statement, auto&& field) {
   field.or_default("entry", statement.entry);
   field.or_default("bindings", statement.bindings);
   field.or_default("constants", statement.constants);
@@ -111,7 +111,7 @@ void check_use(const Statement& statement, const StatedUse& use) {
 }
 
 // Throws nlohmann::json's exceptions for a statement that does not hold together.
-void check(const Statement& statement) {
+void check_statement(const Statement& statement) {
   for (const StatedLoop& loop : statement.loops) {
     if (loop.size < 1) refuse_json("a loop of no steps");
     if (std::ranges::count(roles(statement.attends()), loop.role) == 0)
@@ -134,12 +134,12 @@ void check(const Statement& statement) {
 }  // namespace
 
 static void to_json(nlohmann::json& json, const StatedValue& value) {
-  write_fields(json, value, kValueFields);
+  write_fields(json, value, kStatedValueFields);
   if (value.operation.is(ScalarKind::kConstant)) json["value"] = constant_json(value);
 }
 
 static void from_json(const nlohmann::json& json, StatedValue& value) {
-  read_fields(json, value, kValueFields);
+  read_fields(json, value, kStatedValueFields);
   if (value.operation.is(ScalarKind::kConstant)) value.constant = constant_from(json.at("value"));
 }
 
@@ -152,7 +152,7 @@ static void from_json(const nlohmann::json& json, StatedUse& use) {
 }
 
 constexpr auto kFormFields = [](auto& statement, auto&& field) {
-  field.list("loops", statement.loops, kLoopFields);
+  field.list("loops", statement.loops, kStatedLoopFields);
   field.list("views", statement.views, kViewFields);
   field("values", statement.values);
   field.list("stores", statement.stores, kStoreFields);
@@ -166,7 +166,7 @@ std::int64_t Statement::steps(LoopRole role) const {
 }
 
 void to_json(nlohmann::json& json, const Statement& statement) {
-  write_fields(json, statement, kLaunchFields);
+  write_fields(json, statement, kStatedLaunchFields);
   if (!statement.why_not.empty()) return;
   kFormFields(statement, FieldWriter(json));
   const bool attends = statement.attends();
@@ -183,7 +183,7 @@ void to_json(nlohmann::json& json, const Statement& statement) {
 }
 
 void from_json(const nlohmann::json& json, Statement& statement) {
-  read_fields(json, statement, kLaunchFields);
+  read_fields(json, statement, kStatedLaunchFields);
   if (!statement.why_not.empty()) return;
   kFormFields(statement, FieldReader(json));
   const std::string kind = json.at("kind");
@@ -199,7 +199,7 @@ void from_json(const nlohmann::json& json, Statement& statement) {
   for (const std::string_view name : operand_names(attends))
     if (name != kMask || json.contains(kMask))
       statement.operands.push_back(json.at(name).get<StatedUse>());
-  check(statement);
+  check_statement(statement);
 }
 
 Result<const Statement*> stated(const std::optional<Statement>& statement) {

@@ -109,4 +109,8 @@ std::int64_t element_count(const TensorType& type) {
   return count;
 }
 
+std::int64_t byte_size(const TensorType& type) {
+  return element_count(type) * byte_size(type.element);
+}
+
 }  // namespace hone::problem

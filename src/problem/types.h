@@ -56,7 +56,8 @@ std::string to_string(const TensorType& type);
 // that hone does not know.
 std::optional<TensorType> tensor_type_from(std::string_view text);
 bool is_dynamic(const TensorType& type);
-// Elements of a static tensor.
+// Elements of a static tensor, and bytes of all of them.
 std::int64_t element_count(const TensorType& type);
+std::int64_t byte_size(const TensorType& type);
 
 }  // namespace hone::problem

@@ -9,6 +9,7 @@
 
 #include "measure/reference.h"
 #include "measure/verification.h"
+#include "tests/measure/built_computation.h"
 #include "tests/measure/kernels.h"
 
 namespace hone::measure {
@@ -20,39 +21,6 @@ using problem::Value;
 using Kind = InputValues::Kind;
 
 const double kU = std::ldexp(1, -24);  // of f32
-
-// A computation put together value by value.
-class Built {
- public:
-  int input(int binding) {
-    Value value{.kind = Value::Kind::kInput};
-    value.binding = binding;
-    return add(std::move(value));
-  }
-  int constant(double number) {
-    Value value{.kind = Value::Kind::kConstant};
-    value.constant = number;
-    return add(std::move(value));
-  }
-  int operation(const char* name, std::vector<int> operands) {
-    return add(
-        {.kind = Value::Kind::kOperation, .operation = name, .operands = std::move(operands)});
-  }
-  int reduction(const char* combiner, int term, int start, std::int64_t terms) {
-    Value value{.kind = Value::Kind::kReduction, .operation = combiner, .operands = {term, start}};
-    value.terms = terms;
-    value.root = true;
-    return add(std::move(value));
-  }
-  int add(Value value) {
-    computation.values.push_back(std::move(value));
-    return static_cast<int>(computation.values.size()) - 1;
-  }
-  Estimate estimate(const InputPlan& plan) const {
-    return estimate_rounding(computation, plan).values.back();
-  }
-  Computation computation;
-};
 
 InputPlan reals(std::size_t bindings = 1) {
   InputPlan plan;

@@ -41,7 +41,7 @@ problem::Operand operand(const Gemm& gemm, ElementType element, bool by_rows, in
 
 problem::Binding binding(const problem::TensorType& type, problem::Access access,
                          problem::BindingUse use) {
-  return {access, use, type, problem::element_count(type) * problem::byte_size(type.element)};
+  return {access, use, type, problem::byte_size(type)};
 }
 
 bool is_eight_bit_float(ElementType type) {

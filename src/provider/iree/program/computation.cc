@@ -168,15 +168,13 @@ class ComputationReader {
         static_cast<std::size_t>(std::ranges::find(results, value) - results.begin());
     if (!described || yields.empty() || result == results.size())
       return unknown(operation, operands, value);
-    std::int64_t terms = 1;
-    for (const problem::Loop& loop : described->loops)
-      if (loop.reduction) terms *= std::max<std::int64_t>(1, loop.size);
-    const bool reduces = std::ranges::any_of(described->loops, &problem::Loop::reduction);
+    const std::int64_t terms = iterations(*described, /*reduction=*/true);
+    const bool sums = reduces(*described);
 
     std::vector<MlirValue> accumulators;
     for (std::size_t i = 0; i < std::min(arguments.size(), operands.size()); ++i) {
       const MlirValue argument = arguments[i];
-      if (reduces && i < described->operands.size() && described->operands[i].output) {
+      if (sums && i < described->operands.size() && described->operands[i].output) {
         accumulators.push_back(argument);
         continue;
       }
@@ -187,7 +185,7 @@ class ComputationReader {
     }
     const MlirValue yielded = yields.at(result);
     int read = -1;
-    if (!reduces) {
+    if (!sums) {
       // A body that is shared by several results is read once; each result is a new element.
       Value element = of_kind(Value::Kind::kElement, yielded);
       element.operands = {value_of(yielded)};
@@ -233,9 +231,8 @@ class ComputationReader {
   int scalar(MlirOperation operation, MlirValue value) {
     Value computed = of_kind(Value::Kind::kOperation, value);
     computed.operation = ir_.name(operation);
-    const bool is_known =
-        ir_.name(operation).starts_with("arith.") || ir_.name(operation).starts_with("math.");
-    if (!is_known) return unknown(operation, ir_.operands(operation), value);
+    if (!problem::is_scalar_operation(computed.operation.name()))
+      return unknown(operation, ir_.operands(operation), value);
     for (const MlirValue operand : ir_.operands(operation))
       computed.operands.push_back(value_of(operand));
     if (computed.operation.is(problem::ScalarKind::kSelection) && computed.operands.size() == 3) {

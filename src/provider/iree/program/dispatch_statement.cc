@@ -184,8 +184,7 @@ class StatementWriter {
                                  results = ir_.results(operation);
     const std::vector<MlirAttribute> maps = maps_of(ir_, operation);
     const auto described = describe_operation(ir_, operation);
-    if (!described || maps.size() != operands.size() ||
-        std::ranges::any_of(described->loops, &problem::Loop::reduction))
+    if (!described || maps.size() != operands.size() || reduces(*described))
       refuse("behind its root: " + in_words(ir_, operation));
     // The root loop of each of the operation's own loops.
     std::vector<int> root_loop(described->loops.size(), -1);
@@ -248,7 +247,7 @@ class StatementWriter {
     if (name == "arith.constant") {
       said.operation = "constant";
       said.constant = constant(operation);
-    } else if (!name.starts_with("arith.") && !name.starts_with("math.")) {
+    } else if (!problem::is_scalar_operation(name)) {
       refuse(fmt::format("{} behind its root", name));
     } else {
       for (const MlirValue operand : ir_.operands(operation))

@@ -131,7 +131,7 @@ class Replaceable {
     const auto maps = maps_of(ir_, reader);
     const std::vector<MlirValue> operands = ir_.operands(reader);
     if (!described || ir_.results(reader).size() != 1 || maps.size() != operands.size() ||
-        std::ranges::any_of(described->loops, &problem::Loop::reduction))
+        reduces(*described))
       return stopped(name + ", which does not compute element by element");
     try {
       if (take(reader, operands, maps, sums)) return true;
@@ -197,8 +197,9 @@ class Replaceable {
   // Conversions are in the operands' types.
   void add_name(MlirOperation inner) {
     const std::string_view name = ir_.name(inner);
-    const bool counts = name.starts_with("arith.") || name.starts_with("math.");
-    if (!counts || is_any_of(name, {"arith.truncf", "arith.extf", "arith.constant"})) return;
+    if (!problem::is_scalar_operation(name) ||
+        is_any_of(name, {"arith.truncf", "arith.extf", "arith.constant"}))
+      return;
     behind_.emplace_back(name.substr(name.find('.') + 1));
   }
 

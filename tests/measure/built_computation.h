@@ -1,0 +1,48 @@
+// Computations for tests of what follows from them.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "measure/rounding.h"
+#include "problem/computation.h"
+
+namespace hone::measure {
+
+// A computation put together value by value.
+class Built {
+ public:
+  int input(int binding) {
+    problem::Value value{.kind = problem::Value::Kind::kInput};
+    value.binding = binding;
+    return add(std::move(value));
+  }
+  int constant(double number) {
+    problem::Value value{.kind = problem::Value::Kind::kConstant};
+    value.constant = number;
+    return add(std::move(value));
+  }
+  int operation(const char* name, std::vector<int> operands) {
+    return add({.kind = problem::Value::Kind::kOperation,
+                .operation = name,
+                .operands = std::move(operands)});
+  }
+  int reduction(const char* combiner, int term, int start, std::int64_t terms) {
+    problem::Value value{
+        .kind = problem::Value::Kind::kReduction, .operation = combiner, .operands = {term, start}};
+    value.terms = terms;
+    value.root = true;
+    return add(std::move(value));
+  }
+  int add(problem::Value value) {
+    computation.values.push_back(std::move(value));
+    return static_cast<int>(computation.values.size()) - 1;
+  }
+  Estimate estimate(const InputPlan& plan) const {
+    return estimate_rounding(computation, plan).values.back();
+  }
+  problem::Computation computation;
+};
+
+}  // namespace hone::measure
