@@ -19,7 +19,6 @@ struct ConvolutionContext {
   space::Expression decompose = 0;  // 1: ConvTileAndDecomposeExpert, 0: DoubleTilingExpert
 };
 
-using space::constant;
 using space::Expression;
 
 // IREE, DecomposeConvolutionToLowerDimOps: a two-dimensional convolution becomes a one-dimensional
@@ -53,11 +52,11 @@ void row_fills_registers(const ConvolutionContext& context, space::SpaceBuilder&
   std::vector<Expression> good;
   for (const std::int64_t registers : {1, 2, 4})
     if (size % (registers * common.lanes()) == 0)
-      good.push_back(*tile == constant(registers * common.lanes()));
+      good.push_back(*tile == registers * common.lanes());
   if (good.empty()) {
     std::int64_t piece = std::min(size, common.lanes());
     while (size % piece != 0) --piece;
-    good.push_back(*tile == constant(piece));
+    good.push_back(*tile == piece);
   }
   builder.prefer("row_fills_registers",
                  "{} elements of a row at a time are not one, two or four registers (" +
@@ -83,7 +82,7 @@ void sums_in_flight(const ConvolutionContext& context, space::SpaceBuilder& buil
                  "{} registers of sums do not cover the latency of the multiply-add units "
                  "(wanted: " +
                      std::to_string(wanted) + ")",
-                 common.accumulators() >= constant(wanted), {common.accumulators()});
+                 common.accumulators() >= wanted, {common.accumulators()});
 }
 
 // Convolutions that are not vectorised run as scalar loops, whose inner ones LLVM unrolls. Tiles in
