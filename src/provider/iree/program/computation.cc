@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/ranges.h"
 #include "provider/iree/program/root_operation.h"
 
 namespace hone::iree {
@@ -144,8 +145,8 @@ class ComputationReader {
     const auto reduced_in = [&](std::size_t operand) {
       std::int64_t size = 1;
       for (const int loop : described->operands.at(operand).loops)
-        if (loop >= 0 && described->loops[static_cast<std::size_t>(loop)].reduction)
-          size *= std::max<std::int64_t>(1, described->loops[static_cast<std::size_t>(loop)].size);
+        if (loop >= 0 && described->loops[to_index(loop)].reduction)
+          size *= std::max<std::int64_t>(1, described->loops[to_index(loop)].size);
       return size;
     };
     if (read.kind == Value::Kind::kSoftmax) {
@@ -164,8 +165,7 @@ class ComputationReader {
     const auto described = describe_operation(ir_, operation);
     const std::vector<MlirValue> arguments = ir_.arguments(operation),
                                  yields = ir_.yielded(operation);
-    const auto result =
-        static_cast<std::size_t>(std::ranges::find(results, value) - results.begin());
+    const auto result = to_index(std::ranges::find(results, value) - results.begin());
     if (!described || yields.empty() || result == results.size())
       return unknown(operation, operands, value);
     std::int64_t terms = 1;
@@ -197,7 +197,7 @@ class ComputationReader {
       read = reduction(accumulators, result, yielded, terms, start);
       if (read < 0) return unknown(operation, operands, value, terms);
     }
-    computation_.values[static_cast<std::size_t>(read)].root = operation == root_;
+    computation_.values[to_index(read)].root = operation == root_;
     return read;
   }
 
@@ -250,7 +250,7 @@ class ComputationReader {
 
   void note_infinities(const std::vector<int>& values) {
     for (const int value : values) {
-      const Value& read = computation_.values[static_cast<std::size_t>(value)];
+      const Value& read = computation_.values[to_index(value)];
       if (read.kind == Value::Kind::kConstant && !std::isfinite(read.constant))
         computation_.has_infinite_constants = true;
     }
