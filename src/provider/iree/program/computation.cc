@@ -1,5 +1,3 @@
-#include "provider/iree/program/computation.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -9,6 +7,7 @@
 
 #include "base/ranges.h"
 #include "provider/iree/program/root_operation.h"
+#include "provider/iree/program/views.h"
 
 namespace hone::iree {
 namespace {

@@ -10,8 +10,6 @@
 #include "base/ranges.h"
 #include "provider/iree/cpu/space.h"
 #include "provider/iree/program/argument_ranges.h"
-#include "provider/iree/program/bindings.h"
-#include "provider/iree/program/computation.h"
 #include "provider/iree/program/derived_modules.h"
 #include "provider/iree/program/dispatch_ir.h"
 #include "provider/iree/program/dispatch_statement.h"
@@ -19,6 +17,7 @@
 #include "provider/iree/program/open_sizes.h"
 #include "provider/iree/program/program_functions.h"
 #include "provider/iree/program/root_operation.h"
+#include "provider/iree/program/views.h"
 
 namespace hone::iree {
 namespace {
