@@ -2,12 +2,19 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
+#include <cstddef>
 #include <functional>
 #include <ranges>
 #include <type_traits>
 #include <vector>
 
 namespace hone {
+
+// Returns a number as an index or a size. A negative one becomes larger than any.
+constexpr std::size_t to_index(std::integral auto number) {
+  return static_cast<std::size_t>(number);
+}
 
 // Returns the results of `get`, a member or a function, for all elements.
 template <class Range, class Get>

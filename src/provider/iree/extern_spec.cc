@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ranges.h"
 #include "provider/iree/compiler/transform_specs.h"
 
 namespace hone::iree {
@@ -43,7 +44,7 @@ std::string conversion(const std::string& from, const std::string& to) {
 std::vector<int> inverse(const std::vector<int>& permutation) {
   std::vector<int> back(permutation.size());
   for (std::size_t i = 0; i < permutation.size(); ++i)
-    back[static_cast<std::size_t>(permutation[i])] = static_cast<int>(i);
+    back[to_index(permutation[i])] = static_cast<int>(i);
   return back;
 }
 
@@ -58,14 +59,13 @@ std::string moved(const std::string& name, const std::string& from, const std::s
                       "{0}_moved = linalg.transpose ins({0} : {1}) outs({0}_place : {2}) "
                       "permutation = [{3}]",
                       name, from, to, fmt::join(permutation, ", "));
-  const auto rank = static_cast<std::size_t>(std::ranges::count(to, 'x'));
+  const auto rank = to_index(std::ranges::count(to, 'x'));
   std::vector<std::string> loops, read, kinds;
   for (std::size_t d = 0; d < rank; ++d) loops.push_back(fmt::format("d{}", d));
   read = loops;
   kinds.assign(rank, "\"parallel\"");
   // Loop i is dimension i of `to`.
-  for (std::size_t i = 0; i < permutation.size(); ++i)
-    read.at(static_cast<std::size_t>(permutation[i])) = loops[i];
+  for (std::size_t i = 0; i < permutation.size(); ++i) read.at(to_index(permutation[i])) = loops[i];
   return text + fmt::format(
                     R"mlir({0}_moved = linalg.generic {{
         indexing_maps = [affine_map<({1}) -> ({2})>, affine_map<({1}) -> ({1})>],
@@ -84,7 +84,7 @@ class Call {
   explicit Call(const ExternDispatch& dispatch)
       : dispatch_(dispatch), types_(dispatch.operation.types), kernel_types_(types_) {
     for (const ExternBorder& border : dispatch.borders)
-      kernel_types_.at(static_cast<std::size_t>(border.binding)) = border.kernel_type;
+      kernel_types_.at(to_index(border.binding)) = border.kernel_type;
   }
 
   // `head`: the function's operation and name, `leave`: what returns from it.
@@ -149,9 +149,7 @@ class Call {
   }
 
  private:
-  const std::string& kernel_type(int binding) const {
-    return kernel_types_.at(static_cast<std::size_t>(binding));
-  }
+  const std::string& kernel_type(int binding) const { return kernel_types_.at(to_index(binding)); }
   const ExternBorder* border(int binding) const {
     const auto found = std::ranges::find(dispatch_.borders, binding, &ExternBorder::binding);
     return found == dispatch_.borders.end() ? nullptr : &*found;
@@ -162,8 +160,8 @@ class Call {
     std::string name = fmt::format("%operand_{}", binding);
     const ExternBorder* const between = border(binding);
     if (between == nullptr) return name;
-    lines_.push_back(moved(name, types_.at(static_cast<std::size_t>(binding)), kernel_type(binding),
-                           between->permutation));
+    lines_.push_back(
+        moved(name, types_.at(to_index(binding)), kernel_type(binding), between->permutation));
     return name + "_moved";
   }
 
@@ -218,7 +216,7 @@ std::string converted_function(const ExternDispatch& dispatch, std::string_view 
     const std::string& type = operation.types.at(binding);
     std::string narrow = type;
     for (const ExternBorder& border : dispatch.borders)
-      if (static_cast<std::size_t>(border.binding) == binding)
+      if (to_index(border.binding) == binding)
         narrow = with_element(type, element_of(border.kernel_type));
     std::string rounded = from;
     if (narrow != type) {
@@ -349,7 +347,7 @@ std::string converted_spec_text(const std::vector<ExternDispatch>& dispatches) {
 std::string kernel_program_text(const ExternDispatch& dispatch, problem::GpuBackend backend) {
   ExternDispatch alone = dispatch;
   for (const ExternBorder& border : dispatch.borders)
-    alone.operation.types.at(static_cast<std::size_t>(border.binding)) = border.kernel_type;
+    alone.operation.types.at(to_index(border.binding)) = border.kernel_type;
   alone.borders.clear();
   alone.zeroed = false;
   return extern_function(alone, "func.func @kernel", "return", backend);

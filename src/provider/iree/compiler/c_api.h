@@ -78,7 +78,6 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
 
 // X(result, name, (arguments))
 #define HONE_IREE_FUNCTIONS(X)                                                                   \
-  X(int, ireeCompilerGetAPIVersion, ())                                                          \
   X(const char*, ireeCompilerGetRevision, ())                                                    \
   X(void, ireeCompilerGlobalInitialize, ())                                                      \
   X(void, ireeCompilerSetupGlobalCL,                                                             \
@@ -204,7 +203,6 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(bool, mlirDenseElementsAttrIsSplat, (MlirAttribute))                                         \
   X(MlirAttribute, mlirDenseElementsAttrGetSplatValue, (MlirAttribute))                          \
   X(const void*, mlirDenseElementsAttrGetRawData, (MlirAttribute))                               \
-  X(bool, mlirAttributeIsADenseResourceElements, (MlirAttribute))                                \
   X(bool, mlirAttributeIsAArray, (MlirAttribute))                                                \
   X(std::intptr_t, mlirArrayAttrGetNumElements, (MlirAttribute))                                 \
   X(MlirAttribute, mlirArrayAttrGetElement, (MlirAttribute, std::intptr_t))                      \
@@ -238,8 +236,7 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(bool, mlirShapedTypeHasRank, (MlirType))                                                     \
   X(std::int64_t, mlirShapedTypeGetRank, (MlirType))                                             \
   X(bool, mlirShapedTypeIsDynamicDim, (MlirType, std::intptr_t))                                 \
-  X(std::int64_t, mlirShapedTypeGetDimSize, (MlirType, std::intptr_t))                           \
-  X(MlirType, mlirShapedTypeGetElementType, (MlirType))
+  X(std::int64_t, mlirShapedTypeGetDimSize, (MlirType, std::intptr_t))
 
 // The resolved functions. CompilerLibrary (library.h) fills every one or fails.
 struct CApi {

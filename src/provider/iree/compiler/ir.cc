@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ranges.h"
 #include "problem/types.h"
 #include "provider/iree/compiler/sizes.h"
 
@@ -147,7 +148,7 @@ std::vector<MlirValue> Ir::yielded(MlirOperation operation, std::intptr_t region
 std::optional<Ir::Argument> Ir::argument(MlirValue value) const {
   if (api_->mlirValueIsAOpResult(value)) return std::nullopt;
   return Argument{api_->mlirBlockGetParentOperation(api_->mlirBlockArgumentGetOwner(value)),
-                  static_cast<std::size_t>(api_->mlirBlockArgumentGetArgNumber(value))};
+                  to_index(api_->mlirBlockArgumentGetArgNumber(value))};
 }
 
 std::vector<MlirOperation> Ir::children(MlirOperation operation) const {
@@ -203,7 +204,7 @@ std::vector<MlirValue> Ir::passed_to(MlirValue argument) const {
   std::vector<MlirValue> passed;
   if (api_->mlirValueIsAOpResult(argument)) return passed;
   const MlirBlock block = api_->mlirBlockArgumentGetOwner(argument);
-  const auto number = static_cast<std::size_t>(api_->mlirBlockArgumentGetArgNumber(argument));
+  const auto number = to_index(api_->mlirBlockArgumentGetArgNumber(argument));
   for (std::intptr_t i = 0; i < api_->mlirBlockGetNumPredecessors(block); ++i) {
     const MlirOperation branch =
         api_->mlirBlockGetTerminator(api_->mlirBlockGetPredecessor(block, i));
@@ -216,7 +217,7 @@ std::vector<MlirValue> Ir::passed_to(MlirValue argument) const {
       if (api_->mlirOperationGetSuccessor(branch, s) == block)
         passed.push_back(is_known && first + number < given.size() ? given[first + number]
                                                                    : MlirValue{});
-      if (segments.size() > 2) first += static_cast<std::size_t>(segments[1]);
+      if (segments.size() > 2) first += to_index(segments[1]);
     }
   }
   return passed;

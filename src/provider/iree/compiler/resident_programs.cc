@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/process.h"
+#include "base/ranges.h"
 #include "provider/iree/compiler/library.h"
 #include "provider/iree/compiler/runtime_tools.h"
 
@@ -105,7 +106,7 @@ class ResidentPrograms::Process {
       const ssize_t sent = ::send(child_.socket(), line.data(), line.size(), MSG_NOSIGNAL);
       if (sent < 0 && errno == EINTR) continue;
       if (sent <= 0) return ended();
-      line.remove_prefix(static_cast<std::size_t>(sent));
+      line.remove_prefix(to_index(sent));
     }
     return {};
   }
@@ -133,7 +134,7 @@ class ResidentPrograms::Process {
       const ssize_t read = ::read(child_.socket(), bytes, sizeof bytes);
       if (read < 0 && errno == EINTR) continue;
       if (read <= 0) return tl::unexpected(ended().error());
-      received_.append(bytes, static_cast<std::size_t>(read));
+      received_.append(bytes, to_index(read));
     }
     const nlohmann::json said =
         nlohmann::json::parse(received_.substr(0, length), nullptr, /*allow_exceptions=*/false);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/ranges.h"
+
 namespace hone::iree {
 namespace {
 
@@ -19,7 +21,7 @@ bool divides(std::int64_t a, std::int64_t b) {
 template <class Number>
 Integer at(const std::vector<Number>& values, std::int64_t i) {
   if (i < 0 || i >= std::ssize(values)) return std::nullopt;
-  return values[static_cast<std::size_t>(i)];
+  return values[to_index(i)];
 }
 
 Integer of_expression(const CApi& api, MlirAffineExpr expression,
@@ -254,7 +256,7 @@ std::optional<std::vector<std::int64_t>> Sizes::extents(MlirValue value) const {
     if (segments.size() < 4) return std::nullopt;
     int first = 0;
     for (std::size_t i = 0; i + 2 < segments.size(); ++i) first += segments[i];
-    return listed(static_cast<std::size_t>(first));
+    return listed(to_index(first));
   }
   if (keeps_extents(kind) && !operands.empty()) {
     const auto whole = type(operands.front());

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ranges.h"
+
 namespace hone::iree {
 namespace {
 
@@ -225,7 +227,7 @@ std::string converted(int rank, std::string_view from, std::string_view from_ele
                       std::string_view to, std::string_view to_element,
                       std::string_view operation) {
   const std::string map = fmt::format("affine_map<({0}) -> ({0})>", listed(rank, "d"));
-  std::vector<std::string> parallel(static_cast<std::size_t>(rank), "\"parallel\"");
+  std::vector<std::string> parallel(to_index(rank), "\"parallel\"");
   return fmt::format(
       R"mlir(    %empty_{to} = tensor.empty({sizes}) : {to_type}
     %{to} = linalg.generic {{indexing_maps = [{map}, {map}], iterator_types = [{parallel}]}}
@@ -245,8 +247,8 @@ std::string converted(int rank, std::string_view from, std::string_view from_ele
 
 // The operation with f32 sums, of %lhs and %rhs into %wide_sums.
 std::string operation_text(const WideForm& form) {
-  std::vector<std::string> loops(static_cast<std::size_t>(form.rank), "\"parallel\"");
-  loops.insert(loops.end(), static_cast<std::size_t>(form.sums), "\"reduction\"");
+  std::vector<std::string> loops(to_index(form.rank), "\"parallel\"");
+  loops.insert(loops.end(), to_index(form.sums), "\"reduction\"");
   return fmt::format(
       R"mlir(    %wide = linalg.generic {{indexing_maps = [{0}], iterator_types = [{1}]}}
         ins(%lhs, %rhs : {2}, {2}) outs(%wide_sums : {3}) {{

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/ranges.h"
 #include "provider/iree/cpu/loops.h"
 #include "provider/iree/cpu/rules.h"
 #include "provider/iree/cpu/space.h"
@@ -141,7 +142,7 @@ using space::Value;
 TileLevel over_output(const problem::Operation& operation, const TileLevel& level) {
   TileLevel tiles;
   for (const int loop : operation.operands.back().loops)
-    tiles.push_back(std::max<Value>(1, level[static_cast<std::size_t>(loop)]));
+    tiles.push_back(std::max<Value>(1, level[to_index(loop)]));
   return tiles;
 }
 
@@ -149,7 +150,7 @@ TileLevel over_output(const problem::Operation& operation, const TileLevel& leve
 TileLevel in_order(const TileLevel& level, const std::vector<int>& interchange) {
   if (interchange.empty()) return level;
   TileLevel tiles;
-  for (const int loop : interchange) tiles.push_back(level[static_cast<std::size_t>(loop)]);
+  for (const int loop : interchange) tiles.push_back(level[to_index(loop)]);
   return tiles;
 }
 

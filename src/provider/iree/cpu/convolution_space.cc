@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/ranges.h"
 #include "provider/iree/cpu/loops.h"
 #include "provider/iree/cpu/rules.h"
 #include "provider/iree/cpu/space.h"
@@ -19,7 +20,6 @@ struct ConvolutionContext {
   space::Expression decompose = 0;  // 1: ConvTileAndDecomposeExpert, 0: DoubleTilingExpert
 };
 
-using space::constant;
 using space::Expression;
 
 // IREE, DecomposeConvolutionToLowerDimOps: a two-dimensional convolution becomes a one-dimensional
@@ -47,17 +47,17 @@ void taken_apart_to_one_dimension(const ConvolutionContext& context, space::Spac
 // (searchable_space), and --relax drops it.
 void row_fills_registers(const ConvolutionContext& context, space::SpaceBuilder& builder) {
   const RuleContext& common = context.common;
-  const auto& tile = common.vec[static_cast<std::size_t>(common.loops.lane)];
+  const auto& tile = common.vec[to_index(common.loops.lane)];
   if (!tile) return;
-  const std::int64_t size = common.loops.loops[static_cast<std::size_t>(common.loops.lane)].size;
+  const std::int64_t size = common.loops.loops[to_index(common.loops.lane)].size;
   std::vector<Expression> good;
   for (const std::int64_t registers : {1, 2, 4})
     if (size % (registers * common.lanes()) == 0)
-      good.push_back(*tile == constant(registers * common.lanes()));
+      good.push_back(*tile == registers * common.lanes());
   if (good.empty()) {
     std::int64_t piece = std::min(size, common.lanes());
     while (size % piece != 0) --piece;
-    good.push_back(*tile == constant(piece));
+    good.push_back(*tile == piece);
   }
   builder.prefer("row_fills_registers",
                  "{} elements of a row at a time are not one, two or four registers (" +
@@ -73,8 +73,8 @@ void sums_in_flight(const ConvolutionContext& context, space::SpaceBuilder& buil
   const RuleContext& common = context.common;
   std::int64_t most = 1;
   for (const int loop : common.loops.parallel) {
-    const ContractionLoop& each = common.loops.loops[static_cast<std::size_t>(loop)];
-    if (!common.vec[static_cast<std::size_t>(loop)]) continue;
+    const ContractionLoop& each = common.loops.loops[to_index(loop)];
+    if (!common.vec[to_index(loop)]) continue;
     most *=
         loop == common.loops.lane ? (each.size + common.lanes() - 1) / common.lanes() : each.size;
   }
@@ -83,7 +83,7 @@ void sums_in_flight(const ConvolutionContext& context, space::SpaceBuilder& buil
                  "{} registers of sums do not cover the latency of the multiply-add units "
                  "(wanted: " +
                      std::to_string(wanted) + ")",
-                 common.accumulators() >= constant(wanted), {common.accumulators()});
+                 common.accumulators() >= wanted, {common.accumulators()});
 }
 
 // Convolutions that are not vectorised run as scalar loops, whose inner ones LLVM unrolls. Tiles in

@@ -4,12 +4,11 @@
 
 namespace hone::iree {
 
-using space::constant;
 using space::Expression;
 
 Expression GenericRules::innermost(std::size_t loop) const {
   if (vec[loop]) return *vec[loop];
-  return red[loop] ? *red[loop] : constant(loops()[loop].size);
+  return red[loop] ? *red[loop] : loops()[loop].size;
 }
 
 std::int64_t GenericRules::element_bytes() const {
@@ -61,7 +60,7 @@ void generic_vectors_within_compiler_limit(const GenericRules& rules,
     builder.require("vectors_within_compiler_limit",
                     "one vector takes {} bytes; the compiler refuses " + std::to_string(limit) +
                         " and more (512 native vectors)",
-                    bytes < constant(limit), {bytes});
+                    bytes < limit, {bytes});
   };
   if (rules.attention) {
     const auto& operands = rules.dispatch.root.operands;
@@ -95,7 +94,7 @@ void generic_peeling_needs_remainders(const GenericRules& rules, space::SpaceBui
   if (!rules.peel) return;
   std::vector<Expression> remainders;
   for (std::size_t i = 0; i < rules.loops().size(); ++i) {
-    const Expression size = constant(rules.loops()[i].size);
+    const Expression size = rules.loops()[i].size;
     if (rules.dist[i]) remainders.push_back(euclidean_mod(size, *rules.dist[i]) != 0);
     const Expression around = rules.dist[i] ? *rules.dist[i] : size;
     if (rules.vec[i] || rules.red[i])
@@ -116,7 +115,7 @@ void generic_tiles_divide(const GenericRules& rules, space::SpaceBuilder& builde
                    euclidean_mod(extent, tile) == 0, {tile, extent});
   };
   for (std::size_t i = 0; i < rules.loops().size(); ++i) {
-    const Expression size = constant(rules.loops()[i].size);
+    const Expression size = rules.loops()[i].size;
     if (rules.dist[i]) divides(*rules.dist[i], size);
     // The tile as the compiler clips it. Clipping matters only to an audit of
     // vector_tile_within_block.
@@ -139,7 +138,7 @@ void generic_lanes_filled(const GenericRules& rules, space::SpaceBuilder& builde
       builder.prefer("lanes_filled",
                      "{} elements in a row of memory at once are less than half a register (" +
                          std::to_string(rules.lanes()) + " elements)",
-                     *tile >= constant(wanted), {*tile});
+                     *tile >= wanted, {*tile});
     }
 }
 
@@ -151,7 +150,7 @@ void generic_vectors_fit_registers(const GenericRules& rules, space::SpaceBuilde
     builder.prefer("vectors_fit_registers",
                    "{} elements at once are more than twice the target's " +
                        std::to_string(rules.target.vector_registers) + " vector registers hold",
-                   elements <= constant(most), {elements});
+                   elements <= most, {elements});
   };
   Expression all = 1, again = 1;
   bool walked_again = false;
@@ -180,8 +179,8 @@ void generic_threads_evenly_busy(const GenericRules& rules, space::SpaceBuilder&
   Expression workgroups = 1;
   for (std::size_t i = 0; i < rules.loops().size(); ++i)
     if (rules.dist[i])
-      workgroups = workgroups * euclidean_div(constant(rules.loops()[i].size - 1) + *rules.dist[i],
-                                              *rules.dist[i]);
+      workgroups =
+          workgroups * euclidean_div(rules.loops()[i].size - 1 + *rules.dist[i], *rules.dist[i]);
   prefer_busy_threads(builder, workgroups, rules.target.cores);
 }
 
@@ -203,7 +202,7 @@ void generic_workgroups_worth_starting(const GenericRules& rules, space::SpaceBu
   builder.prefer("workgroups_worth_starting",
                  "{} elements in a workgroup (less than " + std::to_string(wanted) +
                      ") are not worth starting it",
-                 work * constant(inside) >= constant(wanted), {work * constant(inside)});
+                 work * inside >= wanted, {work * inside});
 }
 
 }  // namespace hone::iree

@@ -11,7 +11,6 @@ constexpr std::int64_t kStackBytes = 32768;
 // (ragged_block_fits_stack).
 constexpr std::int64_t kRaggedCopies = 2;
 
-using space::constant;
 using space::Expression;
 
 std::size_t index(int loop) {
@@ -21,7 +20,7 @@ std::size_t index(int loop) {
 // Adds the conditions under which a tile of the loop does not divide the extent around it.
 void add_remainders(const RuleContext& context, int of, std::vector<Expression>& remainders) {
   const ContractionLoop& loop = context.loops.loops[index(of)];
-  const Expression size = constant(loop.size), block = context.block(of);
+  const Expression size = loop.size, block = context.block(of);
   if (const auto& dist = context.dist[index(of)]) {
     remainders.push_back(euclidean_mod(size, *dist) != 0);
     remainders.push_back(euclidean_mod(*dist, block) != 0);
@@ -48,7 +47,7 @@ Expression accumulator_block(const RuleContext& context, const Tile& tile) {
 // Registers of one row of the register tile.
 Expression lane_registers(const RuleContext& context) {
   return euclidean_div(context.innermost(context.loops.lane) + (context.lanes() - 1),
-                       constant(context.lanes()));
+                       context.lanes());
 }
 
 // Whether the remainder of a row of the block after peeling is at most one register, or whole ones.
@@ -56,7 +55,7 @@ Expression lane_registers(const RuleContext& context) {
 // peeled_rest_in_registers.
 Expression rest_in_registers(const RuleContext& context, const Expression& tile) {
   const Expression rest = euclidean_mod(context.block(context.loops.lane), tile);
-  return rest <= constant(context.lanes()) || euclidean_mod(rest, constant(context.lanes())) == 0;
+  return rest <= context.lanes() || euclidean_mod(rest, context.lanes()) == 0;
 }
 
 // Rows of the inputs that k walks along which one register tile keeps in the first-level cache;
@@ -77,15 +76,14 @@ bool is_batch(const RuleContext& context, int loop) {
 
 Expression RuleContext::block(int loop) const {
   const auto& tile = cache[index(loop)];
-  const Expression whole = loops.loops[index(loop)].reduction
-                               ? constant(loops.loops[index(loop)].size)
-                               : *dist[index(loop)];
+  const Expression whole =
+      loops.loops[index(loop)].reduction ? loops.loops[index(loop)].size : *dist[index(loop)];
   return tile ? ite(*tile == 0, whole, *tile) : whole;
 }
 
 Expression RuleContext::innermost(int loop) const {
   if (loops.loops[index(loop)].reduction) return *red[index(loop)];
-  return vec[index(loop)] ? *vec[index(loop)] : constant(1);
+  return vec[index(loop)] ? *vec[index(loop)] : 1;
 }
 
 Expression RuleContext::any_k_blocked() const {
@@ -107,9 +105,8 @@ bool RuleContext::has_ragged_rows() const {
 Expression RuleContext::accumulators() const {
   Expression count = 1;
   for (const int loop : loops.parallel)
-    count = count * (loop == loops.lane
-                         ? euclidean_div(innermost(loop) + (lanes() - 1), constant(lanes()))
-                         : innermost(loop));
+    count = count * (loop == loops.lane ? euclidean_div(innermost(loop) + (lanes() - 1), lanes())
+                                        : innermost(loop));
   return count;
 }
 
@@ -150,7 +147,7 @@ void vectors_within_compiler_limit(const RuleContext& context, space::SpaceBuild
   builder.require("vectors_within_compiler_limit",
                   "one vector contraction takes {} bytes; the compiler refuses " +
                       std::to_string(limit) + " and more (512 native vectors)",
-                  bytes < constant(limit), {bytes});
+                  bytes < limit, {bytes});
 }
 
 // IREE: with the k loop tiled around them, what consumes the result cannot be fused into the vector
@@ -162,7 +159,7 @@ void accumulator_fits_stack(const RuleContext& context, space::SpaceBuilder& bui
   builder.require("accumulator_fits_stack",
                   "with K blocked the accumulator block of {} bytes lies on the stack, where the "
                   "compiler allows 32768",
-                  !context.any_k_blocked() || bytes <= constant(kStackBytes), {bytes});
+                  !context.any_k_blocked() || bytes <= kStackBytes, {bytes});
 }
 
 // A block that tiles do not divide is no vector: what reads the result then has a copy of it, and
@@ -177,14 +174,12 @@ void ragged_block_fits_stack(const RuleContext& context, space::SpaceBuilder& bu
   for (const int loop : context.loops.parallel)
     if (const auto& tile = context.cache[index(loop)]) tiles.push_back(*tile != 0);
   const Expression copies =
-      ite(space::any_of(tiles), ite(context.peel == 0, constant(1), constant(kRaggedCopies + 1)),
-          constant(kRaggedCopies));
+      ite(space::any_of(tiles), ite(context.peel == 0, 1, kRaggedCopies + 1), kRaggedCopies);
   builder.prefer(
       "ragged_block_fits_stack",
       "a blocked accumulator of {} bytes that tiles do not divide is copied on the stack, "
       "where the compiler allows 32768",
-      !context.any_k_blocked() || !block_is_ragged(context) ||
-          bytes * copies <= constant(kStackBytes),
+      !context.any_k_blocked() || !block_is_ragged(context) || bytes * copies <= kStackBytes,
       {bytes});
 }
 
@@ -211,7 +206,7 @@ void tiles_divide(const RuleContext& context, space::SpaceBuilder& builder) {
   const bool peels_rows = context.boundaries_vectorised && context.has_ragged_rows();
   for (std::size_t i = 0; i < context.loops.loops.size(); ++i) {
     const int loop = static_cast<int>(i);
-    const Expression size = constant(context.loops.loops[i].size), block = context.block(loop);
+    const Expression size = context.loops.loops[i].size, block = context.block(loop);
     if (context.dist[i]) divides(*context.dist[i], size);
     if (context.cache[i]) divides(block, context.dist[i] ? *context.dist[i] : size);
     if (!context.vec[i] && !context.red[i]) continue;
@@ -247,12 +242,12 @@ void lanes_filled(const RuleContext& context, space::SpaceBuilder& builder) {
   const std::int64_t size = context.loops.loops[index(context.loops.lane)].size;
   std::vector<Expression> good;
   for (const std::int64_t registers : {1, 2, 4})
-    good.push_back(*tile == constant(registers * context.lanes()));
-  if (size < context.lanes()) good.push_back(*tile == constant(size));
+    good.push_back(*tile == registers * context.lanes());
+  if (size < context.lanes()) good.push_back(*tile == size);
   if (context.has_ragged_rows()) {
     std::int64_t piece = context.lanes();
     while (size % piece != 0) --piece;
-    if (2 * piece >= context.lanes()) good.push_back(*tile == constant(piece));
+    if (2 * piece >= context.lanes()) good.push_back(*tile == piece);
   }
   builder.prefer("lanes_filled",
                  "{} is not one, two or four registers (" + std::to_string(context.lanes()) +
@@ -267,7 +262,7 @@ void accumulators_fit_registers(const RuleContext& context, space::SpaceBuilder&
   builder.prefer("accumulators_fit_registers",
                  "{} accumulators, {} registers of one row and a broadcast exceed the target's " +
                      std::to_string(context.target.vector_registers) + " vector registers",
-                 context.accumulators() + row + 1 <= constant(context.target.vector_registers),
+                 context.accumulators() + row + 1 <= context.target.vector_registers,
                  {context.accumulators(), row});
 }
 
@@ -282,9 +277,8 @@ void accumulators_fill_registers(const RuleContext& context, space::SpaceBuilder
     most *= loop == context.loops.lane ? (size + context.lanes() - 1) / context.lanes() : size;
   }
   const std::int64_t wanted = std::min<std::int64_t>(context.target.vector_registers / 2, most);
-  Expression enough = constant(wanted);
-  if (const auto rows = most_rows(context))
-    enough = min(enough, constant(*rows) * lane_registers(context));
+  Expression enough = wanted;
+  if (const auto rows = most_rows(context)) enough = min(enough, *rows * lane_registers(context));
   builder.prefer("accumulators_fill_registers",
                  "{} accumulators leave more than half of the vector registers to other things "
                  "(wanted: " +
@@ -305,7 +299,7 @@ void rows_within_ways(const RuleContext& context, space::SpaceBuilder& builder) 
     builder.prefer("rows_within_ways",
                    "{} rows of an operand at once, of which the first-level cache keeps " +
                        std::to_string(*most),
-                   rows <= constant(*most), {rows});
+                   rows <= *most, {rows});
   }
 }
 
@@ -327,9 +321,8 @@ void loads_below_multiplies(const RuleContext& context, space::SpaceBuilder& bui
   Expression narrow = false;
   if (const auto& tile = context.vec[index(context.loops.lane)];
       tile && context.boundaries_vectorised && context.has_ragged_rows())
-    narrow = *tile <= constant(context.lanes()) &&
-             !rest_in_registers(context, constant(2 * context.lanes())) &&
-             !rest_in_registers(context, constant(4 * context.lanes()));
+    narrow = *tile <= context.lanes() && !rest_in_registers(context, 2 * context.lanes()) &&
+             !rest_in_registers(context, 4 * context.lanes());
   builder.prefer(
       "loads_below_multiplies", "{} loads for {} multiply-adds: the load ports set the pace",
       narrow || loads * 4 <= context.accumulators() * 3, {loads, context.accumulators()});
@@ -360,8 +353,7 @@ void narrow_inputs_unrolled(const RuleContext& context, space::SpaceBuilder& bui
   if (context.loops.loops[index(k)].size < 4) return;
   builder.prefer("narrow_inputs_unrolled",
                  "inputs of {} bytes are converted one at a time with red_k = {} (less than 4)",
-                 *context.red[index(k)] >= 4,
-                 {constant(context.loops.input_bytes), *context.red[index(k)]});
+                 *context.red[index(k)] >= 4, {context.loops.input_bytes, *context.red[index(k)]});
 }
 
 // Each block of k loads and stores every accumulator once (measured at 1024x1024x1024: 8 steps 114,
@@ -393,7 +385,7 @@ void k_block_within_pages(const RuleContext& context, space::SpaceBuilder& build
       builder.prefer("k_block_within_pages",
                      "{} rows of an operand are walked column by column; more than " +
                          std::to_string(rows) + " of them touch more than 256 pages",
-                     context.block(loop) <= constant(rows), {context.block(loop)});
+                     context.block(loop) <= rows, {context.block(loop)});
     }
   }
 }
@@ -405,13 +397,13 @@ void block_fits_l2(const RuleContext& context, space::SpaceBuilder& builder) {
   for (const problem::Operand& operand : context.operation.operands) {
     Expression block = byte_size(operand.type.element);
     for (const int loop : operand.loops)
-      block = block * (is_batch(context, loop) ? constant(1) : context.block(loop));
+      block = block * (is_batch(context, loop) ? 1 : context.block(loop));
     bytes = bytes + block;
   }
   builder.prefer("block_fits_l2",
                  "the blocks of the operands take {} bytes, the second-level cache has " +
                      std::to_string(context.target.l2_bytes),
-                 bytes <= constant(context.target.l2_bytes), {bytes});
+                 bytes <= context.target.l2_bytes, {bytes});
 }
 
 // Multiply-adds per input element loaded from beyond the block's cache: an element of the m operand
@@ -442,8 +434,7 @@ void cache_tile_only_where_needed(const RuleContext& context, space::SpaceBuilde
       accumulator_block(context, [&](int loop) { return *context.dist[index(loop)]; });
   const Expression needed =
       context.any_k_blocked() && Expression(context.fused_consumers) &&
-      (bytes > constant(kStackBytes) ||
-       (block_is_ragged(context) && bytes * constant(kRaggedCopies) > constant(kStackBytes)));
+      (bytes > kStackBytes || (block_is_ragged(context) && bytes * kRaggedCopies > kStackBytes));
   for (const int loop : context.loops.parallel) {
     const auto& tile = context.cache[index(loop)];
     if (!tile) continue;
@@ -468,8 +459,7 @@ void threads_evenly_busy(const RuleContext& context, space::SpaceBuilder& builde
   Expression workgroups = 1;
   for (const int loop : context.loops.parallel) {
     const Expression& tile = *context.dist[index(loop)];
-    workgroups = workgroups *
-                 euclidean_div(constant(context.loops.loops[index(loop)].size - 1) + tile, tile);
+    workgroups = workgroups * euclidean_div(context.loops.loops[index(loop)].size - 1 + tile, tile);
   }
   prefer_busy_threads(builder, workgroups, context.target.cores);
 }
@@ -489,7 +479,7 @@ void workgroups_worth_starting(const RuleContext& context, space::SpaceBuilder& 
   builder.prefer("workgroups_worth_starting",
                  "{} multiply-adds in a workgroup (less than " + std::to_string(wanted) +
                      ") are not worth starting it",
-                 work >= constant(wanted), {work});
+                 work >= wanted, {work});
 }
 
 }  // namespace hone::iree

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 
+#include "base/ranges.h"
 #include "provider/iree/compiler/attributes.h"
 #include "provider/iree/compiler/compiler_session.h"
 
@@ -128,8 +129,7 @@ class ConstraintReader {
       const auto predicate = ir_.integer_value(ir_.attribute(operation, "pred"));
       if (!predicate || *predicate < 0 || *predicate >= std::ssize(kPredicates))
         return refuse("smt.int.cmp with another predicate");
-      return StatedTerm{.kind = kPredicates.at(static_cast<std::size_t>(*predicate)),
-                        .operands = inputs};
+      return StatedTerm{.kind = kPredicates.at(to_index(*predicate)), .operands = inputs};
     }
     if (name == "iree_codegen.smt.lookup")
       return StatedTerm{.kind = StatedTermKind::kLookup,
@@ -170,7 +170,7 @@ class ConstraintReader {
     if (is_of(attribute, api.ireeCodegenOneOfKnobAttrGetTypeID())) {
       std::intptr_t count = 0;
       api.ireeCodegenOneOfKnobAttrGetOptions(attribute, &count, nullptr);
-      std::vector<MlirAttribute> options(static_cast<std::size_t>(count));
+      std::vector<MlirAttribute> options(to_index(count));
       api.ireeCodegenOneOfKnobAttrGetOptions(attribute, &count, options.data());
       const auto name = ir_.string_value(api.ireeCodegenOneOfKnobAttrGetName(attribute));
       std::vector<std::string>& texts = options_[name.value_or("")];

@@ -54,12 +54,11 @@ Result<space::Space> row_space(const problem::Operation& root, const problem::Gp
   const Expression vector =
       builder.knob("vector", "elements of one load", powers_of_two(kLoadBits / element_bits(root)));
   const Expression steps = builder.knob("steps", "loads per thread and iteration", {1, 2, 4, 8});
-  const Expression at_once = beside * euclidean_div(space::constant(all_lanes), lanes);
+  const Expression at_once = beside * euclidean_div(all_lanes, lanes);
   if (!is_open(root, row))
     builder.require("row is whole iterations",
                     "subgroups * lanes * vector * steps elements divide the row of {}",
-                    euclidean_mod(space::constant(length), subgroups * lanes * vector * steps) == 0,
-                    {space::constant(length)});
+                    euclidean_mod(length, subgroups * lanes * vector * steps) == 0, {length});
   builder.require("rows are whole subgroups",
                   "{} rows are shared evenly by threads for {} rows at once",
                   euclidean_mod(rows, at_once) == 0, {rows, at_once});
@@ -74,11 +73,9 @@ Result<space::Space> row_space(const problem::Operation& root, const problem::Gp
                     "{} rows may not divide an extent that is known at run time only", rows == 1,
                     {rows});
   builder.require("threads", "a workgroup has at most {} threads",
-                  beside * subgroups * all_lanes <= space::constant(target.max_threads),
-                  {space::constant(target.max_threads)});
+                  beside * subgroups * all_lanes <= target.max_threads, {target.max_threads});
   builder.prefer("registers", "a thread that holds {} elements or fewer does not spill",
-                 euclidean_div(rows, at_once) * vector * steps <= space::constant(kHeldElements),
-                 {space::constant(kHeldElements)});
+                 euclidean_div(rows, at_once) * vector * steps <= kHeldElements, {kHeldElements});
   return builder.build();
 }
 
@@ -181,7 +178,7 @@ Result<space::Space> output_space(const problem::Operation& root,
   const Value lanes = target.subgroup_sizes.front();
   space::SpaceBuilder builder;
   std::vector<Expression> tile;
-  Expression last = space::constant(1);
+  Expression last = 1;
   for (const int loop : tiled_loops(root)) {
     tile.push_back(builder.knob(tile_name(loop), fmt::format("of loop {} in a workgroup", loop),
                                 tiles_of(root, loop, false, kMaximumTile)));
@@ -206,13 +203,12 @@ Result<space::Space> output_space(const problem::Operation& root,
   builder.require("threads share the tile", "{} outputs are whole vectors of {} for {} threads",
                   euclidean_mod(outputs, threads * vector) == 0, {outputs, vector, threads});
   builder.prefer("work of a thread", "a thread with {} outputs or fewer does not spill",
-                 outputs <= threads * kHeldElements, {space::constant(kHeldElements)});
+                 outputs <= threads * kHeldElements, {kHeldElements});
   if (transposed_operand(root) >= 0) {
     const Value bytes = widest_bits(root) / 8;
-    builder.require(
-        "shared memory", "the tile fits in {} bytes",
-        outputs * space::constant(bytes) <= space::constant(compilable_workgroup_memory(target)),
-        {space::constant(compilable_workgroup_memory(target))});
+    builder.require("shared memory", "the tile fits in {} bytes",
+                    outputs * bytes <= compilable_workgroup_memory(target),
+                    {compilable_workgroup_memory(target)});
   }
   return builder.build();
 }

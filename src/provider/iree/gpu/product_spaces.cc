@@ -82,23 +82,21 @@ Result<space::Space> instruction_space(const problem::Operation& root,
                   wg_n == sg_n * n_count * mma_n);
   if (padded)
     builder.prefer("few padded steps of k", "a step that does not divide k computes on padding",
-                   euclidean_mod(space::constant(k), red_k * mma_k) == 0 ||
-                       euclidean_mod(space::constant(k), mma_k) != 0);
+                   euclidean_mod(k, red_k * mma_k) == 0 || euclidean_mod(k, mma_k) != 0);
   else if (!padded)
     builder.require("k is whole steps", "red_k times the instruction's k divides k",
-                    euclidean_mod(space::constant(k), red_k * mma_k) == 0);
-  builder.require(
-      "threads", "a workgroup has at most {} threads",
-      m_count * n_count * target.subgroup_sizes.front() <= space::constant(target.max_threads),
-      {space::constant(target.max_threads)});
+                    euclidean_mod(k, red_k * mma_k) == 0);
+  builder.require("threads", "a workgroup has at most {} threads",
+                  m_count * n_count * target.subgroup_sizes.front() <= target.max_threads,
+                  {target.max_threads});
   const Value out_bytes = problem::byte_size(root.operands.back().type.element);
   const Expression inputs = (wg_m + wg_n) * red_k * mma_k * bytes;
-  builder.require("shared memory",
-                  padded ? "both tiles of a step, and the padded one of the result, fit in {} bytes"
-                         : "both tiles of a step fit in {} bytes",
-                  (padded ? inputs + wg_m * wg_n * out_bytes : inputs) <=
-                      space::constant(compilable_workgroup_memory(target)),
-                  {space::constant(compilable_workgroup_memory(target))});
+  builder.require(
+      "shared memory",
+      padded ? "both tiles of a step, and the padded one of the result, fit in {} bytes"
+             : "both tiles of a step fit in {} bytes",
+      (padded ? inputs + wg_m * wg_n * out_bytes : inputs) <= compilable_workgroup_memory(target),
+      {compilable_workgroup_memory(target)});
   builder.prefer("few subgroups", "more than 10 subgroups leave each few registers",
                  m_count * n_count <= 10);
   builder.prefer("step of k", "a step beyond 512 elements holds too many registers",
@@ -156,13 +154,11 @@ Result<space::Space> thread_space(const problem::Operation& root,
                   euclidean_mod(wg_m, th_m) == 0 && euclidean_mod(wg_n, th_n) == 0);
   const Expression threads = euclidean_div(wg_m, th_m) * euclidean_div(wg_n, th_n);
   builder.require("whole subgroups", "{} threads are whole subgroups",
-                  euclidean_mod(threads, space::constant(target.subgroup_sizes.front())) == 0,
-                  {threads});
-  builder.require("threads", "a workgroup has at most {} threads",
-                  threads <= space::constant(target.max_threads),
-                  {space::constant(target.max_threads)});
+                  euclidean_mod(threads, target.subgroup_sizes.front()) == 0, {threads});
+  builder.require("threads", "a workgroup has at most {} threads", threads <= target.max_threads,
+                  {target.max_threads});
   builder.prefer("registers", "a thread's tile beyond 64 elements spills",
-                 th_m * th_n <= space::constant(kMaximumThreadTile));
+                 th_m * th_n <= kMaximumThreadTile);
   return builder.build();
 }
 
@@ -266,23 +262,21 @@ Result<space::Space> attention_space(const problem::Operation& root,
       "share_q", "Q goes through shared memory: 1; each subgroup loads its rows: 0", {1, 0});
   builder.require("queries are whole instructions",
                   "{} subgroups have whole instructions of {} of the {} queries",
-                  euclidean_mod(wg_m, subgroups * mma.m) == 0,
-                  {subgroups, space::constant(mma.m), wg_m});
+                  euclidean_mod(wg_m, subgroups * mma.m) == 0, {subgroups, mma.m, wg_m});
   // Rows of shared memory are padded by 64 bits against bank conflicts.
   const Expression memory = (share_q * wg_m * (k1 + kRowPadding) + red_k2 * (k1 + kRowPadding) +
                              red_k2 * (wg_n + kRowPadding)) *
                             bytes;
   builder.require("shared memory", "tiles of Q, K and V take {} of {} bytes",
-                  memory <= space::constant(compilable_workgroup_memory(target)),
-                  {memory, space::constant(compilable_workgroup_memory(target))});
+                  memory <= compilable_workgroup_memory(target),
+                  {memory, compilable_workgroup_memory(target)});
   // Scores, probabilities and sums of a subgroup's rows are registers of its lanes.
   const Expression held = euclidean_div(wg_m * (red_k2 + wg_n), subgroups * lanes);
   builder.prefer("registers", "a thread with {} scores and sums, more than 192, spills",
-                 held <= space::constant(192), {held});
+                 held <= 192, {held});
   builder.prefer("scores are computed once or twice",
                  "a workgroup with {} columns of {} repeats the first product too often",
-                 wg_n * 2 >= space::constant(size(root, parts->n)),
-                 {wg_n, space::constant(size(root, parts->n))});
+                 wg_n * 2 >= size(root, parts->n), {wg_n, size(root, parts->n)});
   return builder.build();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/ranges.h"
 #include "provider/iree/gpu/space_parts.h"
 #include "provider/iree/gpu/stated_additions.h"
 #include "provider/iree/gpu/stated_space.h"
@@ -120,7 +121,7 @@ Result<Attributes> gpu_own_attributes(const problem::Operation& root,
   const std::vector<OwnSpace> forms = forms_of(root, target);
   if (forms.empty()) return input_error("{}", why_no_own_space(root, target));
   const gpu::Values values(space, configuration);
-  const auto which = static_cast<std::size_t>(forms.size() == 1 ? 0 : values.of(kPipelineKnob));
+  const auto which = to_index(forms.size() == 1 ? 0 : values.of(kPipelineKnob));
   if (which >= forms.size())
     return input_error("{} = {} is none of hone's {}", kPipelineKnob, which, forms.size());
   return forms[which].attributes(root, target, values);
@@ -193,7 +194,7 @@ Result<Attributes> gpu_attributes(const problem::Dispatch& dispatch,
   if (statement < 0 || statement >= std::ssize(space.parts()))
     return input_error("{} = {} is none of the compiler's statements", kPipelineKnob, statement);
   attributes.statement = static_cast<int>(statement);
-  for (const space::Knob& knob : space.parts()[static_cast<std::size_t>(statement)].knobs()) {
+  for (const space::Knob& knob : space.parts()[to_index(statement)].knobs()) {
     auto& place = is_own_knob(knob.name) ? attributes.options : attributes.knobs;
     HONE_ASSIGN(place[knob.name], space.value(configuration, knob.name));
   }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/ranges.h"
+
 namespace hone::iree::gpu {
 
 using space::Value;
@@ -17,11 +19,11 @@ LoopsByRole loops_of(const problem::Operation& root) {
 }
 
 Value size(const problem::Operation& root, int loop) {
-  return root.loops[static_cast<std::size_t>(loop)].size;
+  return root.loops[to_index(loop)].size;
 }
 
 bool is_open(const problem::Operation& root, int loop) {
-  return root.loops[static_cast<std::size_t>(loop)].open;
+  return root.loops[to_index(loop)].open;
 }
 
 bool is_innermost(const problem::Operand& operand, int loop) {
@@ -33,7 +35,7 @@ namespace {
 std::vector<int> loops_that(const problem::Operation& root, bool reduce) {
   std::vector<int> found;
   for (int loop = 0; loop < static_cast<int>(root.loops.size()); ++loop)
-    if (root.loops[static_cast<std::size_t>(loop)].reduction == reduce) found.push_back(loop);
+    if (root.loops[to_index(loop)].reduction == reduce) found.push_back(loop);
   return found;
 }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ranges.h"
+
 namespace hone::iree {
 
 namespace {
@@ -86,7 +88,7 @@ class DemandReader {
   void add_mapped(MlirOperation operation, MlirValue tensor, MlirValue indices) {
     Demand demand{indices, kUnbounded};
     for (const std::int64_t d : ir_.long_integers(ir_.attribute(operation, "dimension_map"))) {
-      const auto most = last_index(tensor, static_cast<std::size_t>(d), 1);
+      const auto most = last_index(tensor, to_index(d), 1);
       if (!most) demand.most.reset();
       if (most && demand.most) demand.most = std::min(*demand.most, *most);
     }
@@ -167,7 +169,7 @@ class RangeSearch {
     });
   }
 
-  Range& at(int input) { return ranges_[static_cast<std::size_t>(input)]; }
+  Range& at(int input) { return ranges_[to_index(input)]; }
 
   // Zero, unless an index begins elsewhere, as in "id - 1".
   void move_to_where_all_hold(int input) {
@@ -197,8 +199,7 @@ class RangeSearch {
       found.unknown = "an index whose range hone cannot tell";
     if (!found.unknown.empty()) return found;
     Range& range = at(input);
-    const auto bits =
-        8 * problem::byte_size(function_.inputs[static_cast<std::size_t>(input)].element);
+    const auto bits = 8 * problem::byte_size(function_.inputs[to_index(input)].element);
     limit = std::min(range.least + limit, std::ldexp(1.0, static_cast<int>(bits) - 1) - 1);
     grow(input, range.most, limit);
     found.least = static_cast<std::int64_t>(range.least);

@@ -1,9 +1,8 @@
-#include "provider/iree/program/bindings.h"
-
 #include <algorithm>
 #include <set>
 
 #include "provider/iree/program/root_operation.h"
+#include "provider/iree/program/views.h"
 
 namespace hone::iree {
 

@@ -1,5 +1,3 @@
-#include "provider/iree/program/computation.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,7 +5,9 @@
 #include <set>
 #include <utility>
 
+#include "base/ranges.h"
 #include "provider/iree/program/root_operation.h"
+#include "provider/iree/program/views.h"
 
 namespace hone::iree {
 namespace {
@@ -144,8 +144,8 @@ class ComputationReader {
     const auto reduced_in = [&](std::size_t operand) {
       std::int64_t size = 1;
       for (const int loop : described->operands.at(operand).loops)
-        if (loop >= 0 && described->loops[static_cast<std::size_t>(loop)].reduction)
-          size *= std::max<std::int64_t>(1, described->loops[static_cast<std::size_t>(loop)].size);
+        if (loop >= 0 && described->loops[to_index(loop)].reduction)
+          size *= std::max<std::int64_t>(1, described->loops[to_index(loop)].size);
       return size;
     };
     if (read.kind == Value::Kind::kSoftmax) {
@@ -164,8 +164,7 @@ class ComputationReader {
     const auto described = describe_operation(ir_, operation);
     const std::vector<MlirValue> arguments = ir_.arguments(operation),
                                  yields = ir_.yielded(operation);
-    const auto result =
-        static_cast<std::size_t>(std::ranges::find(results, value) - results.begin());
+    const auto result = to_index(std::ranges::find(results, value) - results.begin());
     if (!described || yields.empty() || result == results.size())
       return unknown(operation, operands, value);
     const std::int64_t terms = iterations(*described, /*reduction=*/true);
@@ -195,7 +194,7 @@ class ComputationReader {
       read = reduction(accumulators, result, yielded, terms, start);
       if (read < 0) return unknown(operation, operands, value, terms);
     }
-    computation_.values[static_cast<std::size_t>(read)].root = operation == root_;
+    computation_.values[to_index(read)].root = operation == root_;
     return read;
   }
 
@@ -247,7 +246,7 @@ class ComputationReader {
 
   void note_infinities(const std::vector<int>& values) {
     for (const int value : values) {
-      const Value& read = computation_.values[static_cast<std::size_t>(value)];
+      const Value& read = computation_.values[to_index(value)];
       if (read.kind == Value::Kind::kConstant && !std::isfinite(read.constant))
         computation_.has_infinite_constants = true;
     }

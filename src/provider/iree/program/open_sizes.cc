@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "base/ranges.h"
 #include "base/text.h"
 #include "provider/iree/program/root_operation.h"
 
@@ -149,7 +150,7 @@ void OpenSizes::name_by(const problem::Operation& root) {
   for (const problem::Operand& operand : root.operands)
     for (std::size_t d = 0; d < operand.loops.size(); ++d) {
       if (operand.loops[d] < 0) continue;
-      const problem::LoopRole role = root.loops[static_cast<std::size_t>(operand.loops[d])].role;
+      const problem::LoopRole role = root.loops[to_index(operand.loops[d])].role;
       const auto size = with_mark(operand.type.shape[d]);
       if (letter(role).empty() || !size) continue;
       const std::vector<int> alike = loops_with(root, role);
@@ -169,7 +170,7 @@ Status OpenSizes::set(Size& size, std::int64_t value, const std::string& given_b
 }
 
 Status OpenSizes::give_shape(const problem::GivenShape& given, const problem::Function& function) {
-  const auto argument = static_cast<std::size_t>(given.argument);
+  const auto argument = to_index(given.argument);
   if (argument >= function.inputs.size()) return {};
   const std::vector<std::int64_t>& shape = function.inputs[argument].shape;
   const auto fits = [&](std::int64_t declared, std::int64_t each) {
@@ -228,8 +229,7 @@ void OpenSizes::fill_in(problem::Function& function) const {
   for (const auto& [extent, index] : all_) {
     if (extent.function != function.name) continue;
     const Size& size = sizes_[index];
-    function.inputs[static_cast<std::size_t>(extent.argument)]
-        .shape[static_cast<std::size_t>(extent.dimension)] = size.value;
+    function.inputs[to_index(extent.argument)].shape[to_index(extent.dimension)] = size.value;
     // A role may be another size's too.
     if (size.value == problem::kDynamic && missing.insert(index).second)
       function.missing_sizes.push_back(*(size.names.empty() ? size.arguments : size.names).begin());
@@ -281,7 +281,7 @@ Status set_sizes(const Ir& ir, MlirOperation root, const Sizes& sizes,
       if (operand.loops[d] < 0)
         return input_error(
             "extent {} of operand {} is known only at run time, and no single loop's", d, i);
-      problem::Loop& loop = described.loops[static_cast<std::size_t>(operand.loops[d])];
+      problem::Loop& loop = described.loops[to_index(operand.loops[d])];
       loop.open = true;
       if (!known) continue;
       operand.type.shape[d] = known->shape[d];
@@ -292,7 +292,7 @@ Status set_sizes(const Ir& ir, MlirOperation root, const Sizes& sizes,
   for (problem::Operand& operand : described.operands)
     for (std::size_t d = 0; d < operand.loops.size(); ++d)
       if (operand.loops[d] >= 0 && operand.type.shape[d] == problem::kDynamic)
-        operand.type.shape[d] = described.loops[static_cast<std::size_t>(operand.loops[d])].size;
+        operand.type.shape[d] = described.loops[to_index(operand.loops[d])].size;
   return {};
 }
 

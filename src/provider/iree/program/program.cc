@@ -7,10 +7,9 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/ranges.h"
 #include "provider/iree/cpu/space.h"
 #include "provider/iree/program/argument_ranges.h"
-#include "provider/iree/program/bindings.h"
-#include "provider/iree/program/computation.h"
 #include "provider/iree/program/derived_modules.h"
 #include "provider/iree/program/dispatch_ir.h"
 #include "provider/iree/program/dispatch_statement.h"
@@ -18,6 +17,7 @@
 #include "provider/iree/program/open_sizes.h"
 #include "provider/iree/program/program_functions.h"
 #include "provider/iree/program/root_operation.h"
+#include "provider/iree/program/views.h"
 
 namespace hone::iree {
 namespace {
@@ -40,7 +40,7 @@ std::string disagreement(const problem::Operation& root) {
   for (const problem::Operand& operand : root.operands)
     for (std::size_t d = 0; d < operand.loops.size(); ++d) {
       if (operand.loops[d] < 0) continue;
-      const std::int64_t size = root.loops[static_cast<std::size_t>(operand.loops[d])].size;
+      const std::int64_t size = root.loops[to_index(operand.loops[d])].size;
       if (operand.type.shape[d] != size)
         return fmt::format(
             "loop {} of {} has {} iterations for one operand and {} for another: give --dim sizes "
@@ -166,7 +166,7 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Ca
 // Makes outputs of them, behind what the function returns.
 void add_overwritten(problem::Function& function, std::vector<int> arguments) {
   for (const int argument : arguments)
-    function.outputs.push_back(function.inputs.at(static_cast<std::size_t>(argument)));
+    function.outputs.push_back(function.inputs.at(to_index(argument)));
   if (!function.output_forms.empty())
     function.output_forms.resize(function.outputs.size(), problem::ArgumentForm::kPlain);
   function.overwritten = std::move(arguments);

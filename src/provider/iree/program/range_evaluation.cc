@@ -3,7 +3,9 @@
 #include <optional>
 #include <span>
 
+#include "base/ranges.h"
 #include "provider/iree/program/argument_ranges.h"
+#include "provider/iree/program/root_operation.h"
 
 namespace hone::iree {
 
@@ -106,7 +108,7 @@ class RangeReader {
     if (kind == "tensor.dim") {
       const auto d = ir_.constant(operands.at(1));
       const std::int64_t extent =
-          d ? reached_.extent_of(operands[0], static_cast<std::size_t>(*d)) : problem::kDynamic;
+          d ? reached_.extent_of(operands[0], to_index(*d)) : problem::kDynamic;
       if (extent == problem::kDynamic) return {0, kUnbounded};
       return {static_cast<double>(extent), static_cast<double>(extent)};
     }
@@ -156,7 +158,7 @@ class RangeReader {
     const auto type = ir_.type(value);
     if (!type) return {};
     const void* const data = api_.mlirDenseElementsAttrGetRawData(constant);
-    const auto count = static_cast<std::size_t>(problem::element_count(*type));
+    const auto count = to_index(problem::element_count(*type));
     if (type->element == problem::ElementType::kI64)
       return ends_of(std::span(static_cast<const std::int64_t*>(data), count));
     if (type->element == problem::ElementType::kI32)
@@ -178,7 +180,7 @@ class RangeReader {
     // A map that is no permutation only widens the range.
     if (!dimension || results.empty()) return {0, kUnbounded};
     const auto loops = reached_.loop_extents(generic);
-    const auto d = static_cast<std::size_t>(*dimension);
+    const auto d = to_index(*dimension);
     if (d >= loops.size() || loops[d] == problem::kDynamic) return {0, kUnbounded};
     return {0, static_cast<double>(loops[d] - 1)};
   }
@@ -307,7 +309,7 @@ class RangeReader {
     const MlirOperation last = ir_.defining_operation(ir_.yielded(operation).at(0));
     const auto d = ir_.integer_value(ir_.attribute(operation, "dimension"));
     const std::int64_t extent =
-        d ? reached_.extent_of(operands[0], static_cast<std::size_t>(*d)) : problem::kDynamic;
+        d ? reached_.extent_of(operands[0], to_index(*d)) : problem::kDynamic;
     if (!last || !is_any_of(ir_.name(last), {"arith.addi", "arith.addf"}) ||
         extent == problem::kDynamic)
       return {.inputs = input.inputs};
@@ -423,18 +425,15 @@ std::optional<std::size_t> ReachedOperations::input_of(MlirValue value) const {
 
 std::vector<std::int64_t> ReachedOperations::loop_extents(MlirOperation generic) const {
   std::vector<std::int64_t> extents;
-  const std::vector<MlirAttribute> maps = ir_.elements(ir_.attribute(generic, "indexing_maps"));
+  const std::vector<IndexingMap> maps = indexing_maps(ir_, generic);
   const std::vector<MlirValue> operands = ir_.operands(generic);
   for (std::size_t i = 0; i < maps.size() && i < operands.size(); ++i) {
-    const MlirAffineMap map = ir_.api().mlirAffineMapAttrGetValue(maps[i]);
-    extents.resize(static_cast<std::size_t>(ir_.api().mlirAffineMapGetNumDims(map)),
-                   problem::kDynamic);
-    for (std::intptr_t r = 0; r < ir_.api().mlirAffineMapGetNumResults(map); ++r) {
-      const MlirAffineExpr result = ir_.api().mlirAffineMapGetResult(map, r);
-      if (!ir_.api().mlirAffineExprIsADim(result)) continue;
-      std::int64_t& extent =
-          extents[static_cast<std::size_t>(ir_.api().mlirAffineDimExprGetPosition(result))];
-      if (extent == problem::kDynamic) extent = extent_of(operands[i], static_cast<std::size_t>(r));
+    extents.resize(maps[i].loops, problem::kDynamic);
+    for (std::size_t r = 0; r < maps[i].results.size(); ++r) {
+      const int loop = maps[i].results[r];
+      if (loop < 0) continue;
+      std::int64_t& extent = extents[to_index(loop)];
+      if (extent == problem::kDynamic) extent = extent_of(operands[i], r);
     }
   }
   return extents;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ranges.h"
 #include "provider/iree/compiler/compiler_session.h"
 #include "provider/iree/program/root_operation.h"
 #include "provider/iree/program/statement_accesses.h"
@@ -148,14 +149,14 @@ class Replaceable {
   // Throws NotOfThisForm if an index is not a single loop.
   bool take(MlirOperation reader, const std::vector<MlirValue>& operands,
             const std::vector<MlirAttribute>& maps, MlirValue sums) {
-    const auto at = static_cast<std::size_t>(std::ranges::find(operands, sums) - operands.begin());
+    const auto at = to_index(std::ranges::find(operands, sums) - operands.begin());
     if (at + 1 >= operands.size()) return false;  // it adds to them
     // The product's loop of each of the reader's own loops.
     const std::vector<int> own = single_loops(ir_.api(), maps[at]);
     std::vector<int> root_loop(own.size(), -1);
     for (std::size_t d = 0; d < own.size(); ++d)
-      if (static_cast<std::size_t>(own[d]) < root_loop.size())
-        root_loop[static_cast<std::size_t>(own[d])] = loops_.at(d);
+      if (to_index(own[d]) < root_loop.size())
+        root_loop[to_index(own[d])] = loops_.at(d);
     if (loop_count(ir_, maps[at]) != root_loop.size() || std::ranges::count(root_loop, -1) > 0)
       return false;
 
@@ -174,7 +175,7 @@ class Replaceable {
     if (!stored) return false;
     std::vector<int> loops;
     for (const int loop : single_loops(ir_.api(), maps.back()))
-      loops.push_back(root_loop.at(static_cast<std::size_t>(loop)));
+      loops.push_back(root_loop.at(to_index(loop)));
     if (loops.size() != root_loop.size()) return false;
 
     said.stores[0].use = over_loops(*std::move(stored), root_loop, said_.loops.size());
@@ -227,7 +228,7 @@ std::size_t add(std::vector<ReplaceableOperation>& operations, ReplaceableOperat
   const auto same = std::ranges::find_if(operations, [&](const ReplaceableOperation& each) {
     return each.name == read.name && each.statement == read.statement && each.dag == read.dag;
   });
-  const auto at = static_cast<std::size_t>(same - operations.begin());
+  const auto at = to_index(same - operations.begin());
   if (same == operations.end())
     operations.push_back(std::move(read));
   else

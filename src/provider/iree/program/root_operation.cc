@@ -3,20 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ranges.h"
 #include "problem/scalar_operation.h"
 
 namespace hone::iree {
-namespace {
-
-using problem::LoopRole;
-using problem::OperationKind;
-using problem::ScalarKind;
-
-// Results of an indexing map; -1 for one that is not a single loop.
-struct IndexingMap {
-  std::size_t loops = 0;
-  std::vector<int> results;
-};
 
 std::vector<IndexingMap> indexing_maps(const Ir& ir, MlirOperation operation) {
   MlirAttribute attribute = ir.attribute(operation, "indexing_maps");
@@ -27,7 +17,7 @@ std::vector<IndexingMap> indexing_maps(const Ir& ir, MlirOperation operation) {
   const CApi& api = ir.api();
   for (const MlirAttribute element : ir.elements(attribute)) {
     const MlirAffineMap map = api.mlirAffineMapAttrGetValue(element);
-    IndexingMap read{static_cast<std::size_t>(api.mlirAffineMapGetNumDims(map)), {}};
+    IndexingMap read{to_index(api.mlirAffineMapGetNumDims(map)), {}};
     for (std::intptr_t i = 0; i < api.mlirAffineMapGetNumResults(map); ++i) {
       const MlirAffineExpr result = api.mlirAffineMapGetResult(map, i);
       read.results.push_back(api.mlirAffineExprIsADim(result)
@@ -38,6 +28,12 @@ std::vector<IndexingMap> indexing_maps(const Ir& ir, MlirOperation operation) {
   }
   return maps;
 }
+
+namespace {
+
+using problem::LoopRole;
+using problem::OperationKind;
+using problem::ScalarKind;
 
 bool has_reduction(const std::vector<problem::Loop>& loops) {
   return std::ranges::any_of(loops, &problem::Loop::reduction);
@@ -59,8 +55,7 @@ void set_contraction_roles(const Ir& ir, MlirOperation operation, problem::Opera
        {dimensions.n, LoopRole::kN},
        {dimensions.k, LoopRole::kK}}};
   for (const auto& [loops, role] : roles)
-    for (const int loop : ir.integers(loops))
-      described.loops.at(static_cast<std::size_t>(loop)).role = role;
+    for (const int loop : ir.integers(loops)) described.loops.at(to_index(loop)).role = role;
   described.kind = contraction_kind(described);
 }
 
@@ -140,7 +135,7 @@ Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operat
     problem::Operand operand{*type, maps[i].results, i >= inputs};
     for (std::size_t d = 0; d < operand.loops.size() && d < type->shape.size(); ++d) {
       if (operand.loops[d] < 0) continue;
-      const auto loop = static_cast<std::size_t>(operand.loops[d]);
+      const auto loop = to_index(operand.loops[d]);
       described.loops[loop].size = type->shape[d];
       if (operand.output) in_output[loop] = true;
     }
@@ -163,7 +158,7 @@ bool interchange_loops(const Ir& ir, MlirOperation operation, const std::vector<
   std::vector<int> place(order.size(), -1);  // of each loop in the new order
   std::vector<std::string> dims, new_types, new_maps;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto loop = static_cast<std::size_t>(order[i]);
+    const auto loop = to_index(order[i]);
     if (order[i] < 0 || loop >= order.size() || place[loop] >= 0) return false;
     place[loop] = static_cast<int>(i);
     dims.push_back(fmt::format("d{}", i));
@@ -173,7 +168,7 @@ bool interchange_loops(const Ir& ir, MlirOperation operation, const std::vector<
     std::vector<std::string> results;
     for (const int loop : map.results) {
       if (loop < 0) return false;
-      results.push_back(fmt::format("d{}", place[static_cast<std::size_t>(loop)]));
+      results.push_back(fmt::format("d{}", place[to_index(loop)]));
     }
     new_maps.push_back(
         fmt::format("affine_map<({}) -> ({})>", fmt::join(dims, ", "), fmt::join(results, ", ")));

@@ -11,6 +11,15 @@
 
 namespace hone::iree {
 
+// Results of an operand's indexing map; -1 for one that is not a single loop.
+struct IndexingMap {
+  std::size_t loops = 0;
+  std::vector<int> results;
+};
+
+// The maps of a structured operation, by operand; empty for one without maps.
+std::vector<IndexingMap> indexing_maps(const Ir& ir, MlirOperation operation);
+
 // Describes loops, roles, operands and kind of a structured operation. Contractions use MLIR's own
 // inference (linalg::inferContractionDims). Input error if hone does not know an element type, or
 // if the operation states no indexing maps.

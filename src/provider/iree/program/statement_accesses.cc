@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/ranges.h"
 #include "provider/iree/program/root_operation.h"
 
 namespace hone::iree {
@@ -17,7 +18,7 @@ std::optional<Linear> linear(const CApi& api, MlirAffineExpr expression, std::si
     return sum;
   }
   if (api.mlirAffineExprIsADim(expression)) {
-    sum.of_loop.at(static_cast<std::size_t>(api.mlirAffineDimExprGetPosition(expression))) = 1;
+    sum.of_loop.at(to_index(api.mlirAffineDimExprGetPosition(expression))) = 1;
     return sum;
   }
   const bool adds = api.mlirAffineExprIsAAdd(expression);
@@ -65,12 +66,12 @@ void refuse(std::string reason) {
 
 std::size_t loop_count(const Ir& ir, MlirAttribute map) {
   const CApi& api = ir.api();
-  return static_cast<std::size_t>(api.mlirAffineMapGetNumDims(api.mlirAffineMapAttrGetValue(map)));
+  return to_index(api.mlirAffineMapGetNumDims(api.mlirAffineMapAttrGetValue(map)));
 }
 
 std::optional<std::vector<Linear>> indices(const CApi& api, MlirAttribute attribute) {
   const MlirAffineMap map = api.mlirAffineMapAttrGetValue(attribute);
-  const auto loops = static_cast<std::size_t>(api.mlirAffineMapGetNumDims(map));
+  const auto loops = to_index(api.mlirAffineMapGetNumDims(map));
   std::vector<Linear> results;
   for (std::intptr_t i = 0; i < api.mlirAffineMapGetNumResults(map); ++i) {
     auto index = linear(api, api.mlirAffineMapGetResult(map, i), loops);
@@ -195,7 +196,7 @@ problem::StatedValue StatementAccesses::read_table(MlirValue tensor, MlirAttribu
   piece.type = type->element;
   std::int64_t stride = 1;
   for (const std::int64_t size : type->shape) stride *= size;
-  const auto bytes = static_cast<std::size_t>(stride * problem::byte_size(type->element));
+  const auto bytes = to_index(stride * problem::byte_size(type->element));
   if (type->element == problem::ElementType::kI1 || bytes > kMostTableBytes)
     refuse(fmt::format("a table of {} constants of {} behind its root", stride,
                        problem::name_of(type->element)));
@@ -231,8 +232,7 @@ problem::StatedUse over_loops(problem::StatedUse use, const std::vector<int>& ro
                               std::size_t count) {
   const auto place = [&](std::vector<std::int64_t>& own) {
     std::vector<std::int64_t> all(count, 0);
-    for (std::size_t l = 0; l < root_loop.size(); ++l)
-      all.at(static_cast<std::size_t>(root_loop[l])) += own.at(l);
+    for (std::size_t l = 0; l < root_loop.size(); ++l) all.at(to_index(root_loop[l])) += own.at(l);
     own = std::move(all);
   };
   place(use.strides);

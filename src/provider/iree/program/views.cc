@@ -198,10 +198,7 @@ class Kernel {
       std::int64_t end = address->low;
       for (const Piece& piece : all)
         if (piece.ordinal == subspans_[i].ordinal) end = std::max(end, piece.end() + kRoom);
-      const std::int64_t step = std::lcm(address->divisor, kAlignment);
-      const std::int64_t begin = (end + step - 1) / step * step;
-      for (std::size_t word = 0; word < address->words.size(); ++word)
-        constants.at(address->words[word]) = static_cast<std::uint32_t>(begin >> (32 * word));
+      set_begin(constants, *address, first_begin(*address, end));
       placed.insert(placed.end(), address->words.begin(), address->words.end());
     }
     return constants;
@@ -246,6 +243,16 @@ class Kernel {
   }
 
  private:
+  // The first begin from `from` on that the compiler's assumptions and its alignment allow.
+  static std::int64_t first_begin(const Address& address, std::int64_t from) {
+    const std::int64_t step = std::lcm(address.divisor, kAlignment);
+    return (from + step - 1) / step * step;
+  }
+  static void set_begin(Constants& constants, const Address& address, std::int64_t begin) {
+    for (std::size_t word = 0; word < address.words.size(); ++word)
+      constants.at(address.words[word]) = static_cast<std::uint32_t>(begin >> (32 * word));
+  }
+
   // Neighbours in a binding without room for guards; the bytes from the first view of each binding
   // to the end of its last.
   static std::pair<int, std::int64_t> cost_of(std::vector<Piece> pieces) {
@@ -277,12 +284,10 @@ class Kernel {
       const bool first = before[i].ordinal != ordinal;
       ordinal = before[i].ordinal;
       if (const auto& address = subspans_[i].address) {
-        const std::int64_t step = std::lcm(address->divisor, kAlignment);
-        const std::int64_t from = std::max(address->low, first ? 0 : end + kRoom);
-        const std::int64_t wanted = (from + step - 1) / step * step;
+        const std::int64_t wanted =
+            first_begin(*address, std::max(address->low, first ? 0 : end + kRoom));
         if (wanted > address->high) return launch;
-        for (std::size_t word = 0; word < address->words.size(); ++word)
-          constants.at(address->words[word]) = static_cast<std::uint32_t>(wanted >> (32 * word));
+        set_begin(constants, *address, wanted);
         end = std::max(first ? 0 : end, wanted + before[i].bytes);
       } else {
         end = std::max(first ? 0 : end, before[i].end());

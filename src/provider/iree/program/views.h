@@ -1,5 +1,5 @@
-// The views that a kernel has of its buffers (hal.interface.binding.subspan), and hone's choice of
-// their begins.
+// The views that a kernel has of its buffers (hal.interface.binding.subspan), hone's choice of
+// their begins, and what is read through them: bindings and the computation.
 //
 // IREE packs a program's weights into one buffer and its intermediate results into another. A
 // kernel that is launched for several layers reads from constants where its pieces begin. Those
@@ -11,6 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "problem/computation.h"
+#include "problem/dispatch.h"
 #include "provider/iree/program/launches.h"
 
 namespace hone::iree {
@@ -74,5 +77,27 @@ struct ViewPosition {
 };
 // `subspan`: an operation hal.interface.binding.subspan.
 ViewPosition position_of(const Ir& ir, MlirOperation subspan);
+
+// The bindings of a dispatch in hone's terms (bindings.cc).
+
+// Describes each view as a binding. A view that the root operation's operands are traced back to is
+// a root input. Input error for a type hone does not know.
+Result<std::vector<problem::Binding>> describe_bindings(const Ir& ir, MlirOperation function,
+                                                        MlirOperation root, const Views& views);
+
+// Returns for each operand of the root operation the index of the view whose whole content it is,
+// or, for an output, becomes. -1 if anything but a reshape lies between
+// (problem::Dispatch::root_bindings). `kernel`: known integers of the kernel.
+std::vector<int> root_bindings(const Ir& ir, MlirOperation function, MlirOperation root,
+                               const Sizes& kernel, const Views& views);
+
+// The computation of a dispatch, value by value (computation.cc).
+
+// Reads the values that reach a store of `function` (at executable-sources). It follows linalg
+// operations and their bodies, reshapes, slices, paddings, softmax and attention. Any other
+// operation is a Value of kind kUnknown, made of what it reads. `root` (may be null) marks the root
+// operation's results.
+problem::Computation read_computation(const Ir& ir, MlirOperation function, MlirOperation root,
+                                      const Views& views);
 
 }  // namespace hone::iree

@@ -133,18 +133,22 @@ class SpecReader {
   bool restores_batch_ = false;
 };
 
+Result<OwnedModule> parsed(const CompilerSession& session, const std::string& path,
+                           std::string_view bytes) {
+  Invocation invocation(session);
+  if (!invocation.parse(path, bytes))
+    return input_error("'{}' is no tuning spec that IREE reads:\n{}", path,
+                       invocation.diagnostics());
+  return invocation.take_module();
+}
+
 }  // namespace
 
 Result<ParsedSpec> read_spec_file(const CompilerLibrary& library, const std::string& path,
                                   std::string_view bytes) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
-  const Ir ir(session.api());
-  Invocation invocation(session);
-  if (!invocation.parse(path, bytes))
-    return input_error("'{}' is no tuning spec that IREE reads:\n{}", path,
-                       invocation.diagnostics());
-  const OwnedModule module = invocation.take_module();
-  return SpecReader(ir, module.get(), path).read();
+  HONE_ASSIGN(const OwnedModule module, parsed(session, path, bytes));
+  return SpecReader(Ir(session.api()), module.get(), path).read();
 }
 
 namespace {
@@ -167,16 +171,6 @@ Result<Parts> parts_of(const std::string& text, const std::string& name, const s
   return Parts{text.substr(0, at), "module @" + name + " " + text.substr(body)};
 }
 
-Result<std::string> printed(const CompilerSession& session, const std::string& path,
-                            std::string_view bytes) {
-  Invocation invocation(session);
-  if (!invocation.parse(path, bytes))
-    return input_error("'{}' is no tuning spec that IREE reads:\n{}", path,
-                       invocation.diagnostics());
-  const OwnedModule module = invocation.take_module();
-  return Ir(session.api()).text(module.get());
-}
-
 }  // namespace
 
 Result<std::string> link_specs(const CompilerLibrary& library, const std::string& path,
@@ -184,7 +178,8 @@ Result<std::string> link_specs(const CompilerLibrary& library, const std::string
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
   HONE_ASSIGN(const Parts own, parts_of(std::string(first), "first", "hone's spec"));
   // Print through the compiler: bytecode becomes text, with every alias at the head.
-  HONE_ASSIGN(const std::string text, printed(session, path, second));
+  HONE_ASSIGN(const OwnedModule spec, parsed(session, path, second));
+  const std::string text = Ir(session.api()).text(spec.get());
   HONE_ASSIGN(const Parts other, parts_of(text, "second", path));
   const std::string both = other.head +
                            "module @linked attributes {transform.with_named_sequence} {\n" +
