@@ -98,9 +98,14 @@ Result<device::Peak> RunnerService::peak() {
 template <class Call>
 std::invoke_result_t<Call> KernelRunner::ask(Activity activity, std::size_t kernels,
                                              const Call& call) {
-  std::optional<std::invoke_result_t<Call>> answer;
-  around_(activity, kernels, [&] { answer.emplace(call()); });
-  return std::move(*answer);
+  std::optional<TimeBudget::Span> span;
+  if (around_.time != nullptr)
+    span.emplace(*around_.time, activity,
+                 kernels > 1 ? fmt::format("{} kernels", kernels) : std::string());
+  if (around_.lock != nullptr) around_.lock->unlock();
+  std::invoke_result_t<Call> answer = call();
+  if (around_.lock != nullptr) around_.lock->lock();
+  return answer;
 }
 
 // An accident ends the runner and loses all that was loaded there. It is loaded again before the
