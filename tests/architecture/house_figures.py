@@ -43,7 +43,7 @@ DECIDES = [
 # Those who pass a candidate on from the tuner to the runner; the rest works on it.
 PASSES_ON = re.compile(
     r"tune/dispatch/dispatch_(?:tuner|search|bench)|tune/services/(?:compile_service|rounds|runner_service)|^trial/"
-    r"|worker/(?:compile_pool|fork_server|job_process|runner_process|runner_jobs)"
+    r"|worker/(?:compile_pool|fork_server|forking_server|job_process|runner_process|runner_jobs)"
     r"|measure/runner\.|iree/compile_worker|prepared_dispatch")
 CONFIGURATIONS = 3
 LEAST_LINES = 4
