@@ -1,7 +1,9 @@
-// The one place that decides what is retried and how often. The code that waits for an answer asks
-// it, and makes the further tries itself.
+// The one place that decides what is retried and how often.
 #pragma once
 
+#include <tl/expected.hpp>
+
+#include "base/result.h"
 #include "provider/artifact.h"
 
 namespace hone::provider {
@@ -19,5 +21,17 @@ enum class Attempt {
 // Whether an attempt is retried after the last of `tries` failed with `failure`. A candidate's own
 // failure is final; one that may be transient is not.
 bool is_tried_again(Attempt attempt, FailureKind failure, int tries);
+
+// Makes the further tries of a caller that waits for each: calls `again` as long as
+// is_tried_again() allows, and returns the last outcome. `outcome`: that of the first try. An Error
+// ends the tries.
+template <class T, class Call>
+Result<tl::expected<T, Failure>> retried(Attempt attempt, Result<tl::expected<T, Failure>> outcome,
+                                         const Call& again) {
+  for (int tries = 1; outcome && !*outcome && is_tried_again(attempt, outcome->error().kind, tries);
+       ++tries)
+    outcome = again();
+  return outcome;
+}
 
 }  // namespace hone::provider

@@ -11,6 +11,9 @@
 namespace hone::trial {
 namespace {
 
+using provider::Attempt;
+using provider::retried;
+
 // `ir`: of the program, null where it is not known.
 worker::Message load_job(const ProgramToCompile& program, const problem::GivenSizes& sizes,
                          const std::shared_ptr<const std::string>& ir) {
@@ -28,17 +31,6 @@ worker::Message frontend_ir_job(const ProgramToCompile& program) {
 
 worker::Message in_f32_job(const ProgramToCompile& program) {
   return jobs::kCompileProgramInF32.ask({program.path, program.bytes, program.flags});
-}
-
-// Retries `call` as long as provider/retry.h allows, and returns its last outcome. `outcome` is
-// that of the first call.
-template <class Call>
-Result<worker::Outcome> final_of(Result<worker::Outcome> outcome, const Call& call) {
-  for (int tries = 1; outcome && !*outcome; ++tries) {
-    if (!provider::is_tried_again(provider::Attempt::kProgram, outcome->error().kind, tries)) break;
-    outcome = call();
-  }
-  return outcome;
 }
 
 // An unreadable answer means that the compiler has overwritten it: it has crashed without noticing.
@@ -78,7 +70,7 @@ worker::WorkerPool& CompileService::limited_pool() {
 
 Result<worker::Outcome> CompileService::once(const worker::Message& message) {
   const auto call = [&] { return limited_pool().once(message); };
-  return final_of(call(), call);
+  return retried(Attempt::kProgram, call(), call);
 }
 
 Result<problem::Program> CompileService::load_program(const ProgramToCompile& program) {
@@ -115,8 +107,9 @@ Result<std::vector<worker::Outcome>> CompileService::each_once(
   for (std::size_t i = 0, next = 0; i < messages.size(); ++i) {
     outcomes.push_back(std::move(known[i] ? *known[i] : rest[next]));
     if (!known[i]) ++next;
-    HONE_ASSIGN(outcomes.back(), final_of(std::move(outcomes.back()),
-                                          [&] { return limited_pool().once(messages[i]); }));
+    HONE_ASSIGN(outcomes.back(),
+                retried(Attempt::kProgram, Result<worker::Outcome>(std::move(outcomes.back())),
+                        [&] { return limited_pool().once(messages[i]); }));
   }
   return outcomes;
 }
@@ -284,9 +277,9 @@ Result<std::vector<Status>> CompileService::prepare_each(
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.prepare_each(servers));
   std::vector<Status> statuses;
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    HONE_ASSIGN(outcomes[i], final_of(std::move(outcomes[i]), [&] {
-                  return pool_.prepare(servers[i].first, servers[i].second);
-                }));
+    HONE_ASSIGN(outcomes[i],
+                retried(Attempt::kProgram, Result<worker::Outcome>(std::move(outcomes[i])),
+                        [&] { return pool_.prepare(servers[i].first, servers[i].second); }));
     statuses.push_back(prepared(outcomes[i]));
     if (statuses.back())
       stated_[dispatches[i].key] = {dispatches[i].statement, dispatches[i].assemble_for};
@@ -327,7 +320,7 @@ Status CompileService::submit_replacing(const std::string& key, worker::JobId id
         jobs::kPrepare.ask({maker->flags, stated->second.assemble_for,
                             problem::statement_text(stated->second.statement)});
     const auto call = [&] { return maker->pool->prepare(key, message); };
-    HONE_ASSIGN(const worker::Outcome outcome, final_of(call(), call));
+    HONE_ASSIGN(const worker::Outcome outcome, retried(Attempt::kProgram, call(), call));
     HONE_TRY(prepared(outcome));
     maker->prepared.insert(key);
   }

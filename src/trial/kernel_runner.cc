@@ -8,6 +8,9 @@
 namespace hone::trial {
 namespace {
 
+using provider::Attempt;
+using provider::retried;
+
 // Computing a large reference on one core takes seconds.
 constexpr double kProblemSeconds = 600;
 constexpr double kPeakSeconds = 60;
@@ -39,15 +42,13 @@ Status answers(const measure::MeasureRequest& request, const measure::MeasureRes
 
 Result<worker::Outcome> RunnerService::send_problem() {
   const worker::Message message = measure::jobs::kSetProblem.ask(*problem_);
-  for (int tries = 1;; ++tries) {
+  const auto send = [&]() -> Result<worker::Outcome> {
     HONE_TRY(runner_->ensure_ready());
-    HONE_ASSIGN(worker::Outcome outcome, runner_->call(message, kProblemSeconds));
-    if (!outcome &&
-        provider::is_tried_again(provider::Attempt::kProblem, outcome.error().kind, tries))
-      continue;
-    problem_generation_ = runner_->generation();
-    return outcome;
-  }
+    return runner_->call(message, kProblemSeconds);
+  };
+  HONE_ASSIGN(worker::Outcome outcome, retried(Attempt::kProblem, send(), send));
+  problem_generation_ = runner_->generation();
+  return outcome;
 }
 
 Result<worker::Outcome> RunnerService::call(const worker::Message& message, double seconds) {
@@ -62,12 +63,10 @@ Result<worker::Outcome> RunnerService::call(const worker::Message& message, doub
 template <class Request, class Answer>
 Result<Answer> RunnerService::ask_device(const provider::Job<Request, Answer>& job,
                                          const Request& request) {
-  for (int tries = 1;; ++tries) {
-    HONE_ASSIGN(KernelResult<Answer> answer, ask_within(kPeakSeconds, job, request));
-    if (answer) return std::move(*answer);
-    if (!provider::is_tried_again(provider::Attempt::kDevice, answer.error().kind, tries))
-      return failure("{}", answer.error().message);
-  }
+  const auto ask_once = [&] { return ask_within(kPeakSeconds, job, request); };
+  HONE_ASSIGN(KernelResult<Answer> answer, retried(Attempt::kDevice, ask_once(), ask_once));
+  if (!answer) return failure("{}", answer.error().message);
+  return std::move(*answer);
 }
 
 Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemRequest& request) {
@@ -98,9 +97,14 @@ Result<device::Peak> RunnerService::peak() {
 template <class Call>
 std::invoke_result_t<Call> KernelRunner::ask(Activity activity, std::size_t kernels,
                                              const Call& call) {
-  std::optional<std::invoke_result_t<Call>> answer;
-  around_(activity, kernels, [&] { answer.emplace(call()); });
-  return std::move(*answer);
+  std::optional<TimeBudget::Span> span;
+  if (around_.time != nullptr)
+    span.emplace(*around_.time, activity,
+                 kernels > 1 ? fmt::format("{} kernels", kernels) : std::string());
+  if (around_.lock != nullptr) around_.lock->unlock();
+  std::invoke_result_t<Call> answer = call();
+  if (around_.lock != nullptr) around_.lock->lock();
+  return answer;
 }
 
 // An accident ends the runner and loses all that was loaded there. It is loaded again before the
@@ -108,16 +112,13 @@ std::invoke_result_t<Call> KernelRunner::ask(Activity activity, std::size_t kern
 template <class Call>
 std::invoke_result_t<Call> KernelRunner::with(const std::vector<RunnerKernel*>& kernels,
                                               Activity activity, const Call& call) {
-  for (int tries = 1;; ++tries) {
+  using Answer = std::invoke_result_t<Call>;
+  const auto load_and_ask = [&]() -> Answer {
     HONE_ASSIGN(const std::optional<provider::Failure> failed, load(kernels));
-    typename std::invoke_result_t<Call>::value_type answer =
-        tl::unexpected(failed.value_or(provider::Failure{}));
-    if (!failed) {
-      HONE_ASSIGN(answer, ask(activity, kernels.size(), call));
-    }
-    if (answer || !provider::is_tried_again(provider::Attempt::kKernel, answer.error().kind, tries))
-      return answer;
-  }
+    if (failed) return typename Answer::value_type(tl::unexpected(*failed));
+    return ask(activity, kernels.size(), call);
+  };
+  return retried(Attempt::kKernel, load_and_ask(), load_and_ask);
 }
 
 bool KernelRunner::is_loaded(const RunnerKernel& kernel) const {

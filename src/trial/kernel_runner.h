@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -136,14 +137,14 @@ struct RunnerKernel {
 // one thread.
 class KernelRunner {
  public:
-  // Wraps a call of the runner about `kernels` kernels that belongs to `activity`, to count its
-  // time or to release a lock.
-  using Around = std::function<void(Activity activity, std::size_t kernels,
-                                    const std::function<void()>& call)>;
+  // Surroundings of each call.
+  struct Around {
+    TimeBudget* time = nullptr;                    // counts the call by its activity
+    std::unique_lock<std::mutex>* lock = nullptr;  // released while the runner works
+  };
 
-  explicit KernelRunner(RunnerService& runner) : KernelRunner(runner, run_plainly) {}
-  KernelRunner(RunnerService& runner, Around around)
-      : runner_(&runner), around_(std::move(around)) {}
+  explicit KernelRunner(RunnerService& runner) : KernelRunner(runner, Around()) {}
+  KernelRunner(RunnerService& runner, const Around& around) : runner_(&runner), around_(around) {}
 
   Result<KernelResult<measure::Verification>> verify(RunnerKernel& kernel);
   // Launches the kernel repeatedly within the time limit and compares the result each time.
@@ -166,7 +167,6 @@ class KernelRunner {
   Status unload(RunnerKernel& kernel);
 
  private:
-  static void run_plainly(Activity, std::size_t, const std::function<void()>& call) { call(); }
   template <class Call>
   std::invoke_result_t<Call> ask(Activity activity, std::size_t kernels, const Call& call);
   template <class Call>

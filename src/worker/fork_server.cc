@@ -39,9 +39,10 @@ class ForkServer {
     std::string_view folder;  // beginning of the name of a job's folder
     JobLimits TreeSettings::*limits;
     std::function<Outcome(Message)> CompileHandlers::*handler;
+    bool has_servers;  // and their candidates wait here
   };
-  static constexpr Role kZygote{"once", "once", &TreeSettings::once, &CompileHandlers::once};
-  static constexpr Role kPrepared{"run", "job", &TreeSettings::run, &CompileHandlers::run};
+  static constexpr Role kZygote{"once", "once", &TreeSettings::once, &CompileHandlers::once, true};
+  static constexpr Role kPrepared{"run", "job", &TreeSettings::run, &CompileHandlers::run, false};
 
   // All files go in `folder`.
   ForkServer(const Role& role, UniqueFd asker, const CompileHandlers& handlers,
@@ -181,7 +182,7 @@ bool ForkServer::take_order(Message order) {
     start(*id, unwrap(std::move(order)), seconds > 0 ? std::optional(seconds) : std::nullopt);
     return true;
   }
-  if (&role_ == &kPrepared) return false;
+  if (!role_.has_servers) return false;
   if (kind == "configure") {
     const auto settings = settings_from(order);
     if (settings) settings_ = *settings;
@@ -255,7 +256,7 @@ void ForkServer::end_jobs() {
 
 // Candidates are a prepared server's own jobs; the zygote's own jobs go on.
 void ForkServer::cancel_candidates() {
-  if (&role_ == &kPrepared) end_jobs();
+  if (!role_.has_servers) end_jobs();
   waiting_.clear();
   for (auto& [key, server] : servers_) {
     if (!server.in_flight.empty()) server.process.connection().send({"cancel", nullptr, {}});

@@ -51,7 +51,7 @@ PURE = re.compile(r"\bvirtual\b[^;{}]*=\s*0\s*;")
 # Those who pass a candidate on from the tuner to the runner; the rest works on it.
 PASSES_ON = re.compile(
     r"tune/dispatch/dispatch_(?:tuner|search|bench)|tune/services/(?:compile_service|rounds|runner_service)|^trial/"
-    r"|worker/(?:compile_pool|fork_server|job_process|runner_process|runner_jobs)"
+    r"|worker/(?:compile_pool|fork_server|forking_server|job_process|runner_process|runner_jobs)"
     r"|measure/runner\.|iree/compile_worker|prepared_dispatch")
 CONFIGURATIONS = 3
 LEAST_LINES = 4

@@ -46,6 +46,14 @@ Status DispatchBench::run(const Trials& trials) {
   return finish(trials);
 }
 
+Status DispatchBench::run_to_the_end(const Trials& trials) {
+  for (;;) {
+    HONE_TRY(run(trials));
+    if (std::ranges::none_of(trials, &Trial::is_pending)) return {};
+    if (context_->leases != nullptr) HONE_TRY(context_->leases->wait());
+  }
+}
+
 Status DispatchBench::finish(const Trials& trials, double patience) {
   HONE_TRY(trials_.finish_compiling(trials, patience));
   return measure(trials);
@@ -114,7 +122,9 @@ Result<Trials> DispatchBench::next_group(Queue& queue) {
 }
 
 Status DispatchBench::measure_together(Lane& lane, Lock& lock, const Trials& trials) {
-  trial::KernelRunner runner = runner_on(lane, lock);
+  // Only the first of several devices counts towards the time budget.
+  const bool counts = &lane == &lanes_.front();
+  trial::KernelRunner runner(*lane.runner, {counts ? &context_->state->time : nullptr, &lock});
   Kernels kernels;
   for (Trial* trial : trials) {
     HONE_ASSIGN(provider::Artifact code, artifact(trial->candidate));
@@ -165,20 +175,6 @@ Result<std::optional<trial::FailedColumn>> DispatchBench::time(Lane& lane,
     return true;
   };
   return trial::run_rounds(runner, std::move(request));
-}
-
-// Only the first of several devices counts towards the time budget.
-trial::KernelRunner DispatchBench::runner_on(Lane& lane, Lock& lock) {
-  return {*lane.runner, [this, &lane, &lock](trial::Activity activity, std::size_t kernels,
-                                             const std::function<void()>& call) {
-            std::optional<trial::TimeBudget::Span> span;
-            if (&lane == &lanes_.front())
-              span.emplace(context_->state->time, activity,
-                           kernels > 1 ? fmt::format("{} kernels", kernels) : std::string());
-            lock.unlock();
-            call();
-            lock.lock();
-          }};
 }
 
 Status DispatchBench::fail_impossible(Lane& lane, const Kernels& kernels,

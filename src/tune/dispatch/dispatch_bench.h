@@ -4,7 +4,6 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -65,6 +64,8 @@ class DispatchBench {
   // Takes each trial to its end, except those that another tuner on the store works on. Trials of
   // equal code share one measurement.
   Status run(const Trials& trials);
+  // Does the same, and waits for the results of another tuner.
+  Status run_to_the_end(const Trials& trials);
   // Second half of run(). trials().begin() starts the compiles, which go on while other trials are
   // measured. finish() waits at most `patience` seconds (negative: without limit) for compiles. A
   // later run() or finish() takes pending trials to their end.
@@ -129,8 +130,6 @@ class DispatchBench {
   // Guards the bench, and is released while the lane's runner works. Lanes run in parallel and
   // share the store and everything else.
   using Lock = std::unique_lock<std::mutex>;
-  // Returns the lane's runner, which releases the lock while it works.
-  trial::KernelRunner runner_on(Lane& lane, Lock& lock);
 
   static Result<DispatchBench> open(Context& context, const problem::Dispatch& dispatch);
   static Result<std::deque<DispatchBench>> unknown_of(

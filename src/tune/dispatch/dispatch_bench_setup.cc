@@ -286,11 +286,7 @@ Status DispatchBench::learn_least_seconds() {
 // memory. Everything of a dispatch depends on its default.
 Status DispatchBench::run_default() {
   default_.ignore_stored_failure = true;
-  HONE_TRY(run({&default_}));
-  while (default_.is_pending()) {  // without it there is nothing to do meanwhile
-    HONE_TRY(context_->leases->wait());
-    HONE_TRY(run({&default_}));
-  }
+  HONE_TRY(run_to_the_end({&default_}));  // without it there is nothing to do meanwhile
   if (default_.timing) default_seconds_ = default_.timing->median;
   return {};
 }

@@ -52,15 +52,6 @@ Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<Disp
   return rivals;
 }
 
-// Waits for trials that another tuner works on: their results count here too.
-Status run_to_the_end(Context& context, DispatchBench& bench, const Trials& trials) {
-  for (;;) {
-    HONE_TRY(bench.run(trials));
-    if (std::ranges::none_of(trials, &Trial::is_pending)) return {};
-    if (context.leases != nullptr) HONE_TRY(context.leases->wait());
-  }
-}
-
 Result<DispatchBench> bench_of(Context& context, const DispatchAtSize& at) {
   HONE_ASSIGN(DispatchBench bench,
               DispatchBench::prepare(context, *at.tuned->dispatch, at.reference));
@@ -89,7 +80,7 @@ Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Pr
   }
   Trials all;
   for (Trial& trial : trials) all.push_back(&trial);
-  HONE_TRY(run_to_the_end(context, bench, all));
+  HONE_TRY(bench.run_to_the_end(all));
   std::vector<Rival*> right;
   std::vector<store::Id> candidates;
   for (std::size_t i = 0; i < rivals.size(); ++i) {
