@@ -17,7 +17,7 @@ class Kernel;
 
 namespace hone::measure {
 
-// Of runner_requests.h, which has a Protocol, and of workload.h.
+// Defined in runner_requests.h, which needs Protocol, and in workload.h.
 struct MeasureRequest;
 struct MeasureResult;
 struct Workload;
