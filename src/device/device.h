@@ -1,6 +1,5 @@
 // The Device seam: loads, launches and times kernels. A Device is a set of compute resources that
-// hone holds alone while it measures: some cores of a CPU, one GPU. Its kind opens it and leases
-// it.
+// hone holds alone while it measures: some cores of a CPU, one GPU. DeviceKind opens and leases it.
 #pragma once
 
 #include <time.h>

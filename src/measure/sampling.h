@@ -17,7 +17,7 @@ class Kernel;
 
 namespace hone::measure {
 
-// Declared by runner_requests.h, which has a Protocol, and by workload.h.
+// Defined in runner_requests.h, which needs Protocol, and in workload.h.
 struct MeasureRequest;
 struct MeasureResult;
 struct Workload;

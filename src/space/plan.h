@@ -16,8 +16,8 @@
 namespace hone::space {
 
 // Returns the solution as a term of the other variables, undefined where there is none. The
-// requirement holds exactly where the variable equals that term. The
-// requirement must be an equality that can be solved for the variable, as in Step::solved.
+// requirement holds exactly where the variable equals that term. It must be an equality that can be
+// solved for the variable, as in Step::solved.
 TermId solve(TermGraph& graph, TermId requirement, std::size_t variable);
 
 // Next variable to assign: tried from its domain, or computed from earlier ones.

@@ -1,5 +1,5 @@
-// A configuration of a manifest's kernel for one dispatch: the values of its expressions, and its
-// object. And its launch in the place of an operation: machine code keeps the parameters that it
+// A configuration of a manifest's kernel for one dispatch (the values of its expressions, and its
+// object), and its launch in the place of an operation. Machine code keeps the parameters that it
 // was compiled with. PTX is rewritten to take the operation's (ptx_entry.h).
 #pragma once
 

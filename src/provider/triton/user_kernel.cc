@@ -13,18 +13,13 @@
 namespace hone::triton {
 namespace {
 
-constexpr std::array<std::string_view, 8> kManifestKeys{
-    "kernel", "arguments", "constants", "grid", "constraints", "knobs", "default", "scratch"};
+const std::vector<std::string> kManifestKeys{"kernel",      "arguments", "constants", "grid",
+                                             "constraints", "knobs",     "default",   "scratch"};
 constexpr std::array<std::string_view, 3> kOperands{"A", "B", "C"};
-constexpr std::array<std::string_view, 14> kTypes{
+const std::vector<std::string> kTypes{
     "A.dtype",    "B.dtype",        "C.dtype",       "tl.float16",  "tl.bfloat16",
     "tl.float32", "tl.float64",     "tl.float8e4nv", "tl.float8e5", "tl.float8e4b8",
     "tl.int8",    "tl.float8e5b16", "tl.int32",      "tl.int64"};
-
-template <class Names>
-std::vector<std::string> words(const Names& names) {
-  return {names.begin(), names.end()};
-}
 
 class UserKernelReader : private provider::ManifestReader {
  public:
@@ -32,7 +27,7 @@ class UserKernelReader : private provider::ManifestReader {
 
   Status read(const std::string& text) {
     HONE_TRY(read_keys(
-        text, words(kManifestKeys), {"kernel", "arguments", "grid", "knobs", "default"},
+        text, kManifestKeys, {"kernel", "arguments", "grid", "knobs", "default"},
         [this](const std::string& key, const YAML::Node& value) { return read_key(key, value); }));
     return check();
   }
@@ -71,7 +66,7 @@ class UserKernelReader : private provider::ManifestReader {
     if (text.starts_with("tl.") || text.ends_with(".dtype")) {
       if (std::ranges::count(kTypes, text) == 0)
         return at(node).error("constants: {}: unknown type '{}'{}; there are {}", name, text,
-                              did_you_mean(text, words(kTypes)), fmt::join(kTypes, ", "));
+                              did_you_mean(text, kTypes), fmt::join(kTypes, ", "));
       return add("type", text);
     }
     double real = 0;
