@@ -8,9 +8,9 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/help_command.h"
 #include "cli/command_tree.h"
 #include "cli/config_file.h"
+#include "cli/help_command.h"
 #include "cli/other_tools.h"
 #include "session/session_options.h"
 
@@ -148,7 +148,7 @@ void add_commands(CLI::App& app, Run& run) {
 Result<bool> parse_words(CLI::App& app, std::vector<std::string> words) {
   try {
     words = with_new_spellings(std::move(words));
-    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    std::ranges::reverse(words);  // as CLI11 takes them
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) return input_error("{}", error.what());

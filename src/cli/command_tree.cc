@@ -1,5 +1,8 @@
 #include "cli/command_tree.h"
 
+#include <algorithm>
+#include <sstream>
+
 #include "cli/other_tools.h"
 
 namespace hone::cli {
@@ -38,6 +41,17 @@ std::vector<CLI::Option*> visible_options(CLI::App& command) {
   return command.get_options([](const CLI::Option* option) {
     return !option->get_group().empty() && !is_of_other_tool(*option);
   });
+}
+
+std::vector<std::string> words_in(std::string_view list) {
+  std::istringstream stream{std::string(list)};
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+bool has_word(std::string_view list, std::string_view word) {
+  return std::ranges::count(words_in(list), word) > 0;
 }
 
 std::string name_of(const CLI::Option& option) {

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hone::cli {
@@ -25,6 +26,10 @@ CommandNode chosen_command(CLI::App& root);
 std::vector<CLI::Option*> options_of(CLI::App& command);
 // Returns them without those of other tools, which help, the manual and completion do not show.
 std::vector<CLI::Option*> visible_options(CLI::App& command);
+
+// Returns the words of a list with blanks between.
+std::vector<std::string> words_in(std::string_view list);
+bool has_word(std::string_view list, std::string_view word);
 
 // Returns "--budget", "-m" or "INPUT".
 std::string name_of(const CLI::Option& option);

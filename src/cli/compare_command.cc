@@ -44,6 +44,7 @@ struct CompareCommand {
 };
 
 enum class Kind { kModules, kSpecs, kConfigurations, kStores, kArrays, kProfiles };
+using enum Kind;
 
 constexpr std::string_view kUses =
     "hone compare a.vmfb b.vmfb; hone compare a.db b.db; hone compare a_spec.mlir b_spec.mlir "
@@ -54,17 +55,17 @@ constexpr std::string_view kSqliteHead = "SQLite format 3";
 
 // Returns the kind of an operand, by its content or its file name.
 Result<Kind> kind_of(const std::string& operand) {
-  if (operand == "none") return Kind::kSpecs;
+  if (operand == "none") return kSpecs;
   std::ifstream file(operand, std::ios::binary);
   if (!file) return input_error("cannot read '{}': {}", operand, std::strerror(errno));
   std::string head(kSqliteHead.size(), '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  if (head == kSqliteHead) return Kind::kStores;
+  if (head == kSqliteHead) return kStores;
   const std::filesystem::path path = operand;
-  if (path.extension() == ".vmfb") return Kind::kModules;
-  if (path.extension() == ".mlir") return Kind::kSpecs;
-  if (path.extension() == ".npy") return Kind::kArrays;
-  if (path.extension() == ".csv") return Kind::kProfiles;
+  if (path.extension() == ".vmfb") return kModules;
+  if (path.extension() == ".mlir") return kSpecs;
+  if (path.extension() == ".npy") return kArrays;
+  if (path.extension() == ".csv") return kProfiles;
   return input_error(
       "'{}' is neither a module (.vmfb), a store of hone, a spec (.mlir), an array (.npy), nor a "
       "report of hone profile (.csv)",
@@ -78,7 +79,7 @@ Result<Kind> kind_of(const CompareCommand& options) {
                          kUses);
     if (options.dispatches.size() > 1)
       return input_error("--config compares configurations of one dispatch: give --dispatch once");
-    return Kind::kConfigurations;
+    return kConfigurations;
   }
   if (options.operands.size() != 2)
     return input_error("compare takes two operands, A and B, got {}: {}", options.operands.size(),
@@ -88,7 +89,7 @@ Result<Kind> kind_of(const CompareCommand& options) {
   if (a != b)
     return input_error("'{}' and '{}' are of different kinds: {}", options.operands[0],
                        options.operands[1], kUses);
-  if (a == Kind::kSpecs && options.program.empty())
+  if (a == kSpecs && options.program.empty())
     return input_error("specs are compared on a program: give --program FILE");
   return a;
 }
@@ -96,13 +97,13 @@ Result<Kind> kind_of(const CompareCommand& options) {
 Result<std::vector<tune::ComparedPair>> compare(const CompareCommand& options, Kind kind,
                                                 const tune::CompareContext& context,
                                                 Toolchain* toolchain) {
-  if (kind == Kind::kStores)
+  if (kind == kStores)
     return tune::compare_stores(context, toolchain == nullptr ? nullptr : &toolchain->compiler(),
                                 options.operands[0], options.operands[1], options.dispatches);
   Result<tune::ComparedPair> pair;
-  if (kind == Kind::kModules)
+  if (kind == kModules)
     pair = tune::compare_modules(context, options.operands[0], options.operands[1]);
-  else if (kind == Kind::kSpecs)
+  else if (kind == kSpecs)
     pair = tune::compare_specs(context, toolchain->compiler(), options.program, options.operands[0],
                                options.operands[1]);
   else
@@ -141,7 +142,7 @@ Status use_program(CompareCommand& options, const Toolchain& toolchain, Kind kin
   HONE_ASSIGN(const InputProgram input, read_program(given, toolchain));
   print_notes_of(input);
   options.program = input.path;
-  if (kind != Kind::kSpecs) return {};
+  if (kind != kSpecs) return {};
   HONE_ASSIGN(const std::vector<std::string> flags,
               parameter_flags(options.runtime, given, input, std::filesystem::temp_directory_path(),
                               options.compare.seed));
@@ -153,15 +154,15 @@ Status use_program(CompareCommand& options, const Toolchain& toolchain, Kind kin
 CommandResult run_compare(CompareCommand& options) {
   HONE_TRY(read_flags(options.toolchain));
   HONE_ASSIGN(const Kind kind, kind_of(options));
-  if (kind == Kind::kArrays)
+  if (kind == kArrays)
     return compare_arrays(
         {options.operands[0], options.operands[1], options.atol, options.rtol, options.json});
-  if (kind == Kind::kProfiles)
+  if (kind == kProfiles)
     return compare_profiles({options.operands[0], options.operands[1],
                              options.compare.statistics.threshold, options.json});
   HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
   tune::StoredCode code;
-  if (kind == Kind::kStores) {
+  if (kind == kStores) {
     HONE_ASSIGN(code,
                 tune::stored_code(options.operands[0], options.operands[1], options.dispatches));
     if (options.device.empty()) options.device = device_for_code(code.formats);
@@ -172,8 +173,8 @@ CommandResult run_compare(CompareCommand& options) {
   HONE_ASSIGN(const std::vector<device::LockFile> held, lease({&place, 1}));
   // Modules and stores hold compiled code, so no compiler is started, unless a store's code is
   // somebody else's.
-  bool compiles = kind == Kind::kSpecs || kind == Kind::kConfigurations;
-  if (kind == Kind::kStores) compiles = !options.trust && !code.is_own;
+  bool compiles = kind == kSpecs || kind == kConfigurations;
+  if (kind == kStores) compiles = !options.trust && !code.is_own;
   std::optional<Toolchain> toolchain;
   std::optional<worker::TunerFolder> folder;
   std::optional<StopSignal> stop;
@@ -185,7 +186,7 @@ CommandResult run_compare(CompareCommand& options) {
     options.compare.stop_fd = toolchain->stop_fd();
     if (!options.program.empty()) HONE_TRY(use_program(options, *toolchain, kind));
   } else {
-    if (kind == Kind::kModules) {
+    if (kind == kModules) {
       HONE_ASSIGN(installation, iree::find_installation(options.toolchain.iree));
     }
     HONE_ASSIGN(worker::TunerFolder claimed, worker::TunerFolder::claim());
@@ -239,20 +240,15 @@ void add_compare_command(CLI::App& app, Run& run) {
   command.add_option("--config", options.configurations,
                      "compare dist_m=64,... or 'default'; give it twice");
   add_runtime_options(command, options.runtime, "the only one");
-  command.add_option("--rounds", compare.rounds, "run A and B at least N times each")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command.add_option("--max-rounds", compare.most_rounds, "run A and B at most N times each")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+  add_positive_option(command, "--rounds", compare.rounds, "run A and B at least N times each");
+  add_positive_option(command, "--max-rounds", compare.most_rounds,
+                      "run A and B at most N times each");
   command
       .add_option("--find", compare.find,
                   "add rounds until a slowdown of SHARE is found with 95 % power")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
-  command.add_option("--seconds", compare.seconds, "length of one sample of a module")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+  add_positive_option(command, "--seconds", compare.seconds, "length of one sample of a module");
   command
       .add_option("--alpha", compare.statistics.alpha,
                   "significance level: allowed false-positive rate")
@@ -275,10 +271,7 @@ void add_compare_command(CLI::App& app, Run& run) {
       ->capture_default_str();
   command.add_flag("--trust", options.trust,
                    "load stored machine code that others compiled; default: compile it again");
-  command.add_flag("--json", options.json, "print one JSON document");
-  command.add_flag("--quiet", options.quiet, "print no progress");
-  command.add_flag("--plain", options.plain,
-                   "print progress as plain lines, as without a terminal");
+  add_screen_options(command, options);
   command.footer(
       "Exit code 1: B is slower than A, fails or computes something else, or an element\n"
       "of an array exceeds the tolerance. Reports are only printed side by side.");

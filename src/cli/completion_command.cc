@@ -14,13 +14,14 @@ namespace {
 
 // Kinds of words that may follow an option, or be a positional one.
 enum class ValueKind { kNothing, kFile, kFolder, kList, kText };
+using enum ValueKind;
 
 ValueKind kind_of(const CLI::Option& option) {
-  if (is_flag(option)) return ValueKind::kNothing;
-  if (!values_of(option).empty()) return ValueKind::kList;
+  if (is_flag(option)) return kNothing;
+  if (!values_of(option).empty()) return kList;
   const std::string placeholder = placeholder_of(option);
-  if (placeholder == "FILE" || placeholder == "PATH") return ValueKind::kFile;
-  return placeholder == "DIR" ? ValueKind::kFolder : ValueKind::kText;
+  if (placeholder == "FILE" || placeholder == "PATH") return kFile;
+  return placeholder == "DIR" ? kFolder : kText;
 }
 
 std::vector<std::string> dashed_names(const CLI::Option& option) {
@@ -40,7 +41,7 @@ std::vector<std::string> subcommands_of(CLI::App& command) {
 bool takes_files(CLI::App& command) {
   const auto options = visible_options(command);
   return std::ranges::any_of(options, [](const CLI::Option* option) {
-    return option->get_positional() && kind_of(*option) == ValueKind::kFile;
+    return option->get_positional() && kind_of(*option) == kFile;
   });
 }
 
@@ -64,12 +65,12 @@ std::string path_finder(CLI::App& root, const std::string& word) {
 
 std::string bash_values(const CLI::Option& option) {
   switch (kind_of(option)) {
-    case ValueKind::kList:
+    case kList:
       return fmt::format("COMPREPLY=($(compgen -W {} -- \"$cur\"))",
                          in_quotes(fmt::format("{}", fmt::join(values_of(option), " "))));
-    case ValueKind::kFile:
+    case kFile:
       return "_hone_files -f";
-    case ValueKind::kFolder:
+    case kFolder:
       return "_hone_files -d";
     default:
       return "";
@@ -87,15 +88,15 @@ std::string zsh_text(const std::string& text) {
 
 std::string zsh_values(const CLI::Option& option) {
   switch (kind_of(option)) {
-    case ValueKind::kNothing:
+    case kNothing:
       return "";
-    case ValueKind::kList:
+    case kList:
       return fmt::format(":value:({})", fmt::join(values_of(option), " "));
-    case ValueKind::kFile:
+    case kFile:
       return ":file:_files";
-    case ValueKind::kFolder:
+    case kFolder:
       return ":folder:_files -/";
-    case ValueKind::kText:
+    case kText:
       return ":value:";
   }
   return "";
@@ -148,7 +149,7 @@ std::string bash_completion(CLI::App& root) {
     else if (takes_files(*node.app))
       script += "      else\n        _hone_files -f\n";
     for (const CLI::Option* option : visible_options(*node.app))
-      if (option->get_positional() && kind_of(*option) == ValueKind::kList)
+      if (option->get_positional() && kind_of(*option) == kList)
         script += fmt::format("      else\n        {}\n", bash_values(*option));
     script += "      fi\n      ;;\n";
   }
@@ -228,19 +229,19 @@ std::string fish_completion(CLI::App& root) {
       for (const std::string& name : option->get_snames()) names += " -s " + name;
       for (const std::string& name : option->get_lnames()) names += " -l " + name;
       const std::string values =
-          kind == ValueKind::kNothing  ? ""
-          : kind == ValueKind::kFile   ? " -r -F"
-          : kind == ValueKind::kFolder ? " -x -a '(__fish_complete_directories)'"
-          : kind == ValueKind::kList
+          kind == kNothing  ? ""
+          : kind == kFile   ? " -r -F"
+          : kind == kFolder ? " -x -a '(__fish_complete_directories)'"
+          : kind == kList
               ? fmt::format(" -x -a {}",
                             in_quotes(fmt::format("{}", fmt::join(values_of(*option), " "))))
               : " -x";
       if (!names.empty())
         script += fmt::format("{}{}{} -d {}\n", start, names, values,
                               in_quotes(option->get_description()));
-      else if (kind == ValueKind::kFile)
+      else if (kind == kFile)
         script += start + " -F\n";
-      else if (kind == ValueKind::kList)
+      else if (kind == kList)
         script += start + values + "\n";
     }
   }

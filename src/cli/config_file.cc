@@ -163,8 +163,8 @@ Result<std::vector<Setting>> parse_settings(const std::string& path, const std::
       return input_error("{}: a mapping of commands to their options is expected",
                          reader.place_of(document));
     HONE_TRY(reader.read(document, ""));
-    std::stable_partition(reader.settings.begin(), reader.settings.end(),
-                          [](const Setting& setting) { return setting.command != kAllCommands; });
+    std::ranges::stable_partition(
+        reader.settings, [](const Setting& setting) { return setting.command != kAllCommands; });
     return std::move(reader.settings);
   } catch (const YAML::Exception& error) {
     return input_error("{}:{}: {}", path, error.mark.line + 1, error.msg);

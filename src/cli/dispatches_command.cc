@@ -228,20 +228,16 @@ CommandResult list_dispatches(DispatchesOptions& options) {
     return input_error("-o needs --extract-root DISPATCH");
   const auto gpu = gpu_of(options.toolchain);
   HONE_ASSIGN(const Providers replacing, replacing_providers(options.external, gpu));
-  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(const InputProgram input, read_program(options.input, toolchain));
-  print_notes_of(input);
-  HONE_ASSIGN(const problem::Program program,
-              load_for_target(toolchain.compiler(), options.toolchain, options.input, input.bytes));
-  const std::string note = target_note(options.toolchain);
-  if (!note.empty()) say("{}\n", note);
-  if (!options.extract_root.empty()) return write_root(options, program, toolchain.compiler());
+  HONE_ASSIGN(const OpenedProgram opened, open_program(options.toolchain, options.input));
+  HONE_ASSIGN(const problem::Program program, load(opened, options.toolchain, options.input));
+  trial::CompileService& compiler = opened.toolchain.compiler();
+  if (!options.extract_root.empty()) return write_root(options, program, compiler);
   if (!options.graph.empty()) {
-    HONE_TRY(print_graph(toolchain.compiler(), input.path, input.bytes,
+    HONE_TRY(print_graph(compiler, opened.input.path, opened.input.bytes,
                          compile_flags(options.toolchain), lines_with_operations(program)));
     return 0;
   }
-  print_table(options, toolchain.revision(), program, replacing);
+  print_table(options, opened.toolchain.revision(), program, replacing);
   return 0;
 }
 

@@ -21,10 +21,12 @@ enum class Health {
 struct Finding {
   std::string group;    // "compiler", "gpu", "machine", "storage", "environment"
   std::string subject;  // "IREE compiler"
-  Health health = Health::kGood;
+  Health health = kGood;
   std::string found;  // what there is, or is not
   std::string fix{};  // a command or a step that mends it; empty where there is nothing to mend
 };
+
+using enum Health;
 
 // "ok", "note", "warning", "missing".
 std::string name_of(Health health);

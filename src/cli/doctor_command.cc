@@ -44,7 +44,7 @@ CommandResult examine(DoctorOptions& options) {
   const auto count = [&](Health health) {
     return std::ranges::count(findings, health, &Finding::health);
   };
-  const bool ready = count(Health::kMissing) == 0;
+  const bool ready = count(kMissing) == 0;
   if (options.json) {
     nlohmann::json list = nlohmann::json::array();
     for (const Finding& finding : findings)
@@ -59,8 +59,8 @@ CommandResult examine(DoctorOptions& options) {
   }
   print(findings);
   fmt::print("\n{} (missing: {}, warnings: {})\n",
-             ready ? "This machine can tune." : "This machine cannot tune yet.",
-             count(Health::kMissing), count(Health::kWarning));
+             ready ? "This machine can tune." : "This machine cannot tune yet.", count(kMissing),
+             count(kWarning));
   return ready ? 0 : kEnvironmentExit;
 }
 

@@ -45,7 +45,7 @@ void check_iree(const std::string& given, std::vector<Finding>& findings) {
   const auto library = installation ? iree::CompilerLibrary::open(*installation)
                                     : tl::unexpected(installation.error());
   if (!library) {
-    findings.push_back(from_error("compiler", "IREE compiler", Health::kMissing, library.error(),
+    findings.push_back(from_error("compiler", "IREE compiler", kMissing, library.error(),
                                   is_set("HONE_IREE") ? "unset HONE_IREE, or let it name IREE"
                                                       : "pip install iree-base-compiler "
                                                         "iree-base-runtime where hone is, "
@@ -53,10 +53,10 @@ void check_iree(const std::string& given, std::vector<Finding>& findings) {
     return;
   }
   Finding compiler{
-      "compiler", "IREE compiler", Health::kGood,
+      "compiler", "IREE compiler", kGood,
       fmt::format("{} at {}", library->revision(), installation->compiler_library.string())};
   if (!installation->version.empty() && !installation->version.starts_with(kTestedIree)) {
-    compiler.health = Health::kWarning;
+    compiler.health = kWarning;
     compiler.found += fmt::format("; tested is {}x only", kTestedIree);
     compiler.fix = "the extra iree of hone's wheel, or scripts/setup, brings the tested one";
   }
@@ -68,11 +68,11 @@ void check_iree(const std::string& given, std::vector<Finding>& findings) {
         std::pair(installation->run_module, "iree-run-module")})
     if (tool.empty()) missing.emplace_back(name);
   if (missing.empty())
-    findings.push_back({"compiler", "IREE runtime tools", Health::kGood,
-                        installation->run_module.parent_path().string()});
+    findings.push_back(
+        {"compiler", "IREE runtime tools", kGood, installation->run_module.parent_path().string()});
   else
     findings.push_back(
-        {"compiler", "IREE runtime tools", Health::kMissing,
+        {"compiler", "IREE runtime tools", kMissing,
          fmt::format("no {}: specs cannot be proved in whole programs", fmt::join(missing, ", ")),
          "pip install iree-base-runtime, beside iree-base-compiler"});
 }
@@ -83,15 +83,15 @@ void check_openblas(std::vector<Finding>& findings) {
   const std::vector<int> cores = device::cpu::available_cores();
   const auto library = library::open_openblas(std::span(cores).first(1));
   if (!library) {
-    findings.push_back(from_error("compiler", "OpenBLAS", Health::kWarning, library.error(),
+    findings.push_back(from_error("compiler", "OpenBLAS", kWarning, library.error(),
                                   "apt install libopenblas0-pthread"));
     return;
   }
-  Finding finding{"compiler", "OpenBLAS", Health::kGood, library->version};
+  Finding finding{"compiler", "OpenBLAS", kGood, library->version};
   if (!core_type.empty() &&
       CLI::detail::to_lower(finding.found).find(CLI::detail::to_lower(core_type)) ==
           std::string::npos) {
-    finding.health = Health::kWarning;
+    finding.health = kWarning;
     finding.found += fmt::format("; OPENBLAS_CORETYPE={} is not what it uses", core_type);
     finding.fix = "unset OPENBLAS_CORETYPE";
   }
@@ -102,9 +102,9 @@ void check_openblas(std::vector<Finding>& findings) {
 void check_onednn(std::vector<Finding>& findings) {
   const std::vector<int> cores = device::cpu::available_cores();
   const auto library = library::open_onednn(std::span(cores).first(1));
-  findings.push_back(library ? Finding{"compiler", "oneDNN", Health::kGood, library->version}
-                             : from_error("compiler", "oneDNN", Health::kNote, library.error(),
-                                          "apt install libdnnl2"));
+  findings.push_back(
+      library ? Finding{"compiler", "oneDNN", kGood, library->version}
+              : from_error("compiler", "oneDNN", kNote, library.error(), "apt install libdnnl2"));
 }
 
 bool has_nvidia_gpu() {
@@ -116,13 +116,13 @@ bool has_nvidia_gpu() {
 
 std::string name_of(Health health) {
   switch (health) {
-    case Health::kGood:
+    case kGood:
       return "ok";
-    case Health::kNote:
+    case kNote:
       return "note";
-    case Health::kWarning:
+    case kWarning:
       return "warning";
-    case Health::kMissing:
+    case kMissing:
       return "missing";
   }
   return "";
@@ -134,13 +134,13 @@ std::vector<Finding> check_compilers(const DoctorPlaces& places) {
   const auto triton = triton::find_installation(places.triton);
   const bool named = !places.triton.empty() || is_set("HONE_TRITON");
   if (triton)
-    findings.push_back({"compiler", "Triton", Health::kGood,
+    findings.push_back({"compiler", "Triton", kGood,
                         fmt::format("{} in {}", triton->version, triton->python.string())});
   else  // only GEMMs on GPUs are tuned with it
-    findings.push_back(
-        from_error("compiler", "Triton", named ? Health::kWarning : Health::kNote, triton.error(),
-                   is_set("HONE_TRITON") ? "unset HONE_TRITON"
-                                         : "pip install triton where hone is, or scripts/setup"));
+    findings.push_back(from_error("compiler", "Triton", named ? kWarning : kNote, triton.error(),
+                                  is_set("HONE_TRITON")
+                                      ? "unset HONE_TRITON"
+                                      : "pip install triton where hone is, or scripts/setup"));
   check_openblas(findings);
   check_onednn(findings);
   return findings;
@@ -151,32 +151,31 @@ std::vector<Finding> check_gpus() {
   const auto gpus = list_places(std::string(device::cuda::kKind));
   if (!gpus) {
     const bool there = has_nvidia_gpu();
-    findings.push_back(from_error("gpu", "NVIDIA driver", there ? Health::kWarning : Health::kNote,
-                                  gpus.error(),
+    findings.push_back(from_error("gpu", "NVIDIA driver", there ? kWarning : kNote, gpus.error(),
                                   there ? "nvidia-smi says what is wrong with the driver" : ""));
     if (!there) return findings;
   } else {
     for (const device::Place& gpu : *gpus) {
-      findings.push_back({"gpu", device::name_of(gpu.address), Health::kGood,
+      findings.push_back({"gpu", device::name_of(gpu.address), kGood,
                           fmt::format("{} ({}), driver of {}", gpu.facts.name, gpu.facts.target,
                                       gpu.facts.driver)});
       const auto nvml = device::cuda::Nvml::open(gpu.facts.id);
-      findings.push_back(nvml ? Finding{"gpu", "NVML", Health::kGood, "clocks and power are seen"}
-                              : from_error("gpu", "NVML", Health::kWarning, nvml.error(),
+      findings.push_back(nvml ? Finding{"gpu", "NVML", kGood, "clocks and power are seen"}
+                              : from_error("gpu", "NVML", kWarning, nvml.error(),
                                            "install libnvidia-ml1 of the driver's version"));
     }
   }
   const auto ptxas = device::cuda::find_ptxas();
-  findings.push_back(ptxas ? Finding{"gpu", "ptxas", Health::kGood, ptxas->string()}
-                           : from_error("gpu", "ptxas", Health::kWarning, ptxas.error(),
-                                        "pip install nvidia-cuda-nvcc"));
+  findings.push_back(
+      ptxas ? Finding{"gpu", "ptxas", kGood, ptxas->string()}
+            : from_error("gpu", "ptxas", kWarning, ptxas.error(), "pip install nvidia-cuda-nvcc"));
   const auto nvrtc = device::cuda::compile_cuda("extern \"C\" __global__ void nothing() {}");
-  findings.push_back(nvrtc ? Finding{"gpu", "NVRTC", Health::kGood, "compiles"}
-                           : from_error("gpu", "NVRTC", Health::kWarning, nvrtc.error(),
-                                        "pip install nvidia-cuda-nvrtc"));
+  findings.push_back(
+      nvrtc ? Finding{"gpu", "NVRTC", kGood, "compiles"}
+            : from_error("gpu", "NVRTC", kWarning, nvrtc.error(), "pip install nvidia-cuda-nvrtc"));
   const auto cublas = device::cuda::CublasLt::open();
-  findings.push_back(cublas ? Finding{"gpu", "cuBLASLt", Health::kGood, (*cublas)->name()}
-                            : from_error("gpu", "cuBLASLt", Health::kWarning, cublas.error(),
+  findings.push_back(cublas ? Finding{"gpu", "cuBLASLt", kGood, (*cublas)->name()}
+                            : from_error("gpu", "cuBLASLt", kWarning, cublas.error(),
                                          "pip install nvidia-cublas"));
   return findings;
 }
@@ -190,17 +189,17 @@ std::vector<Finding> check_environment() {
     if (value == nullptr || *value == '\0') continue;
     std::error_code code;
     if (variable.is_path && !fs::exists(value, code))
-      findings.push_back({"environment", known.back(), Health::kWarning,
+      findings.push_back({"environment", known.back(), kWarning,
                           fmt::format("'{}' does not exist", value),
                           fmt::format("unset {}, or name {}", variable.name, variable.meaning)});
     else
-      findings.push_back({"environment", known.back(), Health::kNote, value});
+      findings.push_back({"environment", known.back(), kNote, value});
   }
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string text = *entry, name = text.substr(0, text.find('='));
     if (name.starts_with("HONE_") && std::ranges::count(known, name) == 0 &&
         std::ranges::count(kOwnVariables, name) == 0)
-      findings.push_back({"environment", name, Health::kWarning,
+      findings.push_back({"environment", name, kWarning,
                           "hone knows no such variable" + did_you_mean(name, known),
                           "unset " + name});
   }

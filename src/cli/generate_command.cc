@@ -43,7 +43,7 @@ constexpr ExtentFlag kExtentFlags[] = {
 };
 
 struct RefusedFlag {
-  const char* flags;
+  const char* name;
   std::string_view reason;
 };
 
@@ -215,10 +215,9 @@ void add_refused_options(CLI::App& command, GenerateOptions& options) {
   command.add_flag("--use-mma-sync", options.mma_sync, "accepted: CUDA code always uses mma.sync")
       ->group(tool::kDispatchProfiler);
   for (const RefusedFlag& flag : kRefusedFlags)
-    if (const std::string_view flags = flag.flags;
-        command.get_option_no_throw(std::string(flags.substr(0, flags.find(',')))) == nullptr)
+    if (command.get_option_no_throw(flag.name) == nullptr)
       command
-          .add_option(flag.flags, options.refused[flag.flags],
+          .add_option(flag.name, options.refused[flag.name],
                       fmt::format("refused: {}", flag.reason))
           ->expected(0, 1)
           ->type_name("")
@@ -230,11 +229,9 @@ Status check_refused(const GenerateOptions& options, std::string_view command) {
     return input_error(
         "--use-mma-sync=false: today's compiler has no other instructions of CUDA's tensor cores");
   for (const RefusedFlag& flag : kRefusedFlags) {
-    const auto given = options.refused.find(flag.flags);
-    if (given == options.refused.end() || given->second.empty()) continue;
-    const std::string_view flags = flag.flags;
-    return input_error("{} does not take {}: {}", command, flags.substr(0, flags.find(',')),
-                       flag.reason);
+    const auto given = options.refused.find(flag.name);
+    if (given != options.refused.end() && !given->second.empty())
+      return input_error("{} does not take {}: {}", command, flag.name, flag.reason);
   }
   return {};
 }

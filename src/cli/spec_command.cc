@@ -142,23 +142,15 @@ void print(const SpecOptions& options, const tune::CheckedSpec& checked,
 }
 
 // Checks a folder of kernels that replace the compiler's.
-CommandResult check_kernels(const SpecOptions& options) {
-  tune::ReplacedCheckRequest request{
-      .program_path = options.program,
-      .program_bytes = {},
-      .folder = options.spec,
-      .flags = compile_flags(options.toolchain),
-  };
-  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(InputProgram program, read_program(options.program, toolchain));
-  if (!options.json) print_notes_of(program);
-  request.program_bytes = std::move(program.bytes);
-  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
-  const std::string note = target_note(options.toolchain);
-  if (!note.empty()) say("{}\n", note);
-  HONE_ASSIGN(const std::vector<tune::CheckedKernel> kernels,
-              tune::check_replaced(toolchain.compiler(), *provider->replacer(), provider->runtime(),
-                                   request));
+CommandResult check_kernels(const SpecOptions& options, const OpenedProgram& opened,
+                            iree::IreeProvider& provider) {
+  HONE_ASSIGN(
+      const std::vector<tune::CheckedKernel> kernels,
+      tune::check_replaced(opened.toolchain.compiler(), *provider.replacer(), provider.runtime(),
+                           {.program_path = options.program,
+                            .program_bytes = opened.input.bytes,
+                            .folder = options.spec,
+                            .flags = compile_flags(options.toolchain)}));
   output::Table table(
       {{"file", "file"}, {"dispatch", "replaces"}, {"effect", "effect"}, {"note", "why"}});
   for (const tune::CheckedKernel& kernel : kernels)
@@ -168,11 +160,11 @@ CommandResult check_kernels(const SpecOptions& options) {
                {kernel.note, kernel.note.empty() ? "-" : output::in_one_line(kernel.note)}});
   const auto applied =
       std::ranges::count(kernels, tune::ReplacedEffect::kApplied, &tune::CheckedKernel::effect);
-  const std::vector<std::string> flags = provider->replacer()->with_replaced({}, options.spec);
+  const std::vector<std::string> flags = provider.replacer()->with_replaced({}, options.spec);
   if (options.json)
     output::print_document({{"kernels", table.to_json()},
                             {"program", options.program},
-                            {"compiler", toolchain.revision()},
+                            {"compiler", opened.toolchain.revision()},
                             {"target", target_json(options.toolchain)},
                             {"flags", flags},
                             {"applied", applied}});
@@ -185,24 +177,25 @@ CommandResult check_kernels(const SpecOptions& options) {
 
 CommandResult check(SpecOptions& options) {
   HONE_TRY(read_flags(options.toolchain));
-  if (std::filesystem::is_directory(options.spec)) return check_kernels(options);
+  const bool of_kernels = std::filesystem::is_directory(options.spec);
   tune::SpecCheckRequest request;
   request.spec_path = options.spec;
-  HONE_ASSIGN(request.spec_bytes, read_file(options.spec));
-  request.flags = compile_flags(options.toolchain);
-  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(InputProgram program, read_program(options.program, toolchain));
-  print_notes_of(program);
-  request.program_path = options.program;
-  request.program_bytes = std::move(program.bytes);
+  if (!of_kernels) {
+    HONE_ASSIGN(request.spec_bytes, read_file(options.spec));
+  }
+  HONE_ASSIGN(OpenedProgram opened, open_program(options.toolchain, options.program,
+                                                 /*notes=*/!of_kernels || !options.json));
+  const Toolchain& toolchain = opened.toolchain;
   HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
-  const std::string note = target_note(options.toolchain);
-  if (!note.empty()) say("{}\n", note);
+  print_target_note(options.toolchain);
+  if (of_kernels) return check_kernels(options, opened, *provider);
+  request.flags = compile_flags(options.toolchain);
+  request.program_path = options.program;
+  request.program_bytes = std::move(opened.input.bytes);
   HONE_ASSIGN(const tune::CheckedSpec checked,
               tune::check_spec(toolchain.compiler(), provider->specs(), request));
-  const auto working = static_cast<std::size_t>(
-      std::count_if(checked.entries.begin(), checked.entries.end(),
-                    [](const tune::CheckedEntry& entry) { return entry.works(); }));
+  const auto working =
+      static_cast<std::size_t>(std::ranges::count_if(checked.entries, &tune::CheckedEntry::works));
   const std::vector<std::string> flags = provider->specs().with_spec({}, options.spec);
   if (options.json)
     output::print_document({{"spec", options.spec},

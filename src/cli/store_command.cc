@@ -33,20 +33,18 @@ output::Table table_of(const std::vector<store::DispatchView>& rows) {
                        {"wrong", "wrong", kRight},
                        {"failed", "failed", kRight},
                        {"best_candidate", "best id", kRight}});
-  const auto time = [](const std::optional<store::CandidateView>& row) -> output::Cell {
-    if (!row || !row->median_seconds) return {nullptr, "-"};
-    return {*row->median_seconds, format_duration(*row->median_seconds)};
+  const auto time = [](const std::optional<store::CandidateView>& row) {
+    return output::time_cell(row ? row->median_seconds : std::nullopt);
   };
   for (const store::DispatchView& row : rows) {
     std::int64_t failed = 0;
     for (const auto& [kind, count] : row.failed) failed += count;
     table.add({{row.name, ""},
-               {row.operation, row.operation.empty() ? "-" : row.operation},
-               {row.device_name, row.device_name.empty() ? "-" : row.device_name},
+               {row.operation, row.operation.empty() ? "-" : ""},
+               {row.device_name, row.device_name.empty() ? "-" : ""},
                time(row.default_row),
                time(row.best),
-               row.speedup ? output::Cell{*row.speedup, fmt::format("{:.2f}x", *row.speedup)}
-                           : output::Cell{nullptr, "-"},
+               output::number_cell(row.speedup, "x", 2),
                {row.tried, ""},
                {row.compiled, ""},
                {row.right, ""},
@@ -84,10 +82,9 @@ CommandResult export_candidates(const StoreCommandOptions& options) {
 void print(const store::RescueReport& report) {
   output::Table table({{"table", "table"}, {"saved", "saved", kRight}, {"lost", "lost", kRight}});
   for (const auto& [name, rows] : report)
-    table.add({{name, name},
-               {rows.saved, fmt::format("{}", rows.saved)},
-               {rows.lost ? nlohmann::json(*rows.lost) : nlohmann::json(),
-                rows.lost ? fmt::format("{}", *rows.lost) : std::string("unknown")}});
+    table.add({{name, ""},
+               {rows.saved, ""},
+               rows.lost ? output::Cell{*rows.lost, ""} : output::Cell{nullptr, "unknown"}});
   fmt::print("{}", table.to_text());
 }
 

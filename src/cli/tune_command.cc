@@ -144,11 +144,8 @@ void add_tune_command(CLI::App& app, Run& run) {
                       "try configurations that break only this hard rule");
   add_device_option(*command, options->device);
   add_core_options(*command, options->cores);
-  command
-      ->add_option("--kernel-timeout", options->kernel_seconds,
-                   "limit loading and verifying one candidate")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+  add_positive_option(*command, "--kernel-timeout", options->kernel_seconds,
+                      "limit loading and verifying one candidate");
   command->add_option("--cache", options->cache, "warm or cold operands")
       ->check(CLI::IsMember({"warm", "cold"}))
       ->capture_default_str();

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/common_options.h"
 #include "cli/tune_options.h"
 #include "output/accuracy_table.h"
 #include "output/candidate_table.h"
@@ -260,8 +261,7 @@ CommandResult compile_program(TuneOptions& options) {
   HONE_ASSIGN(const store::Id build_id,
               store.intern(build_row(toolchain, options.tuning, target, {})));
   output::StatusLine status(status_style(options));
-  const std::string note = target_note(options.toolchain);
-  if (!note.empty()) say("{}\n", note);
+  print_target_note(options.toolchain);
   HONE_ASSIGN(const tune::CompiledProgram compiled,
               tune::compile_only({toolchain.compiler(), *provider, replacing, store, options.tuning,
                                   *target, build_id, status},

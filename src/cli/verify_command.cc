@@ -124,8 +124,8 @@ Status write_outputs(const tune::VerifyResult& verdict, const std::vector<std::s
 std::size_t output_count(const Subject& subject) {
   if (subject.function) return subject.function->outputs.size();
   return static_cast<std::size_t>(
-      std::count_if(subject.dispatch->bindings.begin(), subject.dispatch->bindings.end(),
-                    [](const auto& b) { return b.access != problem::Access::kReadOnly; }));
+      std::ranges::count_if(subject.dispatch->bindings,
+                            [](const auto& b) { return b.access != problem::Access::kReadOnly; }));
 }
 
 nlohmann::ordered_json document_of(const VerifyOptions& options, const Subject& subject,
@@ -184,8 +184,7 @@ void print(const VerifyOptions& options, const Subject& subject, const std::stri
   }
   // Do not repeat the message of an output's line.
   const bool said =
-      verdict.message.empty() ||
-      std::any_of(verdict.outputs.begin(), verdict.outputs.end(), [&](const auto& output) {
+      verdict.message.empty() || std::ranges::any_of(verdict.outputs, [&](const auto& output) {
         return verdict.message == measure::describe(output.comparison);
       });
   fmt::print("{}{}\n", verdict.right ? "right" : "wrong", said ? "" : ": " + verdict.message);
@@ -210,10 +209,9 @@ CommandResult verify(VerifyOptions& options) {
   request.absolute = options.atol;
   request.relative = options.rtol;
   request.seed = options.seed;
-  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(const InputProgram program, read_program(options.input, toolchain));
-  print_notes_of(program);
-  request.bytes = program.bytes;
+  HONE_ASSIGN(const OpenedProgram opened, open_program(options.toolchain, options.input));
+  const Toolchain& toolchain = opened.toolchain;
+  request.bytes = opened.input.bytes;
   HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
   std::optional<problem::GivenSizes> given;
   if (options.dispatch.empty()) {
@@ -245,7 +243,7 @@ CommandResult verify(VerifyOptions& options) {
   tune::VerifyResult verdict;
   if (subject.function) {
     HONE_ASSIGN(const std::vector<std::string> parameters,
-                parameter_flags(options.runtime, options.input, program,
+                parameter_flags(options.runtime, options.input, opened.input,
                                 std::filesystem::temp_directory_path(), options.seed));
     flags_of_runtime.insert(flags_of_runtime.end(), parameters.begin(), parameters.end());
     HONE_ASSIGN(verdict, tune::verify_program(request, *subject.function, flags_of_runtime,

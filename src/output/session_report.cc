@@ -79,18 +79,18 @@ std::vector<Cell> cells_of(const MeasuredDispatch& measured,
   for (const LibraryColumn& library : libraries)
     cells.push_back(number_cell(
         gflops(dispatch.flops, library_seconds(measured.library(library.provider))), "", 1));
-  const Cell others[] = {
-      {measured.counts.tried, ""},
-      {measured.counts.right, ""},
-      {measured.counts.failed, failures_text(measured.counts)},
-      {measured.counts.reasons.words(), ""},
-      dispatch.best && beaten ? maker_cell(dispatch.best->provider) : Cell{nullptr, "-"},
-      {beaten ? nlohmann::json(*dispatch.selection->winner) : nlohmann::json(),
-       beaten ? fmt::format("{}", *dispatch.selection->winner) : "-"},
-      {beaten ? parse_json(dispatch.best ? dispatch.best->configuration : "{}") : nlohmann::json(),
-       ""},
-      {beaten ? nlohmann::json(dispatch.selection->ties) : nlohmann::json::array(), ""}};
-  cells.insert(cells.end(), std::begin(others), std::end(others));
+  cells.insert(
+      cells.end(),
+      {{measured.counts.tried, ""},
+       {measured.counts.right, ""},
+       {measured.counts.failed, failures_text(measured.counts)},
+       {measured.counts.reasons.words(), ""},
+       dispatch.best && beaten ? maker_cell(dispatch.best->provider) : Cell{nullptr, "-"},
+       {beaten ? nlohmann::json(*dispatch.selection->winner) : nlohmann::json(),
+        beaten ? fmt::format("{}", *dispatch.selection->winner) : "-"},
+       {beaten ? parse_json(dispatch.best ? dispatch.best->configuration : "{}") : nlohmann::json(),
+        ""},
+       {beaten ? nlohmann::json(dispatch.selection->ties) : nlohmann::json::array(), ""}});
   return cells;
 }
 
@@ -115,15 +115,14 @@ std::vector<Column> closing_columns(const std::vector<LibraryColumn>& libraries,
     return dispatch.beaten && dispatch.row.best &&
            store::takes_anothers_place(dispatch.row.best->provider);
   });
-  const Column others[] = {{"tried", "tried", kRight},
-                           {"verified", "verified", kRight},
-                           {"failed", "failed"},
-                           {"failed_reason", "", kLeft, false},
-                           {"provider", "by", kLeft, several_makers},
-                           {"winner", "id", kRight},
-                           {"configuration", "", kLeft, false},
-                           {"ties", "", kLeft, false}};
-  columns.insert(columns.end(), std::begin(others), std::end(others));
+  columns.insert(columns.end(), {{"tried", "tried", kRight},
+                                 {"verified", "verified", kRight},
+                                 {"failed", "failed"},
+                                 {"failed_reason", "", kLeft, false},
+                                 {"provider", "by", kLeft, several_makers},
+                                 {"winner", "id", kRight},
+                                 {"configuration", "", kLeft, false},
+                                 {"ties", "", kLeft, false}});
   return columns;
 }
 
@@ -210,7 +209,7 @@ Result<Table> program_table(store::Store& store, store::Id program, store::Id ru
                {"verdict", "verdict"}});
   HONE_ASSIGN(std::vector<store::ProgramMeasurement> rows, store.program_measurements(program));
   // List the flag sets, which were tried before any tuning, last.
-  std::stable_partition(rows.begin(), rows.end(), [](const store::ProgramMeasurement& row) {
+  std::ranges::stable_partition(rows, [](const store::ProgramMeasurement& row) {
     return row.purpose == store::Purpose::kProof;
   });
   for (const store::ProgramMeasurement& row : rows) {
