@@ -41,8 +41,7 @@ output::Table table_of(const std::vector<CommandNode>& commands,
       if (is_of_other_tool(*option) && value.from == kDefault) continue;
       table.add({{command.path, ""},
                  {name_of(*option), ""},
-                 {value.text.empty() ? nlohmann::json() : nlohmann::json(value.text),
-                  value.text.empty() ? "-" : value.text},
+                 {output::text_or_null(value.text), value.text.empty() ? "-" : ""},
                  {value.from, ""}});
     }
   return table;

@@ -149,7 +149,7 @@ output::Table table_of(const problem::Program& program, const Providers& replaci
                        : output::number_cell({}, "", 0),
          {bytes, fmt::format("{:.2f}", bytes / 1e6)},
          {dispatch.default_configuration, shortened(dispatch.default_configuration)},
-         {dispatch.not_tunable.empty() ? nlohmann::json() : nlohmann::json(dispatch.not_tunable),
+         {output::text_or_null(dispatch.not_tunable),
           dispatch.not_tunable.empty() ? "yes" : reasons.mark(dispatch.not_tunable)},
          statement_cell(dispatch, reasons)});
     for (const auto& kernel : replacing) {

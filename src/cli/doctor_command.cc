@@ -48,12 +48,11 @@ CommandResult examine(DoctorOptions& options) {
   if (options.json) {
     nlohmann::json list = nlohmann::json::array();
     for (const Finding& finding : findings)
-      list.push_back(
-          {{"group", finding.group},
-           {"subject", finding.subject},
-           {"health", name_of(finding.health)},
-           {"found", finding.found},
-           {"fix", finding.fix.empty() ? nlohmann::json() : nlohmann::json(finding.fix)}});
+      list.push_back({{"group", finding.group},
+                      {"subject", finding.subject},
+                      {"health", name_of(finding.health)},
+                      {"found", finding.found},
+                      {"fix", output::text_or_null(finding.fix)}});
     output::print_document({{"ready", ready}, {"findings", list}});
     return ready ? 0 : kEnvironmentExit;
   }

@@ -35,6 +35,14 @@ Finding from_error(std::string group, std::string subject, Health health, const 
           std::move(fix)};
 }
 
+// Returns a finding with the text of what was found, else with its error.
+template <class Found, class Text>
+Finding finding_of(std::string group, std::string subject, const Result<Found>& found,
+                   const Text& text, Health otherwise, std::string fix) {
+  if (found) return {std::move(group), std::move(subject), kGood, text(*found)};
+  return from_error(std::move(group), std::move(subject), otherwise, found.error(), std::move(fix));
+}
+
 bool is_set(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0';
@@ -98,15 +106,6 @@ void check_openblas(std::vector<Finding>& findings) {
   findings.push_back(std::move(finding));
 }
 
-// Checks oneDNN. A missing one is only a note: OpenBLAS suffices for the comparison.
-void check_onednn(std::vector<Finding>& findings) {
-  const std::vector<int> cores = device::cpu::available_cores();
-  const auto library = library::open_onednn(std::span(cores).first(1));
-  findings.push_back(
-      library ? Finding{"compiler", "oneDNN", kGood, library->version}
-              : from_error("compiler", "oneDNN", kNote, library.error(), "apt install libdnnl2"));
-}
-
 bool has_nvidia_gpu() {
   std::error_code code;
   return fs::exists("/dev/nvidiactl", code) || fs::exists("/proc/driver/nvidia/version", code);
@@ -133,21 +132,30 @@ std::vector<Finding> check_compilers(const DoctorPlaces& places) {
   check_iree(places.iree, findings);
   const auto triton = triton::find_installation(places.triton);
   const bool named = !places.triton.empty() || is_set("HONE_TRITON");
-  if (triton)
-    findings.push_back({"compiler", "Triton", kGood,
-                        fmt::format("{} in {}", triton->version, triton->python.string())});
-  else  // only GEMMs on GPUs are tuned with it
-    findings.push_back(from_error("compiler", "Triton", named ? kWarning : kNote, triton.error(),
-                                  is_set("HONE_TRITON")
-                                      ? "unset HONE_TRITON"
-                                      : "pip install triton where hone is, or scripts/setup"));
+  // Only GEMMs on GPUs are tuned with it.
+  findings.push_back(finding_of(
+      "compiler", "Triton", triton,
+      [](const auto& found) {
+        return fmt::format("{} in {}", found.version, found.python.string());
+      },
+      named ? kWarning : kNote,
+      is_set("HONE_TRITON") ? "unset HONE_TRITON"
+                            : "pip install triton where hone is, or scripts/setup"));
   check_openblas(findings);
-  check_onednn(findings);
+  // A missing oneDNN is only a note: OpenBLAS suffices for the comparison.
+  const std::vector<int> cores = device::cpu::available_cores();
+  findings.push_back(finding_of(
+      "compiler", "oneDNN", library::open_onednn(std::span(cores).first(1)),
+      [](const auto& found) { return found.version; }, kNote, "apt install libdnnl2"));
   return findings;
 }
 
 std::vector<Finding> check_gpus() {
   std::vector<Finding> findings;
+  const auto add = [&](std::string subject, const auto& found, const auto& text, std::string fix) {
+    findings.push_back(
+        finding_of("gpu", std::move(subject), found, text, kWarning, std::move(fix)));
+  };
   const auto gpus = list_places(std::string(device::cuda::kKind));
   if (!gpus) {
     const bool there = has_nvidia_gpu();
@@ -159,24 +167,21 @@ std::vector<Finding> check_gpus() {
       findings.push_back({"gpu", device::name_of(gpu.address), kGood,
                           fmt::format("{} ({}), driver of {}", gpu.facts.name, gpu.facts.target,
                                       gpu.facts.driver)});
-      const auto nvml = device::cuda::Nvml::open(gpu.facts.id);
-      findings.push_back(nvml ? Finding{"gpu", "NVML", kGood, "clocks and power are seen"}
-                              : from_error("gpu", "NVML", kWarning, nvml.error(),
-                                           "install libnvidia-ml1 of the driver's version"));
+      add(
+          "NVML", device::cuda::Nvml::open(gpu.facts.id),
+          [](const auto&) { return "clocks and power are seen"; },
+          "install libnvidia-ml1 of the driver's version");
     }
   }
-  const auto ptxas = device::cuda::find_ptxas();
-  findings.push_back(
-      ptxas ? Finding{"gpu", "ptxas", kGood, ptxas->string()}
-            : from_error("gpu", "ptxas", kWarning, ptxas.error(), "pip install nvidia-cuda-nvcc"));
-  const auto nvrtc = device::cuda::compile_cuda("extern \"C\" __global__ void nothing() {}");
-  findings.push_back(
-      nvrtc ? Finding{"gpu", "NVRTC", kGood, "compiles"}
-            : from_error("gpu", "NVRTC", kWarning, nvrtc.error(), "pip install nvidia-cuda-nvrtc"));
-  const auto cublas = device::cuda::CublasLt::open();
-  findings.push_back(cublas ? Finding{"gpu", "cuBLASLt", kGood, (*cublas)->name()}
-                            : from_error("gpu", "cuBLASLt", kWarning, cublas.error(),
-                                         "pip install nvidia-cublas"));
+  add(
+      "ptxas", device::cuda::find_ptxas(), [](const auto& path) { return path.string(); },
+      "pip install nvidia-cuda-nvcc");
+  add(
+      "NVRTC", device::cuda::compile_cuda("extern \"C\" __global__ void nothing() {}"),
+      [](const auto&) { return "compiles"; }, "pip install nvidia-cuda-nvrtc");
+  add(
+      "cuBLASLt", device::cuda::CublasLt::open(),
+      [](const auto& library) { return library->name(); }, "pip install nvidia-cublas");
   return findings;
 }
 

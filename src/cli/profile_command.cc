@@ -136,7 +136,7 @@ Status write_profile(const ProfileOutputOptions& options,
   if (options.json) output::print_json(table.to_json());
   if (options.output.empty()) return {};
   if (ends_in(options.output, ".json"))
-    HONE_TRY(write_file_atomically(options.output, output::json_text(table.to_json()) + "\n"));
+    HONE_TRY(output::write_json(options.output, table.to_json()));
   else if (options.append)
     HONE_TRY(append_rows(options.output, table.to_csv()));
   else

@@ -218,8 +218,7 @@ void print(const store::CandidateDetails& details) {
 Status write_folder(const ShowOptions& options, store::Store& store,
                     const store::CandidateDetails& details) {
   HONE_TRY(write_file_atomically(options.out / "dispatch.mlir", details.dispatch.source));
-  HONE_TRY(write_file_atomically(options.out / "candidate.json",
-                                 output::json_text(json_of(details)) + "\n"));
+  HONE_TRY(output::write_json(options.out / "candidate.json", json_of(details)));
   bool has_code = false;
   if (details.artifact && details.candidate.provider == "iree") {
     HONE_ASSIGN(has_code, store.is_own(options.candidate));
