@@ -60,6 +60,13 @@ std::string name_of(const CLI::Option& option) {
   return option.get_name(true);
 }
 
+std::vector<std::string> dashed_names(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
 bool is_flag(const CLI::Option& option) {
   return option.get_expected_max() == 0;
 }

@@ -33,6 +33,8 @@ bool has_word(std::string_view list, std::string_view word);
 
 // Returns "--budget", "-m" or "INPUT".
 std::string name_of(const CLI::Option& option);
+// Returns "-m" and "--budget", every name that an option has with its dashes.
+std::vector<std::string> dashed_names(const CLI::Option& option);
 bool is_flag(const CLI::Option& option);
 // Returns the values that an option allows, if it has a list of them: "warm", "cold".
 std::vector<std::string> values_of(const CLI::Option& option);

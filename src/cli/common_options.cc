@@ -90,11 +90,9 @@ void print_target_note(const ToolchainOptions& options) {
 void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
   command.add_option("--iree", options.iree,
                      fmt::format("{} [$HONE_IREE, hone's environment, .venv, PATH]", kIreeHelp));
-  command
-      .add_option("--target", options.target,
-                  "compile for this CPU (LLVM's name) or GPU (sm_80, gfx942, ...)")
-      ->check(CLI::Validator(check_target, ""))
-      ->capture_default_str();
+  add_default_option(command, "--target", options.target,
+                     "compile for this CPU (LLVM's name) or GPU (sm_80, gfx942, ...)")
+      ->check(CLI::Validator(check_target, ""));
   command.add_option("--flag", options.flags, "pass a flag to iree-compile; repeatable");
   command
       .add_option("--compile-flags-file", options.flags_file,

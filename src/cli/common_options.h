@@ -55,7 +55,7 @@ void add_screen_options(CLI::App& command, Options& options) {
 template <class Number>
 void add_positive_option(CLI::App& command, const std::string& name, Number& value,
                          const std::string& text) {
-  command.add_option(name, value, text)->capture_default_str()->check(CLI::PositiveNumber);
+  add_default_option(command, name, value, text)->check(CLI::PositiveNumber);
 }
 
 // Adds --external.

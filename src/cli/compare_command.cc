@@ -117,10 +117,6 @@ Result<problem::Array> read_array(const std::string& path) {
   return array;
 }
 
-std::string elements_text(std::int64_t number) {
-  return format_count(static_cast<std::uint64_t>(number));
-}
-
 using Record = std::vector<std::string>;
 
 // Parses CSV (RFC 4180): fields in quotes may hold commas, line ends and doubled quotes.
@@ -222,16 +218,11 @@ CommandResult compare_arrays(const CompareCommand& options) {
                                                       static_cast<double>(difference.elements);
   if (options.json) {
     nlohmann::json document = comparison;
+    document.update(output::difference_json(difference));
     document.update({{"expected_file", expected_file},
                      {"got_file", got_file},
                      {"type", problem::to_string(expected.type)},
-                     {"different", difference.different},
                      {"different_share", share},
-                     {"largest_error", difference.largest},
-                     {"mean_error", difference.mean},
-                     {"largest_relative", difference.largest_relative},
-                     {"largest_ulp", difference.largest_ulp},
-                     {"by_ulp", output::ulp_histogram_json(difference)},
                      {"tolerance", tune::in_words(tolerance)}});
     output::print_document(std::move(document));
     return comparison.right ? 0 : 1;
@@ -239,7 +230,7 @@ CommandResult compare_arrays(const CompareCommand& options) {
   std::string text = fmt::format("{} against {}, {}\n", got_file, expected_file,
                                  problem::to_string(expected.type));
   text += fmt::format("  different        {} of {} elements ({:.3g} %)\n",
-                      elements_text(difference.different), elements_text(difference.elements),
+                      output::counted(difference.different), output::counted(difference.elements),
                       100 * share);
   text += fmt::format("  absolute error   largest {:.4g}, mean {:.4g}\n", difference.largest,
                       difference.mean);
@@ -249,7 +240,7 @@ CommandResult compare_arrays(const CompareCommand& options) {
     text += fmt::format("  by ulp           {}\n", measure::ulp_text(difference));
   if (comparison.nan_count > 0)
     text += fmt::format("  NaN              in {} elements where none is expected\n",
-                        elements_text(comparison.nan_count));
+                        output::counted(comparison.nan_count));
   text += fmt::format("  tolerance        {}\n{}\n", tune::in_words(tolerance),
                       measure::describe(comparison));
   fmt::print("{}", output::wrapped(text, output::screen_width(), "                   "));
@@ -452,19 +443,15 @@ void add_compare_command(CLI::App& app, Run& run) {
   add_positive_option(command, "--rounds", compare.rounds, "run A and B at least N times each");
   add_positive_option(command, "--max-rounds", compare.most_rounds,
                       "run A and B at most N times each");
-  command
-      .add_option("--find", compare.find,
-                  "add rounds until a slowdown of SHARE is found with 95 % power")
-      ->capture_default_str()
+  add_default_option(command, "--find", compare.find,
+                     "add rounds until a slowdown of SHARE is found with 95 % power")
       ->check(CLI::Range(0.0, 1.0));
   add_positive_option(command, "--seconds", compare.seconds, "length of one sample of a module");
-  command
-      .add_option("--alpha", compare.statistics.alpha,
-                  "significance level: allowed false-positive rate")
-      ->capture_default_str()
+  add_default_option(command, "--alpha", compare.statistics.alpha,
+                     "significance level: allowed false-positive rate")
       ->check(CLI::Range(1e-6, 0.5));
-  command.add_option("--threshold", compare.statistics.threshold, "ignore differences up to SHARE")
-      ->capture_default_str()
+  add_default_option(command, "--threshold", compare.statistics.threshold,
+                     "ignore differences up to SHARE")
       ->check(CLI::Range(0.0, 1.0));
   command.add_option("--atol", options.atol, "absolute tolerance of arrays [by element type]")
       ->check(CLI::NonNegativeNumber);
@@ -472,12 +459,10 @@ void add_compare_command(CLI::App& app, Run& run) {
       ->check(CLI::NonNegativeNumber);
   add_device_option(command, options.device);
   add_core_options(command, options.cores);
-  command.add_option("--cache", options.cache, "warm or cold operands of kernels")
-      ->check(CLI::IsMember({"warm", "cold"}))
-      ->capture_default_str();
-  command.add_option("--seed", compare.seed, "seed of generated inputs and of the order")
-      ->group(heading::kProgram)
-      ->capture_default_str();
+  add_default_option(command, "--cache", options.cache, "warm or cold operands of kernels")
+      ->check(CLI::IsMember({"warm", "cold"}));
+  add_default_option(command, "--seed", compare.seed, "seed of generated inputs and of the order")
+      ->group(heading::kProgram);
   command.add_flag("--trust", options.trust,
                    "load stored machine code that others compiled; default: compile it again");
   add_screen_options(command, options);

@@ -24,13 +24,6 @@ ValueKind kind_of(const CLI::Option& option) {
   return placeholder == "DIR" ? kFolder : kText;
 }
 
-std::vector<std::string> dashed_names(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  return names;
-}
-
 std::vector<std::string> subcommands_of(CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::App* each : command.get_subcommands({}))
@@ -50,6 +43,10 @@ std::string in_quotes(const std::string& text) {
   return "'" + CLI::detail::find_and_replace(text, "'", "'\\''") + "'";
 }
 
+std::string quoted_list(const std::vector<std::string>& words) {
+  return in_quotes(fmt::format("{}", fmt::join(words, " ")));
+}
+
 // Finds which command the words before the cursor choose, as `path`.
 std::string path_finder(CLI::App& root, const std::string& word) {
   std::string script = fmt::format("    case \"$path {}\" in\n", word);
@@ -67,7 +64,7 @@ std::string bash_values(const CLI::Option& option) {
   switch (kind_of(option)) {
     case kList:
       return fmt::format("COMPREPLY=($(compgen -W {} -- \"$cur\"))",
-                         in_quotes(fmt::format("{}", fmt::join(values_of(option), " "))));
+                         quoted_list(values_of(option)));
     case kFile:
       return "_hone_files -f";
     case kFolder:
@@ -140,12 +137,12 @@ std::string bash_completion(CLI::App& root) {
     for (const CLI::Option* option : visible_options(*node.app))
       for (const std::string& name : dashed_names(*option)) options.push_back(name);
     script += fmt::format("    {})\n      if [[ $cur == -* ]]; then\n", in_quotes(node.path));
-    script += fmt::format("        COMPREPLY=($(compgen -W {} -- \"$cur\"))\n",
-                          in_quotes(fmt::format("{}", fmt::join(options, " "))));
+    script +=
+        fmt::format("        COMPREPLY=($(compgen -W {} -- \"$cur\"))\n", quoted_list(options));
     const auto subcommands = subcommands_of(*node.app);
     if (!subcommands.empty())
       script += fmt::format("      else\n        COMPREPLY=($(compgen -W {} -- \"$cur\"))\n",
-                            in_quotes(fmt::format("{}", fmt::join(subcommands, " "))));
+                            quoted_list(subcommands));
     else if (takes_files(*node.app))
       script += "      else\n        _hone_files -f\n";
     for (const CLI::Option* option : visible_options(*node.app))
@@ -228,14 +225,12 @@ std::string fish_completion(CLI::App& root) {
       std::string names;
       for (const std::string& name : option->get_snames()) names += " -s " + name;
       for (const std::string& name : option->get_lnames()) names += " -l " + name;
-      const std::string values =
-          kind == kNothing  ? ""
-          : kind == kFile   ? " -r -F"
-          : kind == kFolder ? " -x -a '(__fish_complete_directories)'"
-          : kind == kList
-              ? fmt::format(" -x -a {}",
-                            in_quotes(fmt::format("{}", fmt::join(values_of(*option), " "))))
-              : " -x";
+      const std::string values = kind == kNothing  ? ""
+                                 : kind == kFile   ? " -r -F"
+                                 : kind == kFolder ? " -x -a '(__fish_complete_directories)'"
+                                 : kind == kList
+                                     ? fmt::format(" -x -a {}", quoted_list(values_of(*option)))
+                                     : " -x";
       if (!names.empty())
         script += fmt::format("{}{}{} -d {}\n", start, names, values,
                               in_quotes(option->get_description()));

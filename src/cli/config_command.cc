@@ -1,5 +1,4 @@
 // hone config: the value of every option, and its source.
-#include <cstdlib>
 #include <memory>
 
 #include "cli/application.h"
@@ -22,9 +21,8 @@ struct OptionValue {
 OptionValue value_of(const std::string& command, const CLI::Option& option,
                      const std::vector<Setting>& settings) {
   if (option.count() > 0) return {fmt::format("{}", fmt::join(option.results(), " ")), "flag"};
-  const std::string variable = variable_of(option);
-  const char* environment = variable.empty() ? nullptr : std::getenv(variable.c_str());
-  if (environment != nullptr && *environment != '\0') return {environment, variable};
+  const std::string name = variable_of(option);
+  if (const std::string value = environment_value(name); !value.empty()) return {value, name};
   if (const Setting* setting = setting_of(command, option, settings))
     return {fmt::format("{}", fmt::join(setting->values, " ")), setting->place};
   return {is_flag(option) ? "false" : option.get_default_str(), kDefault};

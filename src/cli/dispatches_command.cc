@@ -260,10 +260,10 @@ void add_dispatches_command(CLI::App& app, Run& run) {
                   "draw the launches and the tensors between them (dot: for Graphviz)")
       ->check(CLI::IsMember({"dot"}));
   SessionOptions& profiling = options.profiling;
-  command.add_option("--store", profiling.store, "keep the times of --profile in this SQLite file")
-      ->capture_default_str();
-  command.add_option("--out", profiling.tuning.out, "folder for imported models, with --profile")
-      ->capture_default_str();
+  add_default_option(command, "--store", profiling.store,
+                     "keep the times of --profile in this SQLite file");
+  add_default_option(command, "--out", profiling.tuning.out,
+                     "folder for imported models, with --profile");
   add_device_option(command, profiling.device);
   add_core_options(command, profiling.cores);
   add_runtime_options(command, profiling.runtime, "the first");

@@ -17,6 +17,7 @@ enum class Health {
   kWarning,  // works, but worse than it could, or only in part
   kMissing,  // tuning on this machine does not work without it
 };
+using enum Health;
 
 struct Finding {
   std::string group;    // "compiler", "gpu", "machine", "storage", "environment"
@@ -25,8 +26,6 @@ struct Finding {
   std::string found;  // what there is, or is not
   std::string fix{};  // a command or a step that mends it; empty where there is nothing to mend
 };
-
-using enum Health;
 
 // "ok", "note", "warning", "missing".
 std::string name_of(Health health);

@@ -71,8 +71,7 @@ void add_doctor_command(CLI::App& app, Run& run) {
   command.add_option("--iree", options.places.iree, kIreeHelp);
   command.add_option("--triton", options.places.triton,
                      "Python or virtual environment with Triton");
-  command.add_option("--store", options.places.store, "check the folder of this store")
-      ->capture_default_str();
+  add_default_option(command, "--store", options.places.store, "check the folder of this store");
   command.add_flag("--json", options.json, "print one JSON document");
   command.footer("Exit code 3: something that tuning needs is missing.");
 }

@@ -167,13 +167,11 @@ void add_flags_command(CLI::App& app, Run& run) {
   tune::Options& tuning = options.tuning;
   command.add_option("INPUT", tuning.input, "program (.mlir, .onnx)")->required();
   add_toolchain_options(command, options.toolchain);
-  command.add_option("--out", tuning.out, "folder for compile_flags.txt")->capture_default_str();
-  command.add_option("--store", options.store, "keep every result in this SQLite file")
-      ->capture_default_str();
+  add_default_option(command, "--out", tuning.out, "folder for compile_flags.txt");
+  add_default_option(command, "--store", options.store, "keep every result in this SQLite file");
   command.add_option("--budget", options.budget, "time to search, before the proof: 90s, 10m [2m]");
   add_runtime_options(command, options.runtime, "the first");
-  command.add_option("--seed", tuning.seed, "seed of generated inputs and of the order")
-      ->capture_default_str();
+  add_default_option(command, "--seed", tuning.seed, "seed of generated inputs and of the order");
   add_device_option(command, options.device);
   add_core_options(command, options.cores);
   add_screen_options(command, options);

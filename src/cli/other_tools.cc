@@ -16,6 +16,13 @@ using namespace tool;
 constexpr std::string_view kTune = "tune";
 constexpr std::string_view kProfiling = "generate compile profile";
 
+struct Spelling {
+  std::string_view tool;      // tool::kTuneGemm
+  std::string_view commands;  // of hone, with blanks between
+  std::string_view old;
+  std::string_view spelling;  // hone's
+};
+
 // Flags with equal spellings (-m, --jobs, --compare) are not listed.
 constexpr Spelling kSpellings[] = {
     {kTuneGemm, kTune, "-col_a", "--col-a"},
@@ -90,7 +97,9 @@ void add_option(std::vector<Flag>& flags, const CLI::Option& option,
 
 // Adds the tool's options of a command, and its spellings of hone's own options.
 void add_flags(std::vector<Flag>& flags, std::string_view tool, const CommandNode& command) {
-  const std::vector<Spelling> spellings = old_spellings(tool, command.path);
+  std::vector<Spelling> spellings;  // of the tool that the command accepts
+  for (const Spelling& each : kSpellings)
+    if (each.tool == tool && has_word(each.commands, command.path)) spellings.push_back(each);
   for (const CLI::Option* option : command.app->get_options())
     if (option->get_group() == tool) add_option(flags, *option, spellings, command.path);
   for (const Spelling& each : spellings) {
@@ -122,14 +131,6 @@ std::string line_of(const Flag& flag, std::size_t commands) {
 }
 
 }  // namespace
-
-std::vector<Spelling> old_spellings(std::string_view tool, std::string_view command) {
-  std::vector<Spelling> found;
-  std::ranges::copy_if(kSpellings, std::back_inserter(found), [&](const Spelling& each) {
-    return each.tool == tool && has_word(each.commands, command);
-  });
-  return found;
-}
 
 std::vector<std::string> with_new_spellings(std::vector<std::string> arguments) {
   if (arguments.empty()) return arguments;

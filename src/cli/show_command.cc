@@ -255,7 +255,7 @@ void add_show_command(CLI::App& app, Run& run) {
   const auto [command, options] =
       add_command<ShowOptions>(app, run, "show", "Show one candidate and reproduce it", show);
   command.add_option("ID", options.candidate, "candidate's ID in the tables")->required();
-  command.add_option("--store", options.store, "SQLite file")->capture_default_str();
+  add_default_option(command, "--store", options.store, "SQLite file");
   command.add_option("--iree", options.toolchain.iree,
                      "IREE for the spec of a GPU's candidate [$HONE_IREE, hone's environment, "
                      ".venv, PATH]");

@@ -227,16 +227,13 @@ void add_space_command(CLI::App& app, Run& run) {
   command->add_option("--check", options->check,
                       "print the constraints that dist_m=64,dist_n=64,... breaks");
   command->add_option("--relax", options->relax, "drop a soft constraint, or 'all'; repeatable");
-  command
-      ->add_option("--rules", options->rules,
-                   "all rules, or only the compiler's own (GPU programs)")
-      ->check(CLI::IsMember({"all", "compiler"}))
-      ->capture_default_str();
+  add_default_option(*command, "--rules", options->rules,
+                     "all rules, or only the compiler's own (GPU programs)")
+      ->check(CLI::IsMember({"all", "compiler"}));
   command->add_option("--audit-rule", options->toolchain.audited_rule,
                       "show configurations that break only this hard rule");
-  command->add_option("--samples", options->samples, "show N configurations")
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "seed of the samples")->capture_default_str();
+  add_default_option(*command, "--samples", options->samples, "show N configurations");
+  add_default_option(*command, "--seed", options->seed, "seed of the samples");
   command->add_flag("--json", options->json, "print one JSON document");
   command->footer("Exit code 1: --check finds a broken constraint.");
   command->callback([&run, options, command] {

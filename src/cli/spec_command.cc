@@ -117,9 +117,7 @@ void print(const SpecOptions& options, const tune::CheckedSpec& checked,
   std::string words = "use it: iree-compile";
   for (const std::string& flag : flags) words += " " + shell_word(flag);
   fmt::print("{}\n\n{}", output::wrapped(words, width, "    ", " \\"),
-             table_of(checked).first(kMostEntries).to_text(width));
-  if (checked.entries.size() > kMostEntries)
-    fmt::print("{} more (--json)\n", checked.entries.size() - kMostEntries);
+             table_of(checked).first_text(kMostEntries, width, " (--json)"));
   std::size_t illegal = 0;
   for (const tune::CheckedEntry& entry : checked.entries)
     for (const tune::SpecUse& use : entry.uses)
@@ -253,11 +251,10 @@ void add_spec_emit_command(CLI::App& spec, Run& run) {
       "Write tuned GEMMs as gemms.yaml, a Python module of triton.Config, and compiled kernels "
       "with C headers",
       emit);
-  command.add_option("--format", options.format, "output format")
-      ->check(CLI::IsMember({"triton"}))
-      ->capture_default_str();
-  command.add_option("--store", options.store, "SQLite file")->capture_default_str();
-  command.add_option("--out", options.out, "folder for the files")->capture_default_str();
+  add_default_option(command, "--format", options.format, "output format")
+      ->check(CLI::IsMember({"triton"}));
+  add_default_option(command, "--store", options.store, "SQLite file");
+  add_default_option(command, "--out", options.out, "folder for the files");
   command.add_option("--target", options.wanted.target, "use results compiled for this GPU: sm_90");
   command.add_option("--device-name", options.wanted.device,
                      "use results measured on this GPU: 'NVIDIA H200'");

@@ -241,8 +241,7 @@ void add_spec_external_command(CLI::App& spec, Run& run) {
   command.add_option("PROGRAM", options.program, "program (.mlir, .mlirbc, .onnx)")->required();
   add_toolchain_options(command, options.toolchain);
   add_external_option(command, options.manifests);
-  command.add_option("--out", options.out, "folder for spec, objects and flags")
-      ->capture_default_str();
+  add_default_option(command, "--out", options.out, "folder for spec, objects and flags");
   command.add_option("--config", options.configuration,
                      "values of knobs: BM=128,BN=64 [the manifests']");
   command.add_option("--device", options.device, "prove and measure on this GPU [run nothing]");
@@ -250,9 +249,9 @@ void add_spec_external_command(CLI::App& spec, Run& run) {
   add_positive_option(command, "--rounds", options.compare.rounds,
                       "run at least N rounds per comparison");
   add_positive_option(command, "--seconds", options.compare.seconds, "length of one sample");
-  command.add_option("--seed", options.compare.seed, "seed of generated inputs and of the order")
-      ->group(heading::kProgram)
-      ->capture_default_str();
+  add_default_option(command, "--seed", options.compare.seed,
+                     "seed of generated inputs and of the order")
+      ->group(heading::kProgram);
   add_screen_options(command, options);
   command.footer(
       "Writes external_spec.mlir, the objects and compile_flags.txt:\n"

@@ -121,7 +121,7 @@ CommandResult merge(const StoreCommandOptions& options) {
 CommandResult collect_garbage(const StoreCommandOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(const std::int64_t bytes, store.gc());
-  fmt::print("{} bytes freed\n", format_count(static_cast<std::uint64_t>(bytes)));
+  fmt::print("{} bytes freed\n", output::counted(bytes));
   return 0;
 }
 
@@ -142,9 +142,8 @@ void add_store_command(CLI::App& app, Run& run) {
   add("list", "List the dispatches: default, best, tried, failed", list)
       ->add_flag("--json", options->json, "print one JSON document");
   CLI::App* exporting = add("export", "Write every candidate as CSV or JSON", export_candidates);
-  exporting->add_option("--format", options->format, "output format")
-      ->check(CLI::IsMember({"csv", "json"}))
-      ->capture_default_str();
+  add_default_option(*exporting, "--format", options->format, "output format")
+      ->check(CLI::IsMember({"csv", "json"}));
   exporting->add_option("-o,--output", options->output, "file to write [stdout]");
   add("check", "Look for damage, and count the rows that can be saved", check);
   add("rescue", "Copy the readable rows of a damaged store into a new one", rescue)

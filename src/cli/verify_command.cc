@@ -9,6 +9,7 @@
 #include "device/cpu/target.h"
 #include "measure/runner_requests.h"
 #include "output/json_text.h"
+#include "output/table.h"
 #include "provider/iree/iree_provider.h"
 #include "session/input_program.h"
 #include "session/places.h"
@@ -170,8 +171,7 @@ void print(const VerifyOptions& options, const Subject& subject, const std::stri
       fmt::print("; largest error {:.3g}", comparison.worst_error);
     if (comparison.worst_relative > 0) fmt::print(", relative {:.3g}", comparison.worst_relative);
     if (comparison.nan_count > 0)
-      fmt::print(", NaN in {} elements",
-                 format_count(static_cast<std::uint64_t>(comparison.nan_count)));
+      fmt::print(", NaN in {} elements", output::counted(comparison.nan_count));
     if (!output.form.words.empty()) fmt::print("\n  {:13}  {}", "", output.form.words);
     fmt::print("\n  {:13}  tolerance: {}\n", "", output.tolerance);
   }
@@ -284,9 +284,8 @@ void add_verify_command(CLI::App& app, Run& run) {
   command.add_option("--rtol", options.rtol, "relative tolerance [by element type]");
   command.add_option("--reference-flag", options.reference_flags,
                      "pass a flag to the reference's iree-compile; repeatable");
-  command.add_option("--seed", options.seed, "seed of generated inputs")
-      ->group(heading::kProgram)
-      ->capture_default_str();
+  add_default_option(command, "--seed", options.seed, "seed of generated inputs")
+      ->group(heading::kProgram);
   command.add_flag("--json", options.json, "print one JSON document");
   command.footer("Exit code 1: an output is wrong, or the outputs prove nothing.");
 }

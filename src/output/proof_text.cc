@@ -85,10 +85,6 @@ std::string some_of(const auto& names) {
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-std::string counted(std::int64_t number) {
-  return format_count(static_cast<std::uint64_t>(number));
-}
-
 // Returns the text for outputs that cannot be compared.
 std::string unchecked_text(const tune::TuningResult& result) {
   std::string text = fmt::format(
@@ -283,23 +279,23 @@ nlohmann::json gains_json(const tune::TuningResult& result) {
   return list;
 }
 
-nlohmann::json ulp_histogram_json(const measure::ArrayDifference& difference) {
-  nlohmann::json counts = nlohmann::json::object();
-  for (const auto& [name, count] : measure::ulp_histogram(difference)) counts[name] = count;
-  return counts;
+nlohmann::json difference_json(const measure::ArrayDifference& difference) {
+  nlohmann::json by_ulp = nlohmann::json::object();
+  for (const auto& [name, count] : measure::ulp_histogram(difference)) by_ulp[name] = count;
+  return {{"elements", difference.elements},
+          {"different", difference.different},
+          {"largest_error", difference.largest},
+          {"mean_error", difference.mean},
+          {"largest_relative", difference.largest_relative},
+          {"largest_ulp", difference.largest_ulp},
+          {"by_ulp", by_ulp}};
 }
 
 nlohmann::json outputs_json(const tune::TuningResult& result) {
   nlohmann::json list = nlohmann::json::array();
   if (!result.candidate) return list;
   for (const measure::ArrayDifference& each : result.candidate->differences)
-    list.push_back({{"elements", each.elements},
-                    {"different", each.different},
-                    {"largest_error", each.largest},
-                    {"mean_error", each.mean},
-                    {"largest_relative", each.largest_relative},
-                    {"largest_ulp", each.largest_ulp},
-                    {"by_ulp", ulp_histogram_json(each)}});
+    list.push_back(difference_json(each));
   return list;
 }
 

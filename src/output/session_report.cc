@@ -22,6 +22,22 @@ Cell speedup_cell(std::optional<double> speedup, std::optional<double> low,
           fmt::format("{:.2f}x [{:.2f}, {:.2f}]", *speedup, *low, *high)};
 }
 
+// Cells of the winner: its speedup, its candidate's id, and who makes it.
+Cell gain_cell(const MeasuredDispatch& dispatch) {
+  const store::DispatchView& row = dispatch.row;
+  return dispatch.beaten ? speedup_cell(row.speedup, row.speedup_low, row.speedup_high)
+                         : Cell{1.0, "default kept"};
+}
+
+Cell winner_cell(const MeasuredDispatch& dispatch) {
+  return dispatch.beaten ? Cell{*dispatch.row.selection->winner, ""} : Cell{nullptr, "-"};
+}
+
+Cell winning_maker_cell(const MeasuredDispatch& dispatch) {
+  return dispatch.beaten && dispatch.row.best ? maker_cell(dispatch.row.best->provider)
+                                              : Cell{nullptr, "-"};
+}
+
 std::string failures_text(const Counts& counts) {
   std::vector<std::string> parts;
   if (counts.wrong > 0) parts.push_back(fmt::format("{} wrong", counts.wrong));
@@ -65,17 +81,15 @@ std::vector<Cell> cells_of(const MeasuredDispatch& measured,
   if (rate && peak) share = 100 * *rate * 1e9 / *peak;
   if (runtime && runtime->sentinel_ratio) runtime_speedup = 1 / *runtime->sentinel_ratio;
   const bool beaten = measured.beaten;
-  std::vector<Cell> cells{
-      {dispatch.name, ""},
-      {dispatch.operation, ""},
-      number_cell(percent(measured.share), " %", 1),
-      time_cell(measured.default_seconds),
-      time_cell(measured.tuned_seconds),
-      beaten ? speedup_cell(dispatch.speedup, dispatch.speedup_low, dispatch.speedup_high)
-             : Cell{1.0, "default kept"},
-      number_cell(runtime_speedup, "x", 2),
-      number_cell(rate, "", 1),
-      number_cell(share, " %", 0)};
+  std::vector<Cell> cells{{dispatch.name, ""},
+                          {dispatch.operation, ""},
+                          number_cell(percent(measured.share), " %", 1),
+                          time_cell(measured.default_seconds),
+                          time_cell(measured.tuned_seconds),
+                          gain_cell(measured),
+                          number_cell(runtime_speedup, "x", 2),
+                          number_cell(rate, "", 1),
+                          number_cell(share, " %", 0)};
   for (const LibraryColumn& library : libraries)
     cells.push_back(number_cell(
         gflops(dispatch.flops, library_seconds(measured.library(library.provider))), "", 1));
@@ -85,9 +99,8 @@ std::vector<Cell> cells_of(const MeasuredDispatch& measured,
        {measured.counts.right, ""},
        {measured.counts.failed, failures_text(measured.counts)},
        {measured.counts.reasons.words(), ""},
-       dispatch.best && beaten ? maker_cell(dispatch.best->provider) : Cell{nullptr, "-"},
-       {beaten ? nlohmann::json(*dispatch.selection->winner) : nlohmann::json(),
-        beaten ? fmt::format("{}", *dispatch.selection->winner) : "-"},
+       winning_maker_cell(measured),
+       winner_cell(measured),
        {beaten ? parse_json(dispatch.best ? dispatch.best->configuration : "{}") : nlohmann::json(),
         ""},
        {beaten ? nlohmann::json(dispatch.selection->ties) : nlohmann::json::array(), ""}});
@@ -229,17 +242,14 @@ Result<Table> tuned_table(store::Store& store, store::Id program, store::Id buil
                {"winner", "id", kRight},
                {"provider", "by"}});
   for (const MeasuredDispatch& each : dispatches) {
-    const store::DispatchView& row = each.row;
-    const bool beaten = each.beaten;
     table.add(
-        {{row.name, ""},
+        {{each.row.name, ""},
          number_cell(each.share ? std::optional(100 * scale * *each.share) : std::nullopt, " %", 1),
          time_cell(each.default_seconds),
          time_cell(each.tuned_seconds),
-         beaten ? speedup_cell(row.speedup, row.speedup_low, row.speedup_high)
-                : Cell{1.0, "default kept"},
-         beaten ? Cell{*row.selection->winner, ""} : Cell{nullptr, "-"},
-         beaten && row.best ? maker_cell(row.best->provider) : Cell{nullptr, "-"}});
+         gain_cell(each),
+         winner_cell(each),
+         winning_maker_cell(each)});
   }
   return table;
 }
