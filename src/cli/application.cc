@@ -8,9 +8,9 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/help_command.h"
 #include "cli/command_tree.h"
 #include "cli/config_file.h"
+#include "cli/help_command.h"
 #include "cli/other_tools.h"
 #include "session/session_options.h"
 
@@ -45,6 +45,20 @@ Status refuse_extras(const CLI::App& app, const std::string& path = "hone") {
     }
   }
   return {};
+}
+
+int exit_code_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kFailure:
+      return 1;
+    case ErrorKind::kInput:
+      return 2;
+    case ErrorKind::kEnvironment:
+      return 3;
+    case ErrorKind::kInterrupted:
+      return 130;
+  }
+  return 1;
 }
 
 int report(const Error& error) {
@@ -111,26 +125,13 @@ void add_commands(CLI::App& app, Run& run) {
                        "print the version");
   app.require_subcommand(0, 1);
   app.allow_extras();
-  add_tune_command(app, run);
-  add_compare_command(app, run);
-  add_flags_command(app, run);
-  add_dispatches_command(app, run);
-  add_space_command(app, run);
-  add_generate_command(app, run);
-  add_compile_command(app, run);
-  add_profile_command(app, run);
-  add_verify_command(app, run);
-  add_store_command(app, run);
-  add_report_command(app, run);
-  add_show_command(app, run);
-  add_devices_command(app, run);
-  add_spec_command(app, run);
-  add_doctor_command(app, run);
-  add_config_command(app, run);
-  add_completion_command(app, run);
-  add_man_command(app, run);
-  add_help_command(app, run);
-  add_worker_command(app, run);
+  for (AddCommand* const add :
+       {add_tune_command,       add_compare_command,  add_flags_command,   add_dispatches_command,
+        add_space_command,      add_generate_command, add_compile_command, add_profile_command,
+        add_verify_command,     add_store_command,    add_report_command,  add_show_command,
+        add_devices_command,    add_spec_command,     add_doctor_command,  add_config_command,
+        add_completion_command, add_man_command,      add_help_command,    add_worker_command})
+    add(app, run);
   // Commands defined after it would have the same footer.
   app.footer(
       "hone COMMAND --help has options and examples; hone man is the manual.\n"
@@ -148,7 +149,7 @@ void add_commands(CLI::App& app, Run& run) {
 Result<bool> parse_words(CLI::App& app, std::vector<std::string> words) {
   try {
     words = with_new_spellings(std::move(words));
-    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    std::ranges::reverse(words);  // as CLI11 takes them
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) return input_error("{}", error.what());
@@ -167,20 +168,6 @@ std::string config_file_of(CLI::App& app) {
     if (option != nullptr && option->count() > 0) return option->as<std::string>();
   }
   return {};
-}
-
-int exit_code_of(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kFailure:
-      return 1;
-    case ErrorKind::kInput:
-      return 2;
-    case ErrorKind::kEnvironment:
-      return 3;
-    case ErrorKind::kInterrupted:
-      return 130;
-  }
-  return 1;
 }
 
 int run(int argc, char** argv) {

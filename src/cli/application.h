@@ -20,6 +20,4 @@ Result<bool> parse_words(CLI::App& app, std::vector<std::string> words);
 // Returns the file that --config-file names in the command line parsed by `app`; empty without it.
 std::string config_file_of(CLI::App& app);
 
-int exit_code_of(ErrorKind kind);
-
 }  // namespace hone::cli

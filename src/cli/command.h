@@ -18,8 +18,7 @@ using namespace session;  // the command line speaks of what it opens
 // Exit code of a command: 0, or 1 if it finished with failures the user should see.
 using CommandResult = Result<int>;
 
-// Action of the chosen subcommand. Each function adds its subcommand to `app`, and sets `run` when
-// that subcommand is chosen.
+// Action of the chosen subcommand, which sets it.
 using Run = std::function<CommandResult()>;
 
 // Subcommand with its options, which the command line fills in.
@@ -40,27 +39,22 @@ AddedCommand<Options> add_command(CLI::App& app, Run& run, std::string name,
   return {*command, *options};
 }
 
-void add_tune_command(CLI::App& app, Run& run);
-void add_flags_command(CLI::App& app, Run& run);
-void add_compare_command(CLI::App& app, Run& run);
-void add_dispatches_command(CLI::App& app, Run& run);
-void add_space_command(CLI::App& app, Run& run);
-void add_generate_command(CLI::App& app, Run& run);
-void add_compile_command(CLI::App& app, Run& run);
-void add_profile_command(CLI::App& app, Run& run);
-void add_verify_command(CLI::App& app, Run& run);
-void add_store_command(CLI::App& app, Run& run);
-void add_report_command(CLI::App& app, Run& run);
-void add_show_command(CLI::App& app, Run& run);
-void add_devices_command(CLI::App& app, Run& run);
-void add_spec_command(CLI::App& app, Run& run);
-void add_spec_external_command(CLI::App& spec, Run& run);  // to the command `spec`
-void add_doctor_command(CLI::App& app, Run& run);
-void add_config_command(CLI::App& app, Run& run);
-void add_completion_command(CLI::App& app, Run& run);
-void add_man_command(CLI::App& app, Run& run);
-void add_help_command(CLI::App& app, Run& run);
-void add_worker_command(CLI::App& app, Run& run);  // hidden: what hone starts itself as
+// Adds an option whose default help shows.
+template <class Value>
+CLI::Option* add_default_option(CLI::App& command, const std::string& name, Value& value,
+                                const std::string& text) {
+  return command.add_option(name, value, text)->capture_default_str();
+}
+
+// Adds a command to `app`, or below the command `app`.
+using AddCommand = void(CLI::App& app, Run& run);
+AddCommand add_tune_command, add_compare_command, add_flags_command, add_dispatches_command;
+AddCommand add_space_command, add_generate_command, add_compile_command, add_profile_command;
+AddCommand add_verify_command, add_store_command, add_report_command, add_show_command;
+AddCommand add_devices_command, add_spec_command, add_doctor_command, add_config_command;
+AddCommand add_completion_command, add_man_command, add_help_command;
+AddCommand add_spec_external_command;  // to the command `spec`
+AddCommand add_worker_command;         // hidden: what hone starts itself as
 
 // Adds all of them to an `app` without any.
 void add_commands(CLI::App& app, Run& run);

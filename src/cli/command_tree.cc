@@ -1,5 +1,8 @@
 #include "cli/command_tree.h"
 
+#include <algorithm>
+#include <sstream>
+
 #include "cli/other_tools.h"
 
 namespace hone::cli {
@@ -40,10 +43,28 @@ std::vector<CLI::Option*> visible_options(CLI::App& command) {
   });
 }
 
+std::vector<std::string> words_in(std::string_view list) {
+  std::istringstream stream{std::string(list)};
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+bool has_word(std::string_view list, std::string_view word) {
+  return std::ranges::count(words_in(list), word) > 0;
+}
+
 std::string name_of(const CLI::Option& option) {
   if (!option.get_lnames().empty()) return "--" + option.get_lnames().front();
   if (!option.get_snames().empty()) return "-" + option.get_snames().front();
   return option.get_name(true);
+}
+
+std::vector<std::string> dashed_names(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
 }
 
 bool is_flag(const CLI::Option& option) {

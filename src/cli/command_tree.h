@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hone::cli {
@@ -26,8 +27,14 @@ std::vector<CLI::Option*> options_of(CLI::App& command);
 // Returns them without those of other tools, which help, the manual and completion do not show.
 std::vector<CLI::Option*> visible_options(CLI::App& command);
 
+// Returns the words of a list with blanks between.
+std::vector<std::string> words_in(std::string_view list);
+bool has_word(std::string_view list, std::string_view word);
+
 // Returns "--budget", "-m" or "INPUT".
 std::string name_of(const CLI::Option& option);
+// Returns "-m" and "--budget", every name that an option has with its dashes.
+std::vector<std::string> dashed_names(const CLI::Option& option);
 bool is_flag(const CLI::Option& option);
 // Returns the values that an option allows, if it has a list of them: "warm", "cold".
 std::vector<std::string> values_of(const CLI::Option& option);

@@ -67,14 +67,32 @@ Status read_flags(ToolchainOptions& options) {
   return {};
 }
 
+Result<OpenedProgram> open_program(const ToolchainOptions& options, const std::string& given,
+                                   bool notes, const std::filesystem::path& folder) {
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options));
+  HONE_ASSIGN(InputProgram input, read_program(given, toolchain, folder));
+  if (notes) print_notes_of(input);
+  return OpenedProgram{std::move(toolchain), std::move(input)};
+}
+
+Result<problem::Program> load(const OpenedProgram& opened, const ToolchainOptions& options,
+                              const std::string& path) {
+  HONE_ASSIGN(problem::Program program,
+              load_for_target(opened.toolchain.compiler(), options, path, opened.input.bytes));
+  print_target_note(options);
+  return program;
+}
+
+void print_target_note(const ToolchainOptions& options) {
+  if (const std::string note = target_note(options); !note.empty()) say("{}\n", note);
+}
+
 void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
   command.add_option("--iree", options.iree,
                      fmt::format("{} [$HONE_IREE, hone's environment, .venv, PATH]", kIreeHelp));
-  command
-      .add_option("--target", options.target,
-                  "compile for this CPU (LLVM's name) or GPU (sm_80, gfx942, ...)")
-      ->check(CLI::Validator(check_target, ""))
-      ->capture_default_str();
+  add_default_option(command, "--target", options.target,
+                     "compile for this CPU (LLVM's name) or GPU (sm_80, gfx942, ...)")
+      ->check(CLI::Validator(check_target, ""));
   command.add_option("--flag", options.flags, "pass a flag to iree-compile; repeatable");
   command
       .add_option("--compile-flags-file", options.flags_file,
@@ -94,16 +112,10 @@ void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
       ->allow_extra_args(false);
   command.add_option("--jobs", options.jobs, "run N compile processes [one per core]")
       ->check(CLI::Range(1, 1024));
-  command
-      .add_option("--compile-timeout", options.compile_seconds,
-                  "limit the compile of one candidate")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command
-      .add_option("--compile-memory", options.compile_gigabytes,
-                  "limit the compiler's memory per candidate")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+  add_positive_option(command, "--compile-timeout", options.compile_seconds,
+                      "limit the compile of one candidate");
+  add_positive_option(command, "--compile-memory", options.compile_gigabytes,
+                      "limit the compiler's memory per candidate");
 }
 
 void add_device_option(CLI::App& command, std::string& device) {

@@ -85,9 +85,8 @@ void add_compile_command(CLI::App& app, Run& run) {
   command.add_option("-j,--jobs", options.toolchain.jobs, "run N compile processes [one per core]")
       ->check(CLI::Range(1, 1024));
   command.add_flag("--force-compile", options.force, "compile up-to-date operations too");
-  command
-      .add_option("--batch-size", options.batch_size, "launches per call of OPERATION_profile.vmfb")
-      ->capture_default_str()
+  add_default_option(command, "--batch-size", options.batch_size,
+                     "launches per call of OPERATION_profile.vmfb")
       ->check(CLI::Range(1, 1'000'000));
   command.add_option("--flag", options.toolchain.flags, "pass a flag to iree-compile; repeatable");
   add_refused_options(command, options.tree);

@@ -14,20 +14,14 @@ namespace {
 
 // Kinds of words that may follow an option, or be a positional one.
 enum class ValueKind { kNothing, kFile, kFolder, kList, kText };
+using enum ValueKind;
 
 ValueKind kind_of(const CLI::Option& option) {
-  if (is_flag(option)) return ValueKind::kNothing;
-  if (!values_of(option).empty()) return ValueKind::kList;
+  if (is_flag(option)) return kNothing;
+  if (!values_of(option).empty()) return kList;
   const std::string placeholder = placeholder_of(option);
-  if (placeholder == "FILE" || placeholder == "PATH") return ValueKind::kFile;
-  return placeholder == "DIR" ? ValueKind::kFolder : ValueKind::kText;
-}
-
-std::vector<std::string> dashed_names(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  return names;
+  if (placeholder == "FILE" || placeholder == "PATH") return kFile;
+  return placeholder == "DIR" ? kFolder : kText;
 }
 
 std::vector<std::string> subcommands_of(CLI::App& command) {
@@ -40,13 +34,17 @@ std::vector<std::string> subcommands_of(CLI::App& command) {
 bool takes_files(CLI::App& command) {
   const auto options = visible_options(command);
   return std::ranges::any_of(options, [](const CLI::Option* option) {
-    return option->get_positional() && kind_of(*option) == ValueKind::kFile;
+    return option->get_positional() && kind_of(*option) == kFile;
   });
 }
 
 // Puts text in single quotes, which all the shells take, and escapes quotes inside.
 std::string in_quotes(const std::string& text) {
   return "'" + CLI::detail::find_and_replace(text, "'", "'\\''") + "'";
+}
+
+std::string quoted_list(const std::vector<std::string>& words) {
+  return in_quotes(fmt::format("{}", fmt::join(words, " ")));
 }
 
 // Finds which command the words before the cursor choose, as `path`.
@@ -64,12 +62,12 @@ std::string path_finder(CLI::App& root, const std::string& word) {
 
 std::string bash_values(const CLI::Option& option) {
   switch (kind_of(option)) {
-    case ValueKind::kList:
+    case kList:
       return fmt::format("COMPREPLY=($(compgen -W {} -- \"$cur\"))",
-                         in_quotes(fmt::format("{}", fmt::join(values_of(option), " "))));
-    case ValueKind::kFile:
+                         quoted_list(values_of(option)));
+    case kFile:
       return "_hone_files -f";
-    case ValueKind::kFolder:
+    case kFolder:
       return "_hone_files -d";
     default:
       return "";
@@ -87,15 +85,15 @@ std::string zsh_text(const std::string& text) {
 
 std::string zsh_values(const CLI::Option& option) {
   switch (kind_of(option)) {
-    case ValueKind::kNothing:
+    case kNothing:
       return "";
-    case ValueKind::kList:
+    case kList:
       return fmt::format(":value:({})", fmt::join(values_of(option), " "));
-    case ValueKind::kFile:
+    case kFile:
       return ":file:_files";
-    case ValueKind::kFolder:
+    case kFolder:
       return ":folder:_files -/";
-    case ValueKind::kText:
+    case kText:
       return ":value:";
   }
   return "";
@@ -139,16 +137,16 @@ std::string bash_completion(CLI::App& root) {
     for (const CLI::Option* option : visible_options(*node.app))
       for (const std::string& name : dashed_names(*option)) options.push_back(name);
     script += fmt::format("    {})\n      if [[ $cur == -* ]]; then\n", in_quotes(node.path));
-    script += fmt::format("        COMPREPLY=($(compgen -W {} -- \"$cur\"))\n",
-                          in_quotes(fmt::format("{}", fmt::join(options, " "))));
+    script +=
+        fmt::format("        COMPREPLY=($(compgen -W {} -- \"$cur\"))\n", quoted_list(options));
     const auto subcommands = subcommands_of(*node.app);
     if (!subcommands.empty())
       script += fmt::format("      else\n        COMPREPLY=($(compgen -W {} -- \"$cur\"))\n",
-                            in_quotes(fmt::format("{}", fmt::join(subcommands, " "))));
+                            quoted_list(subcommands));
     else if (takes_files(*node.app))
       script += "      else\n        _hone_files -f\n";
     for (const CLI::Option* option : visible_options(*node.app))
-      if (option->get_positional() && kind_of(*option) == ValueKind::kList)
+      if (option->get_positional() && kind_of(*option) == kList)
         script += fmt::format("      else\n        {}\n", bash_values(*option));
     script += "      fi\n      ;;\n";
   }
@@ -227,20 +225,18 @@ std::string fish_completion(CLI::App& root) {
       std::string names;
       for (const std::string& name : option->get_snames()) names += " -s " + name;
       for (const std::string& name : option->get_lnames()) names += " -l " + name;
-      const std::string values =
-          kind == ValueKind::kNothing  ? ""
-          : kind == ValueKind::kFile   ? " -r -F"
-          : kind == ValueKind::kFolder ? " -x -a '(__fish_complete_directories)'"
-          : kind == ValueKind::kList
-              ? fmt::format(" -x -a {}",
-                            in_quotes(fmt::format("{}", fmt::join(values_of(*option), " "))))
-              : " -x";
+      const std::string values = kind == kNothing  ? ""
+                                 : kind == kFile   ? " -r -F"
+                                 : kind == kFolder ? " -x -a '(__fish_complete_directories)'"
+                                 : kind == kList
+                                     ? fmt::format(" -x -a {}", quoted_list(values_of(*option)))
+                                     : " -x";
       if (!names.empty())
         script += fmt::format("{}{}{} -d {}\n", start, names, values,
                               in_quotes(option->get_description()));
-      else if (kind == ValueKind::kFile)
+      else if (kind == kFile)
         script += start + " -F\n";
-      else if (kind == ValueKind::kList)
+      else if (kind == kList)
         script += start + values + "\n";
     }
   }

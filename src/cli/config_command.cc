@@ -1,5 +1,4 @@
 // hone config: the value of every option, and its source.
-#include <cstdlib>
 #include <memory>
 
 #include "cli/application.h"
@@ -22,9 +21,8 @@ struct OptionValue {
 OptionValue value_of(const std::string& command, const CLI::Option& option,
                      const std::vector<Setting>& settings) {
   if (option.count() > 0) return {fmt::format("{}", fmt::join(option.results(), " ")), "flag"};
-  const std::string variable = variable_of(option);
-  const char* environment = variable.empty() ? nullptr : std::getenv(variable.c_str());
-  if (environment != nullptr && *environment != '\0') return {environment, variable};
+  const std::string name = variable_of(option);
+  if (const std::string value = environment_value(name); !value.empty()) return {value, name};
   if (const Setting* setting = setting_of(command, option, settings))
     return {fmt::format("{}", fmt::join(setting->values, " ")), setting->place};
   return {is_flag(option) ? "false" : option.get_default_str(), kDefault};
@@ -41,8 +39,7 @@ output::Table table_of(const std::vector<CommandNode>& commands,
       if (is_of_other_tool(*option) && value.from == kDefault) continue;
       table.add({{command.path, ""},
                  {name_of(*option), ""},
-                 {value.text.empty() ? nlohmann::json() : nlohmann::json(value.text),
-                  value.text.empty() ? "-" : value.text},
+                 {output::text_or_null(value.text), value.text.empty() ? "-" : ""},
                  {value.from, ""}});
     }
   return table;

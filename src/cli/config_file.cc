@@ -18,11 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFileName = "hone.yaml";
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 bool is_file(const fs::path& path) {
   std::error_code code;
   return fs::is_regular_file(path, code);
@@ -80,7 +75,7 @@ std::vector<fs::path> project_folders() {
   std::error_code code;
   const fs::path here = fs::current_path(code);
   if (code) return {};
-  const fs::path home = fs::path(variable("HOME")).lexically_normal();
+  const fs::path home = fs::path(environment_value("HOME")).lexically_normal();
   std::vector<fs::path> folders;
   for (fs::path folder = here;; folder = folder.parent_path()) {
     folders.push_back(folder);
@@ -138,12 +133,6 @@ Status refuse_key(const Setting& setting, const std::vector<CommandNode>& comman
                      setting.key, did_you_mean(setting.key, keys));
 }
 
-bool is_set_by_environment(const CLI::Option& option) {
-  const std::string name = variable_of(option);
-  const char* value = name.empty() ? nullptr : std::getenv(name.c_str());
-  return value != nullptr && *value != '\0';
-}
-
 // Returns whether `text` names the option as a word: "--out" is not in "--output".
 bool names(const std::string& text, const std::string& option) {
   const auto at = text.find(option);
@@ -163,8 +152,8 @@ Result<std::vector<Setting>> parse_settings(const std::string& path, const std::
       return input_error("{}: a mapping of commands to their options is expected",
                          reader.place_of(document));
     HONE_TRY(reader.read(document, ""));
-    std::stable_partition(reader.settings.begin(), reader.settings.end(),
-                          [](const Setting& setting) { return setting.command != kAllCommands; });
+    std::ranges::stable_partition(
+        reader.settings, [](const Setting& setting) { return setting.command != kAllCommands; });
     return std::move(reader.settings);
   } catch (const YAML::Exception& error) {
     return input_error("{}:{}: {}", path, error.mark.line + 1, error.msg);
@@ -174,7 +163,7 @@ Result<std::vector<Setting>> parse_settings(const std::string& path, const std::
 std::vector<std::string> config_files(const std::string& given) {
   if (!given.empty()) return {given};
   if (std::getenv("HONE_CONFIG") != nullptr) {
-    const std::string named = variable("HONE_CONFIG");
+    const std::string named = environment_value("HONE_CONFIG");
     return named.empty() ? std::vector<std::string>() : std::vector<std::string>{named};
   }
   std::vector<std::string> files;
@@ -184,8 +173,8 @@ std::vector<std::string> config_files(const std::string& given) {
       files.push_back(fs::proximate(folder / kFileName, code).string());
       break;
     }
-  const std::string home = variable("HOME");
-  fs::path user = variable("XDG_CONFIG_HOME");
+  const std::string home = environment_value("HOME");
+  fs::path user = environment_value("XDG_CONFIG_HOME");
   if (user.empty() && !home.empty()) user = fs::path(home) / ".config";
   if (!user.empty() && is_file(user / "hone" / "config.yaml"))
     files.push_back((user / "hone" / "config.yaml").string());
@@ -200,6 +189,11 @@ Result<std::vector<Setting>> read_settings(const std::string& given) {
     std::ranges::move(more, std::back_inserter(settings));
   }
   return settings;
+}
+
+std::string environment_value(const std::string& name) {
+  const char* const value = name.empty() ? nullptr : std::getenv(name.c_str());
+  return value == nullptr ? "" : value;
 }
 
 std::string variable_of(const CLI::Option& option) {
@@ -235,7 +229,7 @@ Status check_settings(CLI::App& root, const std::vector<Setting>& settings) {
 
 const Setting* setting_of(const std::string& command, const CLI::Option& option,
                           const std::vector<Setting>& settings) {
-  if (is_set_by_environment(option)) return nullptr;
+  if (!environment_value(variable_of(option)).empty()) return nullptr;
   const auto found = std::ranges::find_if(settings, [&](const Setting& setting) {
     return (setting.command == command || setting.command == kAllCommands) &&
            is_named(option, setting.key);

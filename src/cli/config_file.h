@@ -40,6 +40,8 @@ std::vector<std::string> config_files(const std::string& given);
 // parse_settings; an input error for a named file that cannot be read.
 Result<std::vector<Setting>> read_settings(const std::string& given);
 
+// Returns the value of an environment variable; empty if it is not set, or if `name` is empty.
+std::string environment_value(const std::string& name);
 // Returns the environment variable that can set `option`; empty if there is none.
 std::string variable_of(const CLI::Option& option);
 

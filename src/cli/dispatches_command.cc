@@ -149,7 +149,7 @@ output::Table table_of(const problem::Program& program, const Providers& replaci
                        : output::number_cell({}, "", 0),
          {bytes, fmt::format("{:.2f}", bytes / 1e6)},
          {dispatch.default_configuration, shortened(dispatch.default_configuration)},
-         {dispatch.not_tunable.empty() ? nlohmann::json() : nlohmann::json(dispatch.not_tunable),
+         {output::text_or_null(dispatch.not_tunable),
           dispatch.not_tunable.empty() ? "yes" : reasons.mark(dispatch.not_tunable)},
          statement_cell(dispatch, reasons)});
     for (const auto& kernel : replacing) {
@@ -228,20 +228,16 @@ CommandResult list_dispatches(DispatchesOptions& options) {
     return input_error("-o needs --extract-root DISPATCH");
   const auto gpu = gpu_of(options.toolchain);
   HONE_ASSIGN(const Providers replacing, replacing_providers(options.external, gpu));
-  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(const InputProgram input, read_program(options.input, toolchain));
-  print_notes_of(input);
-  HONE_ASSIGN(const problem::Program program,
-              load_for_target(toolchain.compiler(), options.toolchain, options.input, input.bytes));
-  const std::string note = target_note(options.toolchain);
-  if (!note.empty()) say("{}\n", note);
-  if (!options.extract_root.empty()) return write_root(options, program, toolchain.compiler());
+  HONE_ASSIGN(const OpenedProgram opened, open_program(options.toolchain, options.input));
+  HONE_ASSIGN(const problem::Program program, load(opened, options.toolchain, options.input));
+  trial::CompileService& compiler = opened.toolchain.compiler();
+  if (!options.extract_root.empty()) return write_root(options, program, compiler);
   if (!options.graph.empty()) {
-    HONE_TRY(print_graph(toolchain.compiler(), input.path, input.bytes,
+    HONE_TRY(print_graph(compiler, opened.input.path, opened.input.bytes,
                          compile_flags(options.toolchain), lines_with_operations(program)));
     return 0;
   }
-  print_table(options, toolchain.revision(), program, replacing);
+  print_table(options, opened.toolchain.revision(), program, replacing);
   return 0;
 }
 
@@ -264,10 +260,10 @@ void add_dispatches_command(CLI::App& app, Run& run) {
                   "draw the launches and the tensors between them (dot: for Graphviz)")
       ->check(CLI::IsMember({"dot"}));
   SessionOptions& profiling = options.profiling;
-  command.add_option("--store", profiling.store, "keep the times of --profile in this SQLite file")
-      ->capture_default_str();
-  command.add_option("--out", profiling.tuning.out, "folder for imported models, with --profile")
-      ->capture_default_str();
+  add_default_option(command, "--store", profiling.store,
+                     "keep the times of --profile in this SQLite file");
+  add_default_option(command, "--out", profiling.tuning.out,
+                     "folder for imported models, with --profile");
   add_device_option(command, profiling.device);
   add_core_options(command, profiling.cores);
   add_runtime_options(command, profiling.runtime, "the first");

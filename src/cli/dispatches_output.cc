@@ -102,14 +102,13 @@ output::Table table_of(const tune::ProgramProfile& profile, bool alone) {
                                          {"launches_per_call", "launches", kRight}};
   if (in_place) columns.push_back({"seconds_in_place", "a launch in place", kRight});
   if (alone) columns.push_back({"seconds", in_place ? "alone" : "a launch alone", kRight});
-  const std::vector<output::Column> others = {{"seconds_per_call", "a call", kRight},
-                                              {"share", "share", kRight},
-                                              {"bytes", "MB", kRight},
-                                              {"bytes_per_second", "GB/s", kRight},
-                                              {"flops_per_second", "GFLOP/s", kRight},
-                                              {"share_of_roofline", "of roofline", kRight},
-                                              {"limit", "limited by"}};
-  columns.insert(columns.end(), others.begin(), others.end());
+  columns.insert(columns.end(), {{"seconds_per_call", "a call", kRight},
+                                 {"share", "share", kRight},
+                                 {"bytes", "MB", kRight},
+                                 {"bytes_per_second", "GB/s", kRight},
+                                 {"flops_per_second", "GFLOP/s", kRight},
+                                 {"share_of_roofline", "of roofline", kRight},
+                                 {"limit", "limited by"}});
   output::Table table(std::move(columns));
   std::vector<const tune::DispatchProfile*> rows;
   for (const tune::DispatchProfile& each : profile.dispatches) rows.push_back(&each);
@@ -132,15 +131,14 @@ output::Table table_of(const tune::ProgramProfile& profile, bool alone) {
                                {dispatch.launches_per_call, ""}};
     if (in_place) cells.push_back(output::time_cell(row->seconds_in_place));
     if (alone) cells.push_back(output::time_cell(row->seconds));
-    const std::vector<Cell> rest = {output::time_cell(call),
-                                    share_cell(row->call_seconds(), sum),
-                                    {row->bytes, fmt::format("{:.2f}", row->bytes / 1e6)},
-                                    rate_cell(row->bytes, launch),
-                                    rate_cell(problem::flop_count(dispatch.root), launch),
-                                    {bounded ? nlohmann::json(of_roofline) : nlohmann::json(),
-                                     bounded ? fmt::format("{:.0f} %", 100 * of_roofline) : "-"},
-                                    {limit, output::in_one_line(limit)}};
-    cells.insert(cells.end(), rest.begin(), rest.end());
+    cells.insert(cells.end(), {output::time_cell(call),
+                               share_cell(row->call_seconds(), sum),
+                               {row->bytes, fmt::format("{:.2f}", row->bytes / 1e6)},
+                               rate_cell(row->bytes, launch),
+                               rate_cell(problem::flop_count(dispatch.root), launch),
+                               {bounded ? nlohmann::json(of_roofline) : nlohmann::json(),
+                                bounded ? fmt::format("{:.0f} %", 100 * of_roofline) : "-"},
+                               {limit, output::in_one_line(limit)}});
     table.add(std::move(cells));
   }
   return table;

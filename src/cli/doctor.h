@@ -17,11 +17,12 @@ enum class Health {
   kWarning,  // works, but worse than it could, or only in part
   kMissing,  // tuning on this machine does not work without it
 };
+using enum Health;
 
 struct Finding {
   std::string group;    // "compiler", "gpu", "machine", "storage", "environment"
   std::string subject;  // "IREE compiler"
-  Health health = Health::kGood;
+  Health health = kGood;
   std::string found;  // what there is, or is not
   std::string fix{};  // a command or a step that mends it; empty where there is nothing to mend
 };

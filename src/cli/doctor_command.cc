@@ -44,23 +44,22 @@ CommandResult examine(DoctorOptions& options) {
   const auto count = [&](Health health) {
     return std::ranges::count(findings, health, &Finding::health);
   };
-  const bool ready = count(Health::kMissing) == 0;
+  const bool ready = count(kMissing) == 0;
   if (options.json) {
     nlohmann::json list = nlohmann::json::array();
     for (const Finding& finding : findings)
-      list.push_back(
-          {{"group", finding.group},
-           {"subject", finding.subject},
-           {"health", name_of(finding.health)},
-           {"found", finding.found},
-           {"fix", finding.fix.empty() ? nlohmann::json() : nlohmann::json(finding.fix)}});
+      list.push_back({{"group", finding.group},
+                      {"subject", finding.subject},
+                      {"health", name_of(finding.health)},
+                      {"found", finding.found},
+                      {"fix", output::text_or_null(finding.fix)}});
     output::print_document({{"ready", ready}, {"findings", list}});
     return ready ? 0 : kEnvironmentExit;
   }
   print(findings);
   fmt::print("\n{} (missing: {}, warnings: {})\n",
-             ready ? "This machine can tune." : "This machine cannot tune yet.",
-             count(Health::kMissing), count(Health::kWarning));
+             ready ? "This machine can tune." : "This machine cannot tune yet.", count(kMissing),
+             count(kWarning));
   return ready ? 0 : kEnvironmentExit;
 }
 
@@ -72,8 +71,7 @@ void add_doctor_command(CLI::App& app, Run& run) {
   command.add_option("--iree", options.places.iree, kIreeHelp);
   command.add_option("--triton", options.places.triton,
                      "Python or virtual environment with Triton");
-  command.add_option("--store", options.places.store, "check the folder of this store")
-      ->capture_default_str();
+  add_default_option(command, "--store", options.places.store, "check the folder of this store");
   command.add_flag("--json", options.json, "print one JSON document");
   command.footer("Exit code 3: something that tuning needs is missing.");
 }

@@ -49,7 +49,7 @@ Finding check_cores() {
   const std::vector<int> cores = device::cpu::available_cores();
   const auto online = static_cast<std::size_t>(std::thread::hardware_concurrency());
   const auto whole = system_text("/sys/devices/system/cpu/online").value_or("?");
-  return machine("cores", Health::kNote,
+  return machine("cores", kNote,
                  cores.size() < online || cores.empty()
                      ? fmt::format("{} of those online ({})", cores.size(), whole)
                      : fmt::format("{} ({})", cores.size(), whole));
@@ -59,7 +59,7 @@ void check_control_group(std::vector<Finding>& findings) {
   const auto limit = allowed_cores(control_group_text("cpu.max").value_or(""));
   if (limit && *limit < static_cast<double>(device::cpu::available_cores().size()))
     findings.push_back(machine(
-        "processor limit", Health::kWarning,
+        "processor limit", kWarning,
         fmt::format("the control group allows {:.1f} cores; what runs is paused in each period",
                     *limit),
         fmt::format("--threads {}, or give the container whole cores (docker run --cpuset-cpus)",
@@ -79,7 +79,7 @@ void check_memory(std::vector<Finding>& findings) {
     if (bytes > 0) gigabytes = std::min(gigabytes, (bytes - used) / kGigabyte);
   }
   const bool enough = gigabytes >= kCompileGigabytes;
-  findings.push_back(machine("memory", enough ? Health::kGood : Health::kWarning,
+  findings.push_back(machine("memory", enough ? kGood : kWarning,
                              fmt::format("{:.1f} GB free", gigabytes),
                              enough ? "" : "--jobs 1 compiles one candidate at a time"));
 }
@@ -88,7 +88,7 @@ void check_clocks(std::vector<Finding>& findings) {
   const auto boost = system_number("/sys/devices/system/cpu/cpufreq/boost");
   const auto no_turbo = system_number("/sys/devices/system/cpu/intel_pstate/no_turbo");
   if ((boost && *boost == 1) || (no_turbo && *no_turbo == 0))
-    findings.push_back(machine("turbo", Health::kNote,
+    findings.push_back(machine("turbo", kNote,
                                "on: clocks depend on heat and on what other cores do",
                                boost ? "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
                                      : "echo 1 | sudo tee "
@@ -105,7 +105,7 @@ void check_clocks(std::vector<Finding>& findings) {
               .second)
         first.push_back(core);
     if (first.size() < device::cpu::available_cores().size())
-      findings.push_back(machine("hyper-threads", Health::kNote,
+      findings.push_back(machine("hyper-threads", kNote,
                                  "two threads share a core's units, and slow each other down",
                                  fmt::format("--cores {}", fmt::join(first, ","))));
   }
@@ -115,12 +115,11 @@ Finding check_space(const std::string& subject, const fs::path& folder) {
   std::error_code code;
   const fs::space_info space = fs::space(folder, code);
   if (code)
-    return {"storage", subject, Health::kMissing,
-            fmt::format("'{}': {}", folder.string(), code.message()),
+    return {"storage", subject, kMissing, fmt::format("'{}': {}", folder.string(), code.message()),
             "mkdir -p '" + folder.string() + "'"};
   const double gigabytes = static_cast<double>(space.available) / kGigabyte;
   const bool enough = gigabytes >= kLeastDiskGigabytes;
-  return {"storage", subject, enough ? Health::kGood : Health::kWarning,
+  return {"storage", subject, enough ? kGood : kWarning,
           fmt::format("{:.1f} GB free in '{}'", gigabytes, folder.string()),
           enough ? "" : "free some space, or choose another folder"};
 }
@@ -146,7 +145,7 @@ std::vector<Finding> findings_of(const device::MachineState& state) {
     stolen = std::max(stolen, core.stolen.value_or(0));
   }
   const bool steady = governors.empty() || governors == std::set<std::string>{"performance"};
-  findings.push_back(machine("frequency governor", steady ? Health::kGood : Health::kWarning,
+  findings.push_back(machine("frequency governor", steady ? kGood : kWarning,
                              governors.empty() ? "none to be seen (a virtual machine as a rule)"
                                                : fmt::format("{}", fmt::join(governors, ", ")),
                              steady ? "" : "sudo cpupower frequency-set -g performance"));
@@ -158,15 +157,15 @@ std::vector<Finding> findings_of(const device::MachineState& state) {
                                     100 * process.share));
   if (background > kQuietShare)
     findings.push_back(
-        machine("background load", Health::kWarning,
+        machine("background load", kWarning,
                 fmt::format("others take {:.0f} % of the cores{}{}", 100 * background,
                             busiest.empty() ? "" : ": ", fmt::join(busiest, ", ")),
                 "stop them, or measure on cores that they do not use (--cores)"));
   else
-    findings.push_back(machine("background load", Health::kGood,
-                               fmt::format("{:.0f} % of the cores", 100 * background)));
+    findings.push_back(
+        machine("background load", kGood, fmt::format("{:.0f} % of the cores", 100 * background)));
   if (stolen > kQuietShare)
-    findings.push_back(machine("stolen time", Health::kWarning,
+    findings.push_back(machine("stolen time", kWarning,
                                fmt::format("the hypervisor takes {:.0f} % of a core", 100 * stolen),
                                "a virtual machine with cores of its own"));
   return findings;
@@ -190,8 +189,8 @@ std::vector<Finding> check_storage(const fs::path& store) {
   std::error_code code;
   const fs::path folder = fs::absolute(store, code).parent_path();
   std::vector<Finding> findings{check_space("store's folder", folder)};
-  if (findings.front().health != Health::kMissing && store::is_on_shared_file_system(folder))
-    findings.push_back({"storage", "store", Health::kWarning,
+  if (findings.front().health != kMissing && store::is_on_shared_file_system(folder))
+    findings.push_back({"storage", "store", kWarning,
                         fmt::format("'{}' is on a file system of the network: slower, and locks "
                                     "are the server's",
                                     store.string()),

@@ -36,6 +36,14 @@ Finding from_error(std::string group, std::string subject, Health health, const 
           advised ? error.without_advice : error.message, std::move(fix)};
 }
 
+// Returns a finding with the text of what was found, else with its error.
+template <class Found, class Text>
+Finding finding_of(std::string group, std::string subject, const Result<Found>& found,
+                   const Text& text, Health otherwise, std::string fix) {
+  if (found) return {std::move(group), std::move(subject), kGood, text(*found)};
+  return from_error(std::move(group), std::move(subject), otherwise, found.error(), std::move(fix));
+}
+
 bool is_set(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0';
@@ -46,7 +54,7 @@ void check_iree(const std::string& given, std::vector<Finding>& findings) {
   const auto library = installation ? iree::CompilerLibrary::open(*installation)
                                     : tl::unexpected(installation.error());
   if (!library) {
-    findings.push_back(from_error("compiler", "IREE compiler", Health::kMissing, library.error(),
+    findings.push_back(from_error("compiler", "IREE compiler", kMissing, library.error(),
                                   is_set("HONE_IREE") ? "unset HONE_IREE, or let it name IREE"
                                                       : "pip install iree-base-compiler "
                                                         "iree-base-runtime where hone is, "
@@ -54,10 +62,10 @@ void check_iree(const std::string& given, std::vector<Finding>& findings) {
     return;
   }
   Finding compiler{
-      "compiler", "IREE compiler", Health::kGood,
+      "compiler", "IREE compiler", kGood,
       fmt::format("{} at {}", library->revision(), installation->compiler_library.string())};
   if (!installation->version.empty() && !installation->version.starts_with(kTestedIree)) {
-    compiler.health = Health::kWarning;
+    compiler.health = kWarning;
     compiler.found += fmt::format("; tested is {}x only", kTestedIree);
     compiler.fix = "the extra iree of hone's wheel, or scripts/setup, brings the tested one";
   }
@@ -69,11 +77,11 @@ void check_iree(const std::string& given, std::vector<Finding>& findings) {
         std::pair(installation->run_module, "iree-run-module")})
     if (tool.empty()) missing.emplace_back(name);
   if (missing.empty())
-    findings.push_back({"compiler", "IREE runtime tools", Health::kGood,
-                        installation->run_module.parent_path().string()});
+    findings.push_back(
+        {"compiler", "IREE runtime tools", kGood, installation->run_module.parent_path().string()});
   else
     findings.push_back(
-        {"compiler", "IREE runtime tools", Health::kMissing,
+        {"compiler", "IREE runtime tools", kMissing,
          fmt::format("no {}: specs cannot be proved in whole programs", fmt::join(missing, ", ")),
          "pip install iree-base-runtime, beside iree-base-compiler"});
 }
@@ -84,28 +92,19 @@ void check_openblas(std::vector<Finding>& findings) {
   const std::vector<int> cores = device::cpu::available_cores();
   const auto library = library::open_openblas(std::span(cores).first(1));
   if (!library) {
-    findings.push_back(from_error("compiler", "OpenBLAS", Health::kWarning, library.error(),
+    findings.push_back(from_error("compiler", "OpenBLAS", kWarning, library.error(),
                                   "apt install libopenblas0-pthread"));
     return;
   }
-  Finding finding{"compiler", "OpenBLAS", Health::kGood, library->version};
+  Finding finding{"compiler", "OpenBLAS", kGood, library->version};
   if (!core_type.empty() &&
       CLI::detail::to_lower(finding.found).find(CLI::detail::to_lower(core_type)) ==
           std::string::npos) {
-    finding.health = Health::kWarning;
+    finding.health = kWarning;
     finding.found += fmt::format("; OPENBLAS_CORETYPE={} is not what it uses", core_type);
     finding.fix = "unset OPENBLAS_CORETYPE";
   }
   findings.push_back(std::move(finding));
-}
-
-// Checks oneDNN. A missing one is only a note: OpenBLAS suffices for the comparison.
-void check_onednn(std::vector<Finding>& findings) {
-  const std::vector<int> cores = device::cpu::available_cores();
-  const auto library = library::open_onednn(std::span(cores).first(1));
-  findings.push_back(library ? Finding{"compiler", "oneDNN", Health::kGood, library->version}
-                             : from_error("compiler", "oneDNN", Health::kNote, library.error(),
-                                          "apt install libdnnl2"));
 }
 
 bool has_nvidia_gpu() {
@@ -117,13 +116,13 @@ bool has_nvidia_gpu() {
 
 std::string name_of(Health health) {
   switch (health) {
-    case Health::kGood:
+    case kGood:
       return "ok";
-    case Health::kNote:
+    case kNote:
       return "note";
-    case Health::kWarning:
+    case kWarning:
       return "warning";
-    case Health::kMissing:
+    case kMissing:
       return "missing";
   }
   return "";
@@ -134,51 +133,56 @@ std::vector<Finding> check_compilers(const DoctorPlaces& places) {
   check_iree(places.iree, findings);
   const auto triton = triton::find_installation(places.triton);
   const bool named = !places.triton.empty() || is_set("HONE_TRITON");
-  if (triton)
-    findings.push_back({"compiler", "Triton", Health::kGood,
-                        fmt::format("{} in {}", triton->version, triton->python.string())});
-  else  // only GEMMs on GPUs are tuned with it
-    findings.push_back(
-        from_error("compiler", "Triton", named ? Health::kWarning : Health::kNote, triton.error(),
-                   is_set("HONE_TRITON") ? "unset HONE_TRITON"
-                                         : "pip install triton where hone is, or scripts/setup"));
+  // Only GEMMs on GPUs are tuned with it.
+  findings.push_back(finding_of(
+      "compiler", "Triton", triton,
+      [](const auto& found) {
+        return fmt::format("{} in {}", found.version, found.python.string());
+      },
+      named ? kWarning : kNote,
+      is_set("HONE_TRITON") ? "unset HONE_TRITON"
+                            : "pip install triton where hone is, or scripts/setup"));
   check_openblas(findings);
-  check_onednn(findings);
+  // A missing oneDNN is only a note: OpenBLAS suffices for the comparison.
+  const std::vector<int> cores = device::cpu::available_cores();
+  findings.push_back(finding_of(
+      "compiler", "oneDNN", library::open_onednn(std::span(cores).first(1)),
+      [](const auto& found) { return found.version; }, kNote, "apt install libdnnl2"));
   return findings;
 }
 
 std::vector<Finding> check_gpus() {
   std::vector<Finding> findings;
+  const auto add = [&](std::string subject, const auto& found, const auto& text, std::string fix) {
+    findings.push_back(
+        finding_of("gpu", std::move(subject), found, text, kWarning, std::move(fix)));
+  };
   const auto gpus = list_places(std::string(device::cuda::kKind));
   if (!gpus) {
     const bool there = has_nvidia_gpu();
-    findings.push_back(from_error("gpu", "NVIDIA driver", there ? Health::kWarning : Health::kNote,
-                                  gpus.error(),
+    findings.push_back(from_error("gpu", "NVIDIA driver", there ? kWarning : kNote, gpus.error(),
                                   there ? "nvidia-smi says what is wrong with the driver" : ""));
     if (!there) return findings;
   } else {
     for (const device::Place& gpu : *gpus) {
-      findings.push_back({"gpu", device::name_of(gpu.address), Health::kGood,
+      findings.push_back({"gpu", device::name_of(gpu.address), kGood,
                           fmt::format("{} ({}), driver of {}", gpu.facts.name, gpu.facts.target,
                                       gpu.facts.driver)});
-      const auto nvml = device::cuda::Nvml::open(gpu.facts.id);
-      findings.push_back(nvml ? Finding{"gpu", "NVML", Health::kGood, "clocks and power are seen"}
-                              : from_error("gpu", "NVML", Health::kWarning, nvml.error(),
-                                           "install libnvidia-ml1 of the driver's version"));
+      add(
+          "NVML", device::cuda::Nvml::open(gpu.facts.id),
+          [](const auto&) { return "clocks and power are seen"; },
+          "install libnvidia-ml1 of the driver's version");
     }
   }
-  const auto ptxas = device::cuda::find_ptxas();
-  findings.push_back(ptxas ? Finding{"gpu", "ptxas", Health::kGood, ptxas->string()}
-                           : from_error("gpu", "ptxas", Health::kWarning, ptxas.error(),
-                                        "pip install nvidia-cuda-nvcc"));
-  const auto nvrtc = device::cuda::compile_cuda("extern \"C\" __global__ void nothing() {}");
-  findings.push_back(nvrtc ? Finding{"gpu", "NVRTC", Health::kGood, "compiles"}
-                           : from_error("gpu", "NVRTC", Health::kWarning, nvrtc.error(),
-                                        "pip install nvidia-cuda-nvrtc"));
-  const auto cublas = device::cuda::CublasLt::open();
-  findings.push_back(cublas ? Finding{"gpu", "cuBLASLt", Health::kGood, (*cublas)->name()}
-                            : from_error("gpu", "cuBLASLt", Health::kWarning, cublas.error(),
-                                         "pip install nvidia-cublas"));
+  add(
+      "ptxas", device::cuda::find_ptxas(), [](const auto& path) { return path.string(); },
+      "pip install nvidia-cuda-nvcc");
+  add(
+      "NVRTC", device::cuda::compile_cuda("extern \"C\" __global__ void nothing() {}"),
+      [](const auto&) { return "compiles"; }, "pip install nvidia-cuda-nvrtc");
+  add(
+      "cuBLASLt", device::cuda::CublasLt::open(),
+      [](const auto& library) { return library->name(); }, "pip install nvidia-cublas");
   return findings;
 }
 
@@ -191,17 +195,17 @@ std::vector<Finding> check_environment() {
     if (value == nullptr || *value == '\0') continue;
     std::error_code code;
     if (variable.is_path && !fs::exists(value, code))
-      findings.push_back({"environment", known.back(), Health::kWarning,
+      findings.push_back({"environment", known.back(), kWarning,
                           fmt::format("'{}' does not exist", value),
                           fmt::format("unset {}, or name {}", variable.name, variable.meaning)});
     else
-      findings.push_back({"environment", known.back(), Health::kNote, value});
+      findings.push_back({"environment", known.back(), kNote, value});
   }
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string text = *entry, name = text.substr(0, text.find('='));
     if (name.starts_with("HONE_") && std::ranges::count(known, name) == 0 &&
         std::ranges::count(kOwnVariables, name) == 0)
-      findings.push_back({"environment", name, Health::kWarning,
+      findings.push_back({"environment", name, kWarning,
                           "hone knows no such variable" + did_you_mean(name, known),
                           "unset " + name});
   }

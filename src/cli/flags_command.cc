@@ -42,15 +42,15 @@ output::Table table_of(const tune::FoundFlags& found) {
     return trial->ratio.value_or(std::numeric_limits<double>::infinity());
   });
   for (const tune::FlagTrial* trial : trials) {
-    const bool timed = trial->ratio && !trial->seconds.empty();
-    const double fastest =
-        timed ? *std::min_element(trial->seconds.begin(), trial->seconds.end()) : 0;
-    const double speedup = trial->ratio ? 1 / *trial->ratio : 0;
+    output::Cell speedup{nullptr, "-"}, time = speedup;
+    if (trial->ratio) speedup = output::number_cell(1 / *trial->ratio, "x", 2);
+    if (trial->ratio && !trial->seconds.empty()) {
+      const double fastest = std::ranges::min(trial->seconds);
+      time = {fastest, fmt::format("{:.3g}", fastest * 1e3)};
+    }
     table.add({{trial->label, ""},
-               {trial->ratio ? nlohmann::json(speedup) : nlohmann::json(),
-                trial->ratio ? fmt::format("{:.2f}x", speedup) : "-"},
-               {timed ? nlohmann::json(fastest) : nlohmann::json(),
-                timed ? fmt::format("{:.3g}", fastest * 1e3) : "-"},
+               speedup,
+               time,
                {trial->rounds, ""},
                {outcome_of(*trial), output::in_one_line(outcome_of(*trial))}});
   }
@@ -167,19 +167,14 @@ void add_flags_command(CLI::App& app, Run& run) {
   tune::Options& tuning = options.tuning;
   command.add_option("INPUT", tuning.input, "program (.mlir, .onnx)")->required();
   add_toolchain_options(command, options.toolchain);
-  command.add_option("--out", tuning.out, "folder for compile_flags.txt")->capture_default_str();
-  command.add_option("--store", options.store, "keep every result in this SQLite file")
-      ->capture_default_str();
+  add_default_option(command, "--out", tuning.out, "folder for compile_flags.txt");
+  add_default_option(command, "--store", options.store, "keep every result in this SQLite file");
   command.add_option("--budget", options.budget, "time to search, before the proof: 90s, 10m [2m]");
   add_runtime_options(command, options.runtime, "the first");
-  command.add_option("--seed", tuning.seed, "seed of generated inputs and of the order")
-      ->capture_default_str();
+  add_default_option(command, "--seed", tuning.seed, "seed of generated inputs and of the order");
   add_device_option(command, options.device);
   add_core_options(command, options.cores);
-  command.add_flag("--json", options.json, "print one JSON document");
-  command.add_flag("--quiet", options.quiet, "print no progress");
-  command.add_flag("--plain", options.plain,
-                   "print progress as plain lines, as without a terminal");
+  add_screen_options(command, options);
   command.footer(
       "hone tries each flag set alone, then on top of the best, and compares outputs\n"
       "with the default's. docs/flags.md lists the flag sets.\n"

@@ -43,7 +43,7 @@ constexpr ExtentFlag kExtentFlags[] = {
 };
 
 struct RefusedFlag {
-  const char* flags;
+  const char* name;
   std::string_view reason;
 };
 
@@ -163,12 +163,10 @@ std::vector<std::string> words_between_commas(const std::vector<std::string>& va
 }
 
 void add_selection_options(CLI::App& command, GenerateOptions& options) {
-  command.add_option("--generated-dir", options.generated_dir, "folder of the tree 'generated'")
-      ->capture_default_str();
-  command
-      .add_option("--operation-kind", options.operation_kinds,
-                  "kinds: matmul, conv2d, ..., comma-separated, or all")
-      ->capture_default_str();
+  add_default_option(command, "--generated-dir", options.generated_dir,
+                     "folder of the tree 'generated'");
+  add_default_option(command, "--operation-kind", options.operation_kinds,
+                     "kinds: matmul, conv2d, ..., comma-separated, or all");
   command.add_option("--dispatches,--dispatch", options.dispatches,
                      "use only dispatches that match a pattern or regex");
   command.add_option("--mlir-dialect", options.dialect, "accepted: hone writes linalg only")
@@ -176,14 +174,11 @@ void add_selection_options(CLI::App& command, GenerateOptions& options) {
 }
 
 void add_target_options(CLI::App& command, GenerateOptions& options) {
-  command.add_option("--device", options.device, "write for cuda, cpu or rocm")
-      ->capture_default_str();
-  command.add_option("--cuda-arch", options.cuda_arch, "architecture of --device cuda")
-      ->group(heading::kCompiler)
-      ->capture_default_str();
-  command.add_option("--rocm-arch", options.rocm_arch, "architecture of --device rocm")
-      ->group(heading::kCompiler)
-      ->capture_default_str();
+  add_default_option(command, "--device", options.device, "write for cuda, cpu or rocm");
+  add_default_option(command, "--cuda-arch", options.cuda_arch, "architecture of --device cuda")
+      ->group(heading::kCompiler);
+  add_default_option(command, "--rocm-arch", options.rocm_arch, "architecture of --device rocm")
+      ->group(heading::kCompiler);
   command.add_flag("--verbose", options.verbose, "print skipped configurations with the reason");
   command.add_flag("--dry-run", options.dry_run, "print the plan; change nothing");
 }
@@ -215,10 +210,9 @@ void add_refused_options(CLI::App& command, GenerateOptions& options) {
   command.add_flag("--use-mma-sync", options.mma_sync, "accepted: CUDA code always uses mma.sync")
       ->group(tool::kDispatchProfiler);
   for (const RefusedFlag& flag : kRefusedFlags)
-    if (const std::string_view flags = flag.flags;
-        command.get_option_no_throw(std::string(flags.substr(0, flags.find(',')))) == nullptr)
+    if (command.get_option_no_throw(flag.name) == nullptr)
       command
-          .add_option(flag.flags, options.refused[flag.flags],
+          .add_option(flag.name, options.refused[flag.name],
                       fmt::format("refused: {}", flag.reason))
           ->expected(0, 1)
           ->type_name("")
@@ -230,11 +224,9 @@ Status check_refused(const GenerateOptions& options, std::string_view command) {
     return input_error(
         "--use-mma-sync=false: today's compiler has no other instructions of CUDA's tensor cores");
   for (const RefusedFlag& flag : kRefusedFlags) {
-    const auto given = options.refused.find(flag.flags);
-    if (given == options.refused.end() || given->second.empty()) continue;
-    const std::string_view flags = flag.flags;
-    return input_error("{} does not take {}: {}", command, flags.substr(0, flags.find(',')),
-                       flag.reason);
+    const auto given = options.refused.find(flag.name);
+    if (given != options.refused.end() && !given->second.empty())
+      return input_error("{} does not take {}: {}", command, flag.name, flag.reason);
   }
   return {};
 }

@@ -33,88 +33,46 @@ constexpr EnvironmentVariable kVariables[] = {
      "folder of hone/seal-key, which marks machine code that hone compiled [~/.local/state]"},
 };
 
-constexpr std::pair<std::string_view, std::string_view> kGroups[] = {
-    {"tune", "Tune and prove"},
-    {"compare", "Tune and prove"},
-    {"verify", "Tune and prove"},
-    {"dispatches", "Inspect a program"},
-    {"flags", "Tune and prove"},
-    {"space", "Inspect a program"},
-    {"generate", "Profile operations"},
-    {"compile", "Profile operations"},
-    {"profile", "Profile operations"},
-    {"store", "Results"},
-    {"show", "Results"},
-    {"spec", "Results"},
-    {"report", "Results"},
-    {"devices", "This machine"},
-    {"doctor", "This machine"},
-    {"config", "This machine"},
-    {"completion", "Help and shell"},
-    {"man", "Help and shell"},
-    {"help", "Help and shell"},
+// A text that commands or options have; their names with blanks between.
+struct Named {
+  std::string_view text;
+  std::string_view names;
 };
 
-// Sorted by placeholder.
-constexpr std::pair<std::string_view, const char*> kPlaceholders[] = {
-    {"--device", "DEVICE"},
-    {"--generated-dir", "DIR"},
-    {"--out", "DIR"},
-    {"--save-inputs", "DIR"},
-    {"--benchmark", "FILE"},
-    {"--compare-wo-tuning", "FILE"},
-    {"--config-file", "FILE"},
-    {"--gemm-size-file", "FILE"},
-    {"--junit", "FILE"},
-    {"--kernel", "FILE"},
-    {"--manifest", "FILE"},
-    {"--output", "FILE"},
-    {"--program", "FILE"},
-    {"--report", "FILE"},
-    {"--runtime-flags-file", "FILE"},
-    {"--save-cmds", "FILE"},
-    {"--spec", "FILE"},
-    {"--store", "FILE"},
-    {"--tuning-results-file", "FILE"},
-    {"--workload", "FILE"},
-    {"A", "FILE"},
-    {"INPUT", "FILE"},
-    {"NEW", "FILE"},
-    {"OTHER", "FILE"},
-    {"PROGRAM", "FILE"},
-    {"SPEC", "FILE"},
-    {"STORE", "FILE"},
-    {"--flag", "FLAG"},
-    {"--reference-flag", "FLAG"},
-    {"--runtime-flag", "FLAG"},
-    {"--compile-memory", "GB"},
-    {"--cores", "LIST"},
-    {"--audit-rule", "NAME"},
-    {"--dispatch", "NAME"},
-    {"--function", "NAME"},
-    {"--relax", "NAME"},
-    {"--dim", "NAME=SIZE"},
-    {"--env", "NAME=VALUE"},
-    {"--iree", "PATH"},
-    {"--triton", "PATH"},
-    {"--parameters", "SCOPE=FILE"},
-    {"--compile-timeout", "SECONDS"},
-    {"--kernel-timeout", "SECONDS"},
-    {"--seconds", "SECONDS"},
-    {"--alpha", "SHARE"},
-    {"--find", "SHARE"},
-    {"--threshold", "SHARE"},
-    {"--target", "TARGET"},
-    {"--budget", "TIME"},
-    {"--check", "VALUES"},
-    {"--config", "VALUES"},
-    {"--input", "VALUE"},
+constexpr Named kGroups[] = {
+    {"Tune and prove", "tune compare verify flags"},    {"Inspect a program", "dispatches space"},
+    {"Profile operations", "generate compile profile"}, {"Results", "store show spec report"},
+    {"This machine", "devices doctor config"},          {"Help and shell", "completion man help"},
+};
+
+constexpr Named kPlaceholders[] = {
+    {"DEVICE", "--device"},
+    {"DIR", "--generated-dir --out --save-inputs"},
+    {"FILE",
+     "--benchmark --compare-wo-tuning --config-file --gemm-size-file --junit "
+     "--kernel --manifest --output --program --report --runtime-flags-file "
+     "--save-cmds --spec --store --tuning-results-file --workload A INPUT NEW "
+     "OTHER PROGRAM SPEC STORE"},
+    {"FLAG", "--flag --reference-flag --runtime-flag"},
+    {"GB", "--compile-memory"},
+    {"LIST", "--cores"},
+    {"NAME", "--audit-rule --dispatch --function --relax"},
+    {"NAME=SIZE", "--dim"},
+    {"NAME=VALUE", "--env"},
+    {"PATH", "--iree --triton"},
+    {"SCOPE=FILE", "--parameters"},
+    {"SECONDS", "--compile-timeout --kernel-timeout --seconds"},
+    {"SHARE", "--alpha --find --threshold"},
+    {"TARGET", "--target"},
+    {"TIME", "--budget"},
+    {"VALUES", "--check --config"},
+    {"VALUE", "--input"},
 };
 
 // Returns the placeholder of an option's value; empty: the one that CLI11 gave it.
 std::string placeholder_for(const CLI::Option& option) {
-  for (const auto& [name, placeholder] : kPlaceholders)
-    if (name_of(option) == name) return placeholder;
+  for (const Named& placeholder : kPlaceholders)
+    if (has_word(placeholder.names, name_of(option))) return std::string(placeholder.text);
   const std::string type = placeholder_of(option);
   return type == "INT" || type == "UINT" ? "N" : type == "FLOAT" ? "NUMBER" : "";
 }
@@ -171,8 +129,8 @@ void describe_commands(CLI::App& root) {
   root.formatter(std::make_shared<HelpFormatter>());
   for (const CommandNode& node : command_tree(root)) {
     node.app->formatter(root.get_formatter());
-    for (const auto& [name, group] : kGroups)
-      if (node.path == name) node.app->group(std::string(group));
+    for (const Named& group : kGroups)
+      if (has_word(group.names, node.path)) node.app->group(std::string(group.text));
     for (CLI::Option* option : node.app->get_options())
       if (const std::string placeholder = placeholder_for(*option); !placeholder.empty())
         option->type_name(placeholder);

@@ -1,6 +1,7 @@
 // hone man: prints the manual page, generated from the commands.
 #include <fmt/ranges.h>
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/command_tree.h"
 #include "cli/help_command.h"
@@ -11,22 +12,13 @@ namespace {
 
 // Escapes text so that roff prints it unchanged.
 std::string literal(std::string_view text) {
+  constexpr std::pair<char, std::string_view> kEscapes[] = {{'\\', "\\(rs"}, {'-', "\\-"},
+                                                            {'\'', "\\(aq"}, {'`', "\\(ga"},
+                                                            {'^', "\\(ha"},  {'~', "\\(ti"}};
   std::string roff;
-  for (const char c : text) {
-    if (c == '\\')
-      roff += "\\(rs";
-    else if (c == '-')
-      roff += "\\-";
-    else if (c == '\'')
-      roff += "\\(aq";
-    else if (c == '`')
-      roff += "\\(ga";
-    else if (c == '^')
-      roff += "\\(ha";
-    else if (c == '~')
-      roff += "\\(ti";
-    else
-      roff += c;
+  for (const char& c : text) {
+    const std::string_view escape = name_in(kEscapes, c);
+    roff += escape.empty() ? std::string_view(&c, 1) : escape;
   }
   // A line that begins with '.' is a request.
   if (roff.starts_with('.')) roff.insert(0, "\\&");
@@ -42,9 +34,7 @@ std::string lines(const std::string& text) {
 
 std::string names_of(const CLI::Option& option) {
   std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("\\fB" + literal("-" + name));
-  for (const std::string& name : option.get_lnames())
-    names.push_back("\\fB" + literal("--" + name));
+  for (const std::string& name : dashed_names(option)) names.push_back("\\fB" + literal(name));
   if (names.empty()) return "\\fI" + literal(option.get_name(true)) + "\\fR";
   std::string roff = fmt::format("{}\\fR", fmt::join(names, "\\fR, "));
   const auto values = values_of(option);

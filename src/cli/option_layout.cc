@@ -1,7 +1,6 @@
 #include "cli/option_layout.h"
 
 #include <algorithm>
-#include <sstream>
 
 #include "cli/command_tree.h"
 #include "cli/other_tools.h"
@@ -68,13 +67,6 @@ constexpr NamedOptions kHeadings[] = {
      "--out --append --tags --junit --report --save-cmds --verbose --quiet --plain --config-file"},
 };
 
-std::vector<std::string> names_in(std::string_view text) {
-  std::istringstream stream{std::string(text)};
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
-
 // Returns the options that help shows; --help is the last.
 std::vector<const CLI::Option*> shown_options(const CLI::App& command) {
   std::vector<const CLI::Option*> options = command.get_options([](const CLI::Option* option) {
@@ -89,7 +81,7 @@ std::vector<const CLI::Option*> shown_options(const CLI::App& command) {
 std::vector<const CLI::Option*> take(std::vector<const CLI::Option*>& left,
                                      std::string_view names) {
   std::vector<const CLI::Option*> taken;
-  for (const std::string& name : names_in(names)) {
+  for (const std::string& name : words_in(names)) {
     const auto found = std::ranges::find_if(
         left, [&](const CLI::Option* option) { return name_of(*option) == name; });
     if (found == left.end()) continue;
@@ -103,8 +95,7 @@ std::vector<const CLI::Option*> take(std::vector<const CLI::Option*>& left,
 std::string title_of(const CLI::Option& option) {
   if (option.get_group() != kOptions) return option.get_group();
   for (const NamedOptions& heading : kHeadings)
-    if (std::ranges::count(names_in(heading.names), name_of(option)) > 0)
-      return std::string(heading.title);
+    if (has_word(heading.names, name_of(option))) return std::string(heading.title);
   return std::string(kOptions);
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <sstream>
 
 #include "cli/command_tree.h"
 #include "cli/help_command.h"
@@ -12,54 +11,54 @@
 namespace hone::cli {
 namespace {
 
+using namespace tool;
+
 constexpr std::string_view kTune = "tune";
 constexpr std::string_view kProfiling = "generate compile profile";
 
-// Flags with equal spellings (-m, --jobs, --compare) are not listed.
-constexpr Spelling kSpellings[] = {
-    {tool::kTuneGemm, kTune, "-col_a", "--col-a"},
-    {tool::kTuneGemm, kTune, "-col_b", "--col-b"},
-    {tool::kTuneGemm, kTune, "-dtype_a", "--dtype-a"},
-    {tool::kTuneGemm, kTune, "-dtype_b", "--dtype-b"},
-    {tool::kTuneGemm, kTune, "-dtype_c", "--dtype-c"},
-    {tool::kTuneGemm, kTune, "--gpu_ids", "--gpu-ids"},
-    {tool::kTuneGemm, kTune, "--num_threads", "--num-threads"},
-    {tool::kTuneGemm, kTune, "--gemm_size_file", "--gemm-size-file"},
-    {tool::kTuneGemm, kTune, "--tuning_results_file", "--tuning-results-file"},
-    {tool::kTuneGemm, kTune, "--o", "--tuning-results-file"},
-    {tool::kTuneGemm, kTune, "--compare_wo_tuning", "--compare-wo-tuning"},
-    {tool::kTuneGemm, kTune, "--init_type", "--init-type"},
-    {tool::kTuneGemm, kTune, "--rotating_tensor", "--rotating-tensor"},
-    {tool::kTuneGemm, kTune, "--icache_flush", "--icache-flush"},
-    {tool::kTuneGemm, kTune, "--bias_vector", "--bias-vector"},
-    {tool::kTuneGemm, kTune, "--time_breakdown", "--time-breakdown"},
-    {tool::kTuneGemm, kTune, "--no_warmup", "--no-warmup"},
-    {tool::kModelTuners, kTune, "--devices", "--device"},
-    {tool::kModelTuners, kTune, "--num-candidates", "--candidates"},
-    {tool::kModelTuners, kTune, "--max-cpu-workers", "--jobs"},
-    {tool::kModelTuners, kTune, "--starter-td-spec", "--starter-spec"},
-    {tool::kModelTuners, kTune, "--model-tuner-num-dispatch-candidates", "--model-candidates"},
-    {tool::kModelTuners, kTune, "--model-tuner-num-model-candidates", "--model-candidates"},
-    {tool::kModelTuners, kTune, "--model-benchmark-flags-file", "--runtime-flags-file"},
-    {tool::kModelTuners, kTune, "--search-space-shuffle-seed", "--seed"},
-    {tool::kDispatchProfiler, kProfiling, "--op-kind", "--operation-kind"},
-    {tool::kDispatchProfiler, kProfiling, "--iree-hal-target-backends", "--device"},
-    {tool::kDispatchProfiler, kProfiling, "--iree-hal-cuda-llvm-target-arch", "--cuda-arch"},
-    {tool::kDispatchProfiler, kProfiling, "--iree-hal-benchmark-dispatch-repeat-count",
-     "--batch-size"},
-    {tool::kDispatchProfiler, "compile profile", "--num-cpu", "--jobs"},
-    {tool::kDispatchProfiler, "profile", "--benchmark", "--profiling-enabled"},
+struct Spelling {
+  std::string_view tool;      // tool::kTuneGemm
+  std::string_view commands;  // of hone, with blanks between
+  std::string_view old;
+  std::string_view spelling;  // hone's
 };
 
-bool has_word(std::string_view words, std::string_view word) {
-  std::istringstream stream{std::string(words)};
-  for (std::string each; stream >> each;)
-    if (each == word) return true;
-  return false;
-}
+// Flags with equal spellings (-m, --jobs, --compare) are not listed.
+constexpr Spelling kSpellings[] = {
+    {kTuneGemm, kTune, "-col_a", "--col-a"},
+    {kTuneGemm, kTune, "-col_b", "--col-b"},
+    {kTuneGemm, kTune, "-dtype_a", "--dtype-a"},
+    {kTuneGemm, kTune, "-dtype_b", "--dtype-b"},
+    {kTuneGemm, kTune, "-dtype_c", "--dtype-c"},
+    {kTuneGemm, kTune, "--gpu_ids", "--gpu-ids"},
+    {kTuneGemm, kTune, "--num_threads", "--num-threads"},
+    {kTuneGemm, kTune, "--gemm_size_file", "--gemm-size-file"},
+    {kTuneGemm, kTune, "--tuning_results_file", "--tuning-results-file"},
+    {kTuneGemm, kTune, "--o", "--tuning-results-file"},
+    {kTuneGemm, kTune, "--compare_wo_tuning", "--compare-wo-tuning"},
+    {kTuneGemm, kTune, "--init_type", "--init-type"},
+    {kTuneGemm, kTune, "--rotating_tensor", "--rotating-tensor"},
+    {kTuneGemm, kTune, "--icache_flush", "--icache-flush"},
+    {kTuneGemm, kTune, "--bias_vector", "--bias-vector"},
+    {kTuneGemm, kTune, "--time_breakdown", "--time-breakdown"},
+    {kTuneGemm, kTune, "--no_warmup", "--no-warmup"},
+    {kModelTuners, kTune, "--devices", "--device"},
+    {kModelTuners, kTune, "--num-candidates", "--candidates"},
+    {kModelTuners, kTune, "--max-cpu-workers", "--jobs"},
+    {kModelTuners, kTune, "--starter-td-spec", "--starter-spec"},
+    {kModelTuners, kTune, "--model-tuner-num-dispatch-candidates", "--model-candidates"},
+    {kModelTuners, kTune, "--model-tuner-num-model-candidates", "--model-candidates"},
+    {kModelTuners, kTune, "--model-benchmark-flags-file", "--runtime-flags-file"},
+    {kModelTuners, kTune, "--search-space-shuffle-seed", "--seed"},
+    {kDispatchProfiler, kProfiling, "--op-kind", "--operation-kind"},
+    {kDispatchProfiler, kProfiling, "--iree-hal-target-backends", "--device"},
+    {kDispatchProfiler, kProfiling, "--iree-hal-cuda-llvm-target-arch", "--cuda-arch"},
+    {kDispatchProfiler, kProfiling, "--iree-hal-benchmark-dispatch-repeat-count", "--batch-size"},
+    {kDispatchProfiler, "compile profile", "--num-cpu", "--jobs"},
+    {kDispatchProfiler, "profile", "--benchmark", "--profiling-enabled"},
+};
 
-constexpr std::string_view kTools[] = {tool::kTuneGemm, tool::kModelTuners,
-                                       tool::kDispatchProfiler};
+constexpr std::string_view kTools[] = {kTuneGemm, kModelTuners, kDispatchProfiler};
 
 struct Flag {
   std::string name;  // with the placeholder of its value
@@ -98,7 +97,9 @@ void add_option(std::vector<Flag>& flags, const CLI::Option& option,
 
 // Adds the tool's options of a command, and its spellings of hone's own options.
 void add_flags(std::vector<Flag>& flags, std::string_view tool, const CommandNode& command) {
-  const std::vector<Spelling> spellings = old_spellings(tool, command.path);
+  std::vector<Spelling> spellings;  // of the tool that the command accepts
+  for (const Spelling& each : kSpellings)
+    if (each.tool == tool && has_word(each.commands, command.path)) spellings.push_back(each);
   for (const CLI::Option* option : command.app->get_options())
     if (option->get_group() == tool) add_option(flags, *option, spellings, command.path);
   for (const Spelling& each : spellings) {
@@ -130,14 +131,6 @@ std::string line_of(const Flag& flag, std::size_t commands) {
 }
 
 }  // namespace
-
-std::vector<Spelling> old_spellings(std::string_view tool, std::string_view command) {
-  std::vector<Spelling> found;
-  std::ranges::copy_if(kSpellings, std::back_inserter(found), [&](const Spelling& each) {
-    return each.tool == tool && has_word(each.commands, command);
-  });
-  return found;
-}
 
 std::vector<std::string> with_new_spellings(std::vector<std::string> arguments) {
   if (arguments.empty()) return arguments;

@@ -21,16 +21,6 @@ bool is_of_other_tool(const CLI::Option& option);
 // has all commands.
 std::string migration_text(CLI::App& root);
 
-struct Spelling {
-  std::string_view tool;      // tool::kTuneGemm
-  std::string_view commands;  // of hone, with blanks between
-  std::string_view old;
-  std::string_view spelling;  // hone's
-};
-
-// Returns the spellings of one tool that a command of hone accepts.
-std::vector<Spelling> old_spellings(std::string_view tool, std::string_view command);
-
 // Replaces old spellings in `arguments`, the words behind "hone": "tune -col_a" becomes
 // "tune --col-a". Spellings of other commands and words behind "--" stay.
 std::vector<std::string> with_new_spellings(std::vector<std::string> arguments);

@@ -28,7 +28,14 @@
 namespace hone::cli {
 namespace {
 
-struct ProfileOutputOptions {
+struct ProfileCommandOptions {
+  GenerateOptions tree;
+  SessionOptions session;
+  bool generate = false;
+  bool verification = true, profiling = true;
+  std::string verification_providers = "hone";
+  std::string providers = "iree,library";
+  int repetitions = 5;
   std::string output;     // .csv or .json; empty: none
   bool append = false;    // to a CSV file
   std::string tags;       // "k:v,..."
@@ -88,23 +95,9 @@ Status append_rows(const std::string& path, const std::string& csv) {
   return write_file_atomically(path, text + csv.substr(csv.find('\n') + 1));
 }
 
-void add_profile_output_options(CLI::App& command, ProfileOutputOptions& options) {
-  command.add_option("--output", options.output, "write the table to FILE.csv or FILE.json");
-  command.add_flag("--append", options.append, "append to the CSV file, without a heading");
-  command.add_option("--tags", options.tags, "add first columns NAME:VALUE, comma-separated");
-  command.add_option("--junit", options.junit, "write JUnit XML, a test case per dispatch");
-  command.add_option("--report", options.report, "write an HTML page with roofline and heat map");
-  command
-      .add_option("--save-cmds", options.save_cmds,
-                  "write a shell script that repeats it with IREE's tools")
-      ->expected(0, 1)
-      ->default_str("profile_cmds.sh");
-  command.add_flag("--json", options.json, "print the table as one JSON document");
-}
-
 // Checks the options before anything is measured. Input errors: malformed tags, a file that is
 // neither .csv nor .json, --append without a CSV file or to one with other columns.
-Status check_output(const ProfileOutputOptions& options) {
+Status check_output(const ProfileCommandOptions& options) {
   HONE_ASSIGN(const profiler::Tags tags, profiler::read_tags(options.tags));
   const bool csv = ends_in(options.output, ".csv");
   if (!options.output.empty() && !csv && !ends_in(options.output, ".json"))
@@ -121,7 +114,7 @@ Status check_output(const ProfileOutputOptions& options) {
 
 // Writes the files, each whole or not at all. Names the report on stdout as the old tool did, or
 // prints the table there as JSON.
-Status write_profile(const ProfileOutputOptions& options,
+Status write_profile(const ProfileCommandOptions& options,
                      std::span<const profiler::ProfileRow> rows, const ProgramSession& session) {
   if (!options.junit.empty())
     HONE_TRY(write_file_atomically(options.junit, profiler::junit_text(rows)));
@@ -136,7 +129,7 @@ Status write_profile(const ProfileOutputOptions& options,
   if (options.json) output::print_json(table.to_json());
   if (options.output.empty()) return {};
   if (ends_in(options.output, ".json"))
-    HONE_TRY(write_file_atomically(options.output, output::json_text(table.to_json()) + "\n"));
+    HONE_TRY(output::write_json(options.output, table.to_json()));
   else if (options.append)
     HONE_TRY(append_rows(options.output, table.to_csv()));
   else
@@ -165,17 +158,6 @@ void print_profile_summary(std::span<const profiler::ProfileRow> rows,
       static_cast<double>(dispatches) / all, share(spent.load), share(spent.compile),
       share(spent.expected), share(spent.verify), share(spent.measure), share(spent.libraries));
 }
-
-struct ProfileCommandOptions {
-  GenerateOptions tree;
-  SessionOptions session;
-  bool generate = false;
-  bool verification = true, profiling = true;
-  std::string verification_providers = "hone";
-  std::string providers = "iree,library";
-  int repetitions = 5;
-  ProfileOutputOptions output;
-};
 
 Status check_options(const ProfileCommandOptions& options) {
   HONE_TRY(check_refused(options.tree, "hone profile"));
@@ -240,7 +222,7 @@ CommandResult run_profile(const ProfileCommandOptions& options,
   const auto spent = profiler::profile_dispatches(context, profile, selection.operations,
                                                   [&](const profiler::ProfileRow& row) -> Status {
                                                     session.status.clear();
-                                                    if (!options.output.json)
+                                                    if (!options.json)
                                                       fmt::print("{}", profiler::screen_block(row));
                                                     std::fflush(stdout);
                                                     rows.push_back(row);
@@ -249,7 +231,7 @@ CommandResult run_profile(const ProfileCommandOptions& options,
   session.status.clear();
   HONE_TRY(tune::end_run(context, spent ? Status() : tl::unexpected(spent.error())));
   if (!spent) return tl::unexpected(session.stopped(spent.error()));
-  HONE_TRY(write_profile(options.output, rows, session));
+  HONE_TRY(write_profile(options, rows, session));
   print_profile_summary(rows, *spent, watch.seconds());
   const bool failed = std::ranges::any_of(rows, [](const profiler::ProfileRow& row) {
     return row.provider == profiler::kCompilersProvider &&
@@ -262,7 +244,7 @@ CommandResult run_profile(const ProfileCommandOptions& options,
 Result<profiler::TreeSelection> generated_or_there(const ProfileCommandOptions& options) {
   if (!options.generate) return selection_of(options.tree);
   HONE_ASSIGN(const profiler::GenerationPlan plan, plan_of(options.tree));
-  HONE_TRY(write_plan(options.tree, plan, options.output.json));
+  HONE_TRY(write_plan(options.tree, plan, options.json));
   profiler::TreeSelection selection;
   for (const profiler::PlannedOperation& planned : plan.operations) {
     profiler::SelectedOperation& selected = selection.operations.emplace_back();
@@ -276,11 +258,11 @@ Result<profiler::TreeSelection> generated_or_there(const ProfileCommandOptions& 
 CommandResult profile(ProfileCommandOptions& options) {
   HONE_TRY(check_options(options));
   HONE_TRY(check_dialect(options.tree));
-  HONE_TRY(check_output(options.output));
+  HONE_TRY(check_output(options));
   HONE_TRY(choose_device(options));
   HONE_ASSIGN(const profiler::TreeSelection selection, generated_or_there(options));
   if (options.tree.dry_run) {
-    print_selection(selection, options.output.json);
+    print_selection(selection, options.json);
     return 0;
   }
   SessionOptions& session = options.session;
@@ -313,26 +295,30 @@ void add_profile_command(CLI::App& app, Run& run) {
       .add_option("--verification-providers", options.verification_providers,
                   "accepted: hone, numpy or all; each means hone's exact reference")
       ->group(tool::kDispatchProfiler);
-  command
-      .add_option("--providers", options.providers,
-                  "measure iree, and library: OpenBLAS, oneDNN, cuBLASLt")
-      ->capture_default_str();
-  command
-      .add_option("--benchmark-repetitions", options.repetitions,
-                  "take at least N samples of each kernel")
-      ->capture_default_str()
+  add_default_option(command, "--providers", options.providers,
+                     "measure iree, and library: OpenBLAS, oneDNN, cuBLASLt");
+  add_default_option(command, "--benchmark-repetitions", options.repetitions,
+                     "take at least N samples of each kernel")
       ->check(CLI::Range(1, 10'000));
-  add_profile_output_options(command, options.output);
+  command.add_option("--output", options.output, "write the table to FILE.csv or FILE.json");
+  command.add_flag("--append", options.append, "append to the CSV file, without a heading");
+  command.add_option("--tags", options.tags, "add first columns NAME:VALUE, comma-separated");
+  command.add_option("--junit", options.junit, "write JUnit XML, a test case per dispatch");
+  command.add_option("--report", options.report, "write an HTML page with roofline and heat map");
+  command
+      .add_option("--save-cmds", options.save_cmds,
+                  "write a shell script that repeats it with IREE's tools")
+      ->expected(0, 1)
+      ->default_str("profile_cmds.sh");
+  command.add_flag("--json", options.json, "print the table as one JSON document");
   command.add_flag("--generate", options.generate, "run hone generate first, with its options");
   add_shape_options(command, options.tree);
   SessionOptions& session = options.session;
-  command.add_option("--store", session.store, "keep every result in this SQLite file")
-      ->capture_default_str();
+  add_default_option(command, "--store", session.store, "keep every result in this SQLite file");
   command.add_option("-j,--jobs", session.toolchain.jobs, "run N compile processes [one per core]")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--cuda-arch", options.tree.cuda_arch, "architecture for --generate")
-      ->group(heading::kCompiler)
-      ->capture_default_str();
+  add_default_option(command, "--cuda-arch", options.tree.cuda_arch, "architecture for --generate")
+      ->group(heading::kCompiler);
   add_core_options(command, session.cores);
   command.add_flag("--plain", session.plain,
                    "print progress as plain lines, as without a terminal");

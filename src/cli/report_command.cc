@@ -31,9 +31,9 @@ CommandResult report(const ReportOptions& options) {
 void add_report_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand("report", "Write a store as one HTML page");
-  command->add_option("STORE", options->store, "store (SQLite file)")->capture_default_str();
+  add_default_option(*command, "STORE", options->store, "store (SQLite file)");
   const CLI::Option* const page =
-      command->add_option("-o,--output", options->output, "file to write")->capture_default_str();
+      add_default_option(*command, "-o,--output", options->output, "file to write");
   command
       ->add_option("--trace", options->trace,
                    "write the runs as a timeline for Perfetto; no page unless -o is given")

@@ -218,8 +218,7 @@ void print(const store::CandidateDetails& details) {
 Status write_folder(const ShowOptions& options, store::Store& store,
                     const store::CandidateDetails& details) {
   HONE_TRY(write_file_atomically(options.out / "dispatch.mlir", details.dispatch.source));
-  HONE_TRY(write_file_atomically(options.out / "candidate.json",
-                                 output::json_text(json_of(details)) + "\n"));
+  HONE_TRY(output::write_json(options.out / "candidate.json", json_of(details)));
   bool has_code = false;
   if (details.artifact && details.candidate.provider == "iree") {
     HONE_ASSIGN(has_code, store.is_own(options.candidate));
@@ -256,7 +255,7 @@ void add_show_command(CLI::App& app, Run& run) {
   const auto [command, options] =
       add_command<ShowOptions>(app, run, "show", "Show one candidate and reproduce it", show);
   command.add_option("ID", options.candidate, "candidate's ID in the tables")->required();
-  command.add_option("--store", options.store, "SQLite file")->capture_default_str();
+  add_default_option(command, "--store", options.store, "SQLite file");
   command.add_option("--iree", options.toolchain.iree,
                      "IREE for the spec of a GPU's candidate [$HONE_IREE, hone's environment, "
                      ".venv, PATH]");

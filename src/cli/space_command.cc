@@ -146,17 +146,13 @@ Result<std::vector<std::string>> names_of(const problem::Program& program,
 }
 
 Result<std::vector<ShownSpace>> spaces_of_program(const SpaceCommandOptions& options) {
-  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(const InputProgram input, read_program(options.input, toolchain));
-  print_notes_of(input);
-  HONE_ASSIGN(const problem::Program program,
-              load_for_target(toolchain.compiler(), options.toolchain, options.input, input.bytes));
-  const std::string note = target_note(options.toolchain);
-  if (!note.empty()) say("{}\n", note);
+  HONE_ASSIGN(const OpenedProgram opened, open_program(options.toolchain, options.input));
+  HONE_ASSIGN(const problem::Program program, load(opened, options.toolchain, options.input));
   std::vector<tune::NotTuned> not_tuned;
   HONE_ASSIGN(const auto patterns, names_of(program, options.dispatches));
   HONE_ASSIGN(const auto chosen, tune::select_dispatches(program, patterns, not_tuned));
-  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
+  HONE_ASSIGN(const auto provider,
+              make_provider(options.toolchain, opened.toolchain.installation()));
   std::vector<ShownSpace> shown;
   for (const problem::Dispatch* dispatch : chosen) {
     HONE_ASSIGN(space::Space space, options.rules == "compiler" ? iree::compiler_space(*dispatch)
@@ -231,16 +227,13 @@ void add_space_command(CLI::App& app, Run& run) {
   command->add_option("--check", options->check,
                       "print the constraints that dist_m=64,dist_n=64,... breaks");
   command->add_option("--relax", options->relax, "drop a soft constraint, or 'all'; repeatable");
-  command
-      ->add_option("--rules", options->rules,
-                   "all rules, or only the compiler's own (GPU programs)")
-      ->check(CLI::IsMember({"all", "compiler"}))
-      ->capture_default_str();
+  add_default_option(*command, "--rules", options->rules,
+                     "all rules, or only the compiler's own (GPU programs)")
+      ->check(CLI::IsMember({"all", "compiler"}));
   command->add_option("--audit-rule", options->toolchain.audited_rule,
                       "show configurations that break only this hard rule");
-  command->add_option("--samples", options->samples, "show N configurations")
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "seed of the samples")->capture_default_str();
+  add_default_option(*command, "--samples", options->samples, "show N configurations");
+  add_default_option(*command, "--seed", options->seed, "seed of the samples");
   command->add_flag("--json", options->json, "print one JSON document");
   command->footer("Exit code 1: --check finds a broken constraint.");
   command->callback([&run, options, command] {

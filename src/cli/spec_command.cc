@@ -116,9 +116,7 @@ void print(const SpecOptions& options, const tune::CheckedSpec& checked,
   std::string words = "use it: iree-compile";
   for (const std::string& flag : flags) words += " " + shell_word(flag);
   fmt::print("{}\n\n{}", output::wrapped(words, width, "    ", " \\"),
-             table_of(checked).first(kMostEntries).to_text(width));
-  if (checked.entries.size() > kMostEntries)
-    fmt::print("{} more (--json)\n", checked.entries.size() - kMostEntries);
+             table_of(checked).first_text(kMostEntries, width, " (--json)"));
   std::size_t illegal = 0;
   for (const tune::CheckedEntry& entry : checked.entries)
     for (const tune::SpecUse& use : entry.uses)
@@ -141,22 +139,14 @@ void print(const SpecOptions& options, const tune::CheckedSpec& checked,
 }
 
 // Checks a folder of kernels that replace the compiler's.
-CommandResult check_kernels(const SpecOptions& options) {
-  tune::ReplacedCheckRequest request{
-      .program_path = options.program,
-      .program_bytes = {},
-      .folder = options.spec,
-      .flags = compile_flags(options.toolchain),
-  };
-  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(InputProgram program, read_program(options.program, toolchain));
-  if (!options.json) print_notes_of(program);
-  request.program_bytes = std::move(program.bytes);
-  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
-  const std::string note = target_note(options.toolchain);
-  if (!note.empty()) say("{}\n", note);
+CommandResult check_kernels(const SpecOptions& options, const OpenedProgram& opened,
+                            iree::IreeProvider& provider) {
   HONE_ASSIGN(const std::vector<tune::CheckedKernel> kernels,
-              tune::check_replaced(toolchain.compiler(), *provider, request));
+              tune::check_replaced(opened.toolchain.compiler(), provider,
+                                   {.program_path = options.program,
+                                    .program_bytes = opened.input.bytes,
+                                    .folder = options.spec,
+                                    .flags = compile_flags(options.toolchain)}));
   output::Table table(
       {{"file", "file"}, {"dispatch", "replaces"}, {"effect", "effect"}, {"note", "why"}});
   for (const tune::CheckedKernel& kernel : kernels)
@@ -166,11 +156,11 @@ CommandResult check_kernels(const SpecOptions& options) {
                {kernel.note, kernel.note.empty() ? "-" : output::in_one_line(kernel.note)}});
   const auto applied =
       std::ranges::count(kernels, tune::ReplacedEffect::kApplied, &tune::CheckedKernel::effect);
-  const std::vector<std::string> flags = provider->specs().with_replaced({}, options.spec);
+  const std::vector<std::string> flags = provider.specs().with_replaced({}, options.spec);
   if (options.json)
     output::print_document({{"kernels", table.to_json()},
                             {"program", options.program},
-                            {"compiler", toolchain.revision()},
+                            {"compiler", opened.toolchain.revision()},
                             {"target", target_json(options.toolchain)},
                             {"flags", flags},
                             {"applied", applied}});
@@ -183,24 +173,25 @@ CommandResult check_kernels(const SpecOptions& options) {
 
 CommandResult check(SpecOptions& options) {
   HONE_TRY(read_flags(options.toolchain));
-  if (std::filesystem::is_directory(options.spec)) return check_kernels(options);
+  const bool of_kernels = std::filesystem::is_directory(options.spec);
   tune::SpecCheckRequest request;
   request.spec_path = options.spec;
-  HONE_ASSIGN(request.spec_bytes, read_file(options.spec));
-  request.flags = compile_flags(options.toolchain);
-  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(InputProgram program, read_program(options.program, toolchain));
-  print_notes_of(program);
-  request.program_path = options.program;
-  request.program_bytes = std::move(program.bytes);
+  if (!of_kernels) {
+    HONE_ASSIGN(request.spec_bytes, read_file(options.spec));
+  }
+  HONE_ASSIGN(OpenedProgram opened, open_program(options.toolchain, options.program,
+                                                 /*notes=*/!of_kernels || !options.json));
+  const Toolchain& toolchain = opened.toolchain;
   HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
-  const std::string note = target_note(options.toolchain);
-  if (!note.empty()) say("{}\n", note);
+  print_target_note(options.toolchain);
+  if (of_kernels) return check_kernels(options, opened, *provider);
+  request.flags = compile_flags(options.toolchain);
+  request.program_path = options.program;
+  request.program_bytes = std::move(opened.input.bytes);
   HONE_ASSIGN(const tune::CheckedSpec checked,
               tune::check_spec(toolchain.compiler(), provider->specs(), request));
-  const auto working = static_cast<std::size_t>(
-      std::count_if(checked.entries.begin(), checked.entries.end(),
-                    [](const tune::CheckedEntry& entry) { return entry.works(); }));
+  const auto working =
+      static_cast<std::size_t>(std::ranges::count_if(checked.entries, &tune::CheckedEntry::works));
   const std::vector<std::string> flags = provider->specs().with_spec({}, options.spec);
   if (options.json)
     output::print_document({{"spec", options.spec},
@@ -258,11 +249,10 @@ void add_spec_emit_command(CLI::App& spec, Run& run) {
       "Write tuned GEMMs as gemms.yaml, a Python module of triton.Config, and compiled kernels "
       "with C headers",
       emit);
-  command.add_option("--format", options.format, "output format")
-      ->check(CLI::IsMember({"triton"}))
-      ->capture_default_str();
-  command.add_option("--store", options.store, "SQLite file")->capture_default_str();
-  command.add_option("--out", options.out, "folder for the files")->capture_default_str();
+  add_default_option(command, "--format", options.format, "output format")
+      ->check(CLI::IsMember({"triton"}));
+  add_default_option(command, "--store", options.store, "SQLite file");
+  add_default_option(command, "--out", options.out, "folder for the files");
   command.add_option("--target", options.wanted.target, "use results compiled for this GPU: sm_90");
   command.add_option("--device-name", options.wanted.device,
                      "use results measured on this GPU: 'NVIDIA H200'");

@@ -183,11 +183,10 @@ CommandResult place(ExternalOptions& options) {
   if (measured_on) {
     HONE_ASSIGN(held, lease({&*measured_on, 1}));
   }
-  HONE_ASSIGN(const Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(const InputProgram program, read_program(options.program, toolchain, options.out));
-  if (!options.json) print_notes_of(program);
-  const std::string note = target_note(options.toolchain);
-  if (!note.empty()) say("{}\n", note);
+  HONE_ASSIGN(const OpenedProgram opened,
+              open_program(options.toolchain, options.program, !options.json, options.out));
+  const auto& [toolchain, program] = opened;
+  print_target_note(options.toolchain);
   HONE_ASSIGN(const auto operations, toolchain.compiler().ask(iree::kReplaceableOperations,
                                                               {program.path, program.bytes,
                                                                compile_flags(options.toolchain)}));
@@ -242,25 +241,18 @@ void add_spec_external_command(CLI::App& spec, Run& run) {
   command.add_option("PROGRAM", options.program, "program (.mlir, .mlirbc, .onnx)")->required();
   add_toolchain_options(command, options.toolchain);
   add_external_option(command, options.manifests);
-  command.add_option("--out", options.out, "folder for spec, objects and flags")
-      ->capture_default_str();
+  add_default_option(command, "--out", options.out, "folder for spec, objects and flags");
   command.add_option("--config", options.configuration,
                      "values of knobs: BM=128,BN=64 [the manifests']");
   command.add_option("--device", options.device, "prove and measure on this GPU [run nothing]");
   add_runtime_options(command, options.runtime, "the only one");
-  command.add_option("--rounds", options.compare.rounds, "run at least N rounds per comparison")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command.add_option("--seconds", options.compare.seconds, "length of one sample")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command.add_option("--seed", options.compare.seed, "seed of generated inputs and of the order")
-      ->group(heading::kProgram)
-      ->capture_default_str();
-  command.add_flag("--json", options.json, "print one JSON document");
-  command.add_flag("--quiet", options.quiet, "print no progress");
-  command.add_flag("--plain", options.plain,
-                   "print progress as plain lines, as without a terminal");
+  add_positive_option(command, "--rounds", options.compare.rounds,
+                      "run at least N rounds per comparison");
+  add_positive_option(command, "--seconds", options.compare.seconds, "length of one sample");
+  add_default_option(command, "--seed", options.compare.seed,
+                     "seed of generated inputs and of the order")
+      ->group(heading::kProgram);
+  add_screen_options(command, options);
   command.footer(
       "Writes external_spec.mlir, the objects and compile_flags.txt:\n"
       "iree-compile PROGRAM @out/compile_flags.txt needs no hone. With --device, hone\n"

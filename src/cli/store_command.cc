@@ -33,20 +33,18 @@ output::Table table_of(const std::vector<store::DispatchView>& rows) {
                        {"wrong", "wrong", kRight},
                        {"failed", "failed", kRight},
                        {"best_candidate", "best id", kRight}});
-  const auto time = [](const std::optional<store::CandidateView>& row) -> output::Cell {
-    if (!row || !row->median_seconds) return {nullptr, "-"};
-    return {*row->median_seconds, format_duration(*row->median_seconds)};
+  const auto time = [](const std::optional<store::CandidateView>& row) {
+    return output::time_cell(row ? row->median_seconds : std::nullopt);
   };
   for (const store::DispatchView& row : rows) {
     std::int64_t failed = 0;
     for (const auto& [kind, count] : row.failed) failed += count;
     table.add({{row.name, ""},
-               {row.operation, row.operation.empty() ? "-" : row.operation},
-               {row.device_name, row.device_name.empty() ? "-" : row.device_name},
+               {row.operation, row.operation.empty() ? "-" : ""},
+               {row.device_name, row.device_name.empty() ? "-" : ""},
                time(row.default_row),
                time(row.best),
-               row.speedup ? output::Cell{*row.speedup, fmt::format("{:.2f}x", *row.speedup)}
-                           : output::Cell{nullptr, "-"},
+               output::number_cell(row.speedup, "x", 2),
                {row.tried, ""},
                {row.compiled, ""},
                {row.right, ""},
@@ -84,10 +82,9 @@ CommandResult export_candidates(const StoreCommandOptions& options) {
 void print(const store::RescueReport& report) {
   output::Table table({{"table", "table"}, {"saved", "saved", kRight}, {"lost", "lost", kRight}});
   for (const auto& [name, rows] : report)
-    table.add({{name, name},
-               {rows.saved, fmt::format("{}", rows.saved)},
-               {rows.lost ? nlohmann::json(*rows.lost) : nlohmann::json(),
-                rows.lost ? fmt::format("{}", *rows.lost) : std::string("unknown")}});
+    table.add({{name, ""},
+               {rows.saved, ""},
+               rows.lost ? output::Cell{*rows.lost, ""} : output::Cell{nullptr, "unknown"}});
   fmt::print("{}", table.to_text());
 }
 
@@ -124,7 +121,7 @@ CommandResult merge(const StoreCommandOptions& options) {
 CommandResult collect_garbage(const StoreCommandOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(const std::int64_t bytes, store.gc());
-  fmt::print("{} bytes freed\n", format_count(static_cast<std::uint64_t>(bytes)));
+  fmt::print("{} bytes freed\n", output::counted(bytes));
   return 0;
 }
 
@@ -145,9 +142,8 @@ void add_store_command(CLI::App& app, Run& run) {
   add("list", "List the dispatches: default, best, tried, failed", list)
       ->add_flag("--json", options->json, "print one JSON document");
   CLI::App* exporting = add("export", "Write every candidate as CSV or JSON", export_candidates);
-  exporting->add_option("--format", options->format, "output format")
-      ->check(CLI::IsMember({"csv", "json"}))
-      ->capture_default_str();
+  add_default_option(*exporting, "--format", options->format, "output format")
+      ->check(CLI::IsMember({"csv", "json"}));
   exporting->add_option("-o,--output", options->output, "file to write [stdout]");
   add("check", "Look for damage, and count the rows that can be saved", check);
   add("rescue", "Copy the readable rows of a damaged store into a new one", rescue)

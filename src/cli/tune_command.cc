@@ -109,10 +109,8 @@ void add_tune_command(CLI::App& app, Run& run) {
   add_gemm_options(*command, options->gemms);
   add_tune_gemm_options(*command, options->tune_gemm);
   add_model_tuner_options(*command, options->model_tuner);
-  command->add_option("--out", tuning.out, "folder for spec, flags, run.sh and report")
-      ->capture_default_str();
-  command->add_option("--store", options->store, "keep every result in this SQLite file")
-      ->capture_default_str();
+  add_default_option(*command, "--out", tuning.out, "folder for spec, flags, run.sh and report");
+  add_default_option(*command, "--store", options->store, "keep every result in this SQLite file");
   command->add_option("--dispatch", tuning.dispatches,
                       "tune only dispatches with NAME or pattern; repeatable");
   command
@@ -122,21 +120,19 @@ void add_tune_command(CLI::App& app, Run& run) {
       ->type_name("PERCENT");
   command->add_option("--top", options->top, "tune at most N dispatches, hottest first")
       ->check(CLI::PositiveNumber);
-  command->add_option("--strategy", tuning.strategy, "search strategy (docs/search.md)")
-      ->capture_default_str()
+  add_default_option(*command, "--strategy", tuning.strategy, "search strategy (docs/search.md)")
       ->type_name(fmt::format("{{{}}}", fmt::join(search::kStrategyNames, ",")));
   command
       ->add_option("--candidates", tuning.candidates, "try at most N configurations per dispatch")
       ->check(CLI::PositiveNumber);
-  command->add_option("--effort", options->effort, "budget 1m, 10m or 1h, coverage to match")
-      ->check(CLI::IsMember(effort_names()))
-      ->capture_default_str();
+  add_default_option(*command, "--effort", options->effort,
+                     "budget 1m, 10m or 1h, coverage to match")
+      ->check(CLI::IsMember(effort_names()));
   command->add_option("--budget", options->budget,
                       "time to tune, proof included: 90s, 10m, 2h [by --effort]");
   command->add_flag("--dry-run", options->dry_run,
                     "print what would be tuned, its share of time and the cost");
-  command->add_option("--seed", tuning.seed, "seed of the search and of generated inputs")
-      ->capture_default_str();
+  add_default_option(*command, "--seed", tuning.seed, "seed of the search and of generated inputs");
   command->add_option("--config", tuning.configurations,
                       "measure dist_m=64,dist_n=64,... instead of searching; repeatable");
   command->add_option("--relax", tuning.relax, "drop a soft constraint, or 'all'; repeatable");
@@ -144,19 +140,13 @@ void add_tune_command(CLI::App& app, Run& run) {
                       "try configurations that break only this hard rule");
   add_device_option(*command, options->device);
   add_core_options(*command, options->cores);
-  command
-      ->add_option("--kernel-timeout", options->kernel_seconds,
-                   "limit loading and verifying one candidate")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command->add_option("--cache", options->cache, "warm or cold operands")
-      ->check(CLI::IsMember({"warm", "cold"}))
-      ->capture_default_str();
-  command
-      ->add_option("--reuse", options->reuse,
-                   "reuse results of equal builds and devices, or of any")
-      ->check(CLI::IsMember({"equal", "any"}))
-      ->capture_default_str();
+  add_positive_option(*command, "--kernel-timeout", options->kernel_seconds,
+                      "limit loading and verifying one candidate");
+  add_default_option(*command, "--cache", options->cache, "warm or cold operands")
+      ->check(CLI::IsMember({"warm", "cold"}));
+  add_default_option(*command, "--reuse", options->reuse,
+                     "reuse results of equal builds and devices, or of any")
+      ->check(CLI::IsMember({"equal", "any"}));
   command->add_flag("--retry-failed", tuning.retry_failed,
                     "retry candidates that an earlier run killed or stopped for time or memory");
   command->add_flag("--trust", options->trust,

@@ -126,8 +126,7 @@ CommandResult print_list_plan(ListSession& session) {
   }
   const std::size_t width = std::min(output::screen_width(), output::kSummaryWidth);
   fmt::print("{} would be tuned with --budget {}\n\n{}", dispatches.size(), plan::as_budget(budget),
-             table.first(kMostPlanned).to_text(width));
-  if (table.size() > kMostPlanned) fmt::print("{} more\n", table.size() - kMostPlanned);
+             table.first_text(kMostPlanned, width));
   return 0;
 }
 

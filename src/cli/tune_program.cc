@@ -4,9 +4,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/common_options.h"
 #include "cli/tune_options.h"
 #include "output/accuracy_table.h"
-#include "output/candidate_table.h"
 #include "output/gpu_report.h"
 #include "output/json_text.h"
 #include "output/proof_text.h"
@@ -33,7 +33,7 @@ nlohmann::json document_of(const SessionOptions& options, const tune::FlagSet& t
   const std::filesystem::path& out = options.tuning.out;
   nlohmann::json document{
       {"program", options.tuning.input},
-      {"model", options.model.empty() ? nlohmann::json() : nlohmann::json(options.model)},
+      {"model", output::text_or_null(options.model)},
       {"sizes", output::names_of_sizes(result)},
       {"threads", options.tuning.place().address.cores.size()},
       {"gpu", nlohmann::json()},
@@ -46,24 +46,21 @@ nlohmann::json document_of(const SessionOptions& options, const tune::FlagSet& t
       {"spec", result.spec.empty() ? nlohmann::json() : nlohmann::json(out / "tuning_spec.mlir")},
       {"kernels", result.replaced.empty() ? nlohmann::json() : nlohmann::json(out / "kernels")},
       {"compile_flags", out / "compile_flags.txt"},
-      {"proof_script",
-       result.proof_script.empty() ? nlohmann::json() : nlohmann::json(result.proof_script)},
+      {"proof_script", output::text_or_null(result.proof_script.string())},
       {"machine", {{"noise", result.machine.noise}, {"state", result.machine.state}}},
       {"search", nlohmann::json::array()},
       {"left_out", nlohmann::json::array()},
       {"not_tuned", nlohmann::json::array()}};
-  if (result.best)
-    for (const tune::LeftOut& left_out : result.best->left_out)
-      document["left_out"].push_back(
-          {{"dispatch", left_out.dispatch}, {"sizes", ""}, {"reason", left_out.reason}});
+  const auto add = [&](const char* list, const auto& skipped, const std::string& sizes) {
+    for (const auto& each : skipped)
+      document[list].push_back(
+          {{"dispatch", each.dispatch}, {"sizes", sizes}, {"reason", each.reason}});
+  };
+  if (result.best) add("left_out", result.best->left_out, "");
   for (const tune::ProgramTuningResult& session : result.at_sizes) {
     const std::string sizes = problem::to_string(session.sizes);
-    for (const tune::LeftOut& left_out : session.proven.left_out)
-      document["left_out"].push_back(
-          {{"dispatch", left_out.dispatch}, {"sizes", sizes}, {"reason", left_out.reason}});
-    for (const tune::NotTuned& not_tuned : session.not_tuned)
-      document["not_tuned"].push_back(
-          {{"dispatch", not_tuned.dispatch}, {"sizes", sizes}, {"reason", not_tuned.reason}});
+    add("left_out", session.proven.left_out, sizes);
+    add("not_tuned", session.not_tuned, sizes);
     for (const tune::TunedDispatch& tuned : session.tuned)
       document["search"].push_back(
           {{"dispatch", tuned.dispatch->name}, {"sizes", sizes}, {"search", tuned.search}});
@@ -81,7 +78,7 @@ Status write_results(const ProgramSession& session, const tune::TuningResult& re
   HONE_ASSIGN(const output::Table table,
               output::candidate_table(store, program, result.baseline.build, context.device));
   HONE_TRY(write_file_atomically(out / "results.csv", table.to_csv()));
-  HONE_TRY(write_file_atomically(out / "results.json", output::json_text(table.to_json()) + "\n"));
+  HONE_TRY(output::write_json(out / "results.json", table.to_json()));
   HONE_ASSIGN(const std::string log,
               output::candidate_log(store, program, result.baseline.build, context.device));
   const std::string model =
@@ -260,8 +257,7 @@ CommandResult compile_program(TuneOptions& options) {
   HONE_ASSIGN(const store::Id build_id,
               store.intern(build_row(toolchain, options.tuning, target, {})));
   output::StatusLine status(status_style(options));
-  const std::string note = target_note(options.toolchain);
-  if (!note.empty()) say("{}\n", note);
+  print_target_note(options.toolchain);
   HONE_ASSIGN(const tune::CompiledProgram compiled,
               tune::compile_only({toolchain.compiler(), *provider, replacing, store, options.tuning,
                                   *target, build_id, status},

@@ -123,13 +123,9 @@ void print(const ProgramSession& session, const tune::ProgramTuning& program,
                         std::ceil(cost.store_bytes / 1e6), session.options.store, cost.candidates);
   if (const std::string enough = plan.sufficient_budget(budget, 1); !enough.empty())
     text += fmt::format("budget:     too small for all of them; --budget {} would do\n", enough);
-  const output::Table table = plan_table(plan, budget);
-  fmt::print("{}\n{}", output::wrapped(text, width, "            "),
-             table.first(kMostDispatches).to_text(width));
-  if (table.size() > kMostDispatches)
-    fmt::print("{} more (--json)\n", table.size() - kMostDispatches);
-  std::vector<tune::NotTuned> skipped = program.result().not_tuned;
-  fmt::print("\n{}", output::skipped_text(skipped, width));
+  fmt::print("{}\n{}\n{}", output::wrapped(text, width, "            "),
+             plan_table(plan, budget).first_text(kMostDispatches, width, " (--json)"),
+             output::skipped_text(program.result().not_tuned, width));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "device/cpu/target.h"
 #include "measure/runner_requests.h"
 #include "output/json_text.h"
+#include "output/table.h"
 #include "provider/iree/iree_provider.h"
 #include "session/input_program.h"
 #include "session/places.h"
@@ -124,8 +125,8 @@ Status write_outputs(const tune::VerifyResult& verdict, const std::vector<std::s
 std::size_t output_count(const Subject& subject) {
   if (subject.function) return subject.function->outputs.size();
   return static_cast<std::size_t>(
-      std::count_if(subject.dispatch->bindings.begin(), subject.dispatch->bindings.end(),
-                    [](const auto& b) { return b.access != problem::Access::kReadOnly; }));
+      std::ranges::count_if(subject.dispatch->bindings,
+                            [](const auto& b) { return b.access != problem::Access::kReadOnly; }));
 }
 
 nlohmann::ordered_json document_of(const VerifyOptions& options, const Subject& subject,
@@ -170,8 +171,7 @@ void print(const VerifyOptions& options, const Subject& subject, const std::stri
       fmt::print("; largest error {:.3g}", comparison.worst_error);
     if (comparison.worst_relative > 0) fmt::print(", relative {:.3g}", comparison.worst_relative);
     if (comparison.nan_count > 0)
-      fmt::print(", NaN in {} elements",
-                 format_count(static_cast<std::uint64_t>(comparison.nan_count)));
+      fmt::print(", NaN in {} elements", output::counted(comparison.nan_count));
     if (!output.form.words.empty()) fmt::print("\n  {:13}  {}", "", output.form.words);
     fmt::print("\n  {:13}  tolerance: {}\n", "", output.tolerance);
   }
@@ -184,8 +184,7 @@ void print(const VerifyOptions& options, const Subject& subject, const std::stri
   }
   // Do not repeat the message of an output's line.
   const bool said =
-      verdict.message.empty() ||
-      std::any_of(verdict.outputs.begin(), verdict.outputs.end(), [&](const auto& output) {
+      verdict.message.empty() || std::ranges::any_of(verdict.outputs, [&](const auto& output) {
         return verdict.message == measure::describe(output.comparison);
       });
   fmt::print("{}{}\n", verdict.right ? "right" : "wrong", said ? "" : ": " + verdict.message);
@@ -210,10 +209,9 @@ CommandResult verify(VerifyOptions& options) {
   request.absolute = options.atol;
   request.relative = options.rtol;
   request.seed = options.seed;
-  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(const InputProgram program, read_program(options.input, toolchain));
-  print_notes_of(program);
-  request.bytes = program.bytes;
+  HONE_ASSIGN(const OpenedProgram opened, open_program(options.toolchain, options.input));
+  const Toolchain& toolchain = opened.toolchain;
+  request.bytes = opened.input.bytes;
   HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
   std::optional<problem::GivenSizes> given;
   if (options.dispatch.empty()) {
@@ -245,7 +243,7 @@ CommandResult verify(VerifyOptions& options) {
   tune::VerifyResult verdict;
   if (subject.function) {
     HONE_ASSIGN(const std::vector<std::string> parameters,
-                parameter_flags(options.runtime, options.input, program,
+                parameter_flags(options.runtime, options.input, opened.input,
                                 std::filesystem::temp_directory_path(), options.seed));
     flags_of_runtime.insert(flags_of_runtime.end(), parameters.begin(), parameters.end());
     HONE_ASSIGN(verdict, tune::verify_program(request, *subject.function, flags_of_runtime,
@@ -286,9 +284,8 @@ void add_verify_command(CLI::App& app, Run& run) {
   command.add_option("--rtol", options.rtol, "relative tolerance [by element type]");
   command.add_option("--reference-flag", options.reference_flags,
                      "pass a flag to the reference's iree-compile; repeatable");
-  command.add_option("--seed", options.seed, "seed of generated inputs")
-      ->group(heading::kProgram)
-      ->capture_default_str();
+  add_default_option(command, "--seed", options.seed, "seed of generated inputs")
+      ->group(heading::kProgram);
   command.add_flag("--json", options.json, "print one JSON document");
   command.footer("Exit code 1: an output is wrong, or the outputs prove nothing.");
 }

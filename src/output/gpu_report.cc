@@ -103,14 +103,13 @@ std::vector<Column> gpu_columns(const std::vector<LibraryColumn>& libraries) {
     columns.push_back({library.provider + "_first", library.title + " first (/ best)", kRight});
     columns.push_back({library.provider + "_best", "its best (/ best)", kRight});
   }
-  const Column others[] = {{"share_of_roofline_percent", "of roofline", kRight},
-                           {"wall_seconds", "wall", kRight},
-                           {"idle_percent", "GPU idle", kRight},
-                           {"clock_megahertz", "clock", kRight},
-                           {"watts", "power", kRight},
-                           {"throttled", "held down by"},
-                           {"state", "", kLeft, false}};
-  columns.insert(columns.end(), std::begin(others), std::end(others));
+  columns.insert(columns.end(), {{"share_of_roofline_percent", "of roofline", kRight},
+                                 {"wall_seconds", "wall", kRight},
+                                 {"idle_percent", "GPU idle", kRight},
+                                 {"clock_megahertz", "clock", kRight},
+                                 {"watts", "power", kRight},
+                                 {"throttled", "held down by"},
+                                 {"state", "", kLeft, false}});
   return columns;
 }
 
@@ -160,15 +159,14 @@ Result<GpuReport> gpu_report(store::Store& store, store::Id program, store::Id b
       cells.push_back(library_cell(dispatch, library.only ? library.only : library.first));
       cells.push_back(library_cell(dispatch, library.only ? library.only : library.best));
     }
-    const Cell others[] = {
-        number_cell(share, " %", 0),
-        number_cell(wall, " s", 1),
-        number_cell(idle, " %", 0),
-        of_most(number(state, "megahertz"), number(state, "most_megahertz"), "MHz"),
-        of_most(number(state, "watts"), number(state, "watt_limit"), "W"),
-        {why, why.empty() ? "-" : why},
-        {state, ""}};
-    cells.insert(cells.end(), std::begin(others), std::end(others));
+    cells.insert(cells.end(),
+                 {number_cell(share, " %", 0),
+                  number_cell(wall, " s", 1),
+                  number_cell(idle, " %", 0),
+                  of_most(number(state, "megahertz"), number(state, "most_megahertz"), "MHz"),
+                  of_most(number(state, "watts"), number(state, "watt_limit"), "W"),
+                  {why, why.empty() ? "-" : why},
+                  {state, ""}});
     report.table.add(std::move(cells));
     if (std::string note = clock_note(dispatch, state); !note.empty())
       report.notes.push_back(std::move(note));

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/file.h"
+
 namespace hone::output {
 
 // Value of "schema_version" in the documents of --json. Raise it when a key changes its name or
@@ -20,10 +22,14 @@ std::string json_text(const Json& json) {
   return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
 
-// Prints JSON to stdout, as --json does.
+// Prints JSON to stdout, as --json does, or writes it to a file.
 template <class Json>
 void print_json(const Json& json) {
   fmt::print("{}\n", json_text(json));
+}
+template <class Json>
+Status write_json(const std::filesystem::path& file, const Json& json) {
+  return write_file_atomically(file, json_text(json) + "\n");
 }
 // Prints an object with its "schema_version".
 inline void print_document(nlohmann::json document) {
@@ -37,6 +43,10 @@ using Json = nlohmann::ordered_json;
 inline Json parsed(const std::string& text) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   return json.is_discarded() ? Json(text) : json;
+}
+
+inline Json text_or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
 }
 
 template <class T>

@@ -58,9 +58,7 @@ std::optional<double> positive(std::optional<double> value) {
 Status add_shares(store::Store& store, store::Id program,
                   std::vector<MeasuredDispatch>& dispatches) {
   HONE_ASSIGN(const std::vector<store::ProgramDispatch> places, store.program_dispatches(program));
-  std::map<store::Id, std::int64_t> launches;
-  for (const store::ProgramDispatch& place : places)
-    launches[place.dispatch] = place.launches_per_call;
+  std::map<store::Id, std::int64_t> launches = launches_per_call(places);
   const auto seconds_of_call = [&](const MeasuredDispatch& dispatch) {
     return static_cast<double>(launches[dispatch.row.dispatch]) *
            dispatch.default_seconds.value_or(0);
@@ -80,6 +78,14 @@ bool is_product(std::string_view kind) {
 }
 
 }  // namespace
+
+std::map<store::Id, std::int64_t> launches_per_call(
+    const std::vector<store::ProgramDispatch>& places) {
+  std::map<store::Id, std::int64_t> launches;
+  for (const store::ProgramDispatch& place : places)
+    launches[place.dispatch] = place.launches_per_call;
+  return launches;
+}
 
 bool is_measured_right(const CandidateView& row) {
   return row.state == CandidateState::kMeasured && row.right.value_or(false) && row.median_seconds;

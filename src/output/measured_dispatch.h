@@ -30,6 +30,10 @@ struct Counts {
   CommonReason reasons;                        // of those that failed or are wrong
 };
 
+// Returns the launches in a call of the program, by dispatch.
+std::map<store::Id, std::int64_t> launches_per_call(
+    const std::vector<store::ProgramDispatch>& places);
+
 // Returns whether the candidate was verified and has a time.
 bool is_measured_right(const store::CandidateView& row);
 

@@ -19,35 +19,6 @@ Cell seconds_cell(std::optional<double> seconds) {
   return seconds ? time_cell(seconds) : Cell{nullptr, ""};
 }
 
-class Waterfall {
- public:
-  explicit Waterfall(bool several_makers) : several_makers_(several_makers) {}
-
-  void add(std::string part, Cell maker, std::optional<int> launches, std::optional<double> before,
-           std::optional<double> after, std::optional<double> promised,
-           std::optional<double> arrived) {
-    table_.add({{std::move(part), ""},
-                std::move(maker),
-                {launches ? nlohmann::json(*launches) : nlohmann::json(),
-                 launches ? fmt::format("{}", *launches) : ""},
-                seconds_cell(before),
-                seconds_cell(after),
-                seconds_cell(promised),
-                seconds_cell(arrived)});
-  }
-  Table take() { return std::move(table_); }
-
- private:
-  bool several_makers_;
-  Table table_{{{"part", "a call of the program"},
-                {"provider", "by", kLeft, several_makers_},
-                {"launches", "launches", kRight},
-                {"before", "before", kRight},
-                {"after", "after", kRight},
-                {"promised", "predicted", kRight},
-                {"arrived", "gained", kRight}}};
-};
-
 std::optional<double> sum(std::optional<double> a, std::optional<double> b) {
   if (!a || !b) return std::nullopt;
   return *a + *b;
@@ -114,10 +85,6 @@ std::string some_of(const auto& names) {
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-std::string counted(std::int64_t number) {
-  return format_count(static_cast<std::uint64_t>(number));
-}
-
 // Returns the text for outputs that cannot be compared.
 std::string unchecked_text(const tune::TuningResult& result) {
   std::string text = fmt::format(
@@ -180,31 +147,48 @@ std::string gains_text(const tune::TuningResult& result) {
 }  // namespace
 
 Table gain_table(const tune::ProgramGain& gain) {
-  const Cell nobody{nullptr, ""};
-  Waterfall waterfall(std::ranges::any_of(gain.kernels, [](const tune::KernelGain& kernel) {
+  using Seconds = std::optional<double>;
+  const Cell nothing{nullptr, ""};
+  const bool several_makers = std::ranges::any_of(gain.kernels, [](const tune::KernelGain& kernel) {
     return store::takes_anothers_place(kernel.provider);
-  }));
+  });
+  Table table({{"part", "a call of the program"},
+               {"provider", "by", kLeft, several_makers},
+               {"launches", "launches", kRight},
+               {"before", "before", kRight},
+               {"after", "after", kRight},
+               {"promised", "predicted", kRight},
+               {"arrived", "gained", kRight}});
+  const auto add = [&](const std::string& part, const Cell& maker, const Cell& launches,
+                       Seconds before, Seconds after, Seconds promised, Seconds arrived) {
+    table.add({{part, ""},
+               maker,
+               launches,
+               seconds_cell(before),
+               seconds_cell(after),
+               seconds_cell(promised),
+               seconds_cell(arrived)});
+  };
   if (gain.has_flags)
-    waterfall.add(gain.without_spec + " alone", nobody, {}, gain.base, gain.before, {},
-                  gain.base - gain.before);
+    add(gain.without_spec + " alone", nothing, nothing, gain.base, gain.before, {},
+        gain.base - gain.before);
   const bool many = gain.kernels.size() > kListed;
   const auto listed =
       gain.kernels.begin() + static_cast<std::ptrdiff_t>(many ? kListed - 1 : gain.kernels.size());
-  const auto add = [&](const tune::KernelGain& kernel) {
-    const Cell maker = kernel.provider.empty() ? nobody : maker_cell(kernel.provider);
-    waterfall.add(kernel.dispatch, maker, kernel.launches, kernel.before, kernel.after,
-                  kernel.promised, kernel.arrived());
+  const auto add_kernel = [&](const tune::KernelGain& kernel) {
+    add(kernel.dispatch, kernel.provider.empty() ? nothing : maker_cell(kernel.provider),
+        {kernel.launches, ""}, kernel.before, kernel.after, kernel.promised, kernel.arrived());
   };
-  std::for_each(gain.kernels.begin(), listed, add);
-  if (many) add(together(listed, gain.kernels.end()));
+  std::for_each(gain.kernels.begin(), listed, add_kernel);
+  if (many) add_kernel(together(listed, gain.kernels.end()));
   if (gain.in_others()) {
-    waterfall.add("kernels without an entry", nobody, {}, gain.others_before, gain.others_after, {},
-                  gain.in_others());
-    waterfall.add("between kernels", nobody, {}, {}, {}, {}, gain.between());
+    add("kernels without an entry", nothing, nothing, gain.others_before, gain.others_after, {},
+        gain.in_others());
+    add("between kernels", nothing, nothing, {}, {}, {}, gain.between());
   }
-  waterfall.add("all of the spec", nobody, {}, gain.before, gain.after, gain.promised(),
-                gain.arrived());
-  return waterfall.take();
+  add("all of the spec", nothing, nothing, gain.before, gain.after, gain.promised(),
+      gain.arrived());
+  return table;
 }
 
 std::string words_of_gain(const tune::ProgramGain& gain) {
@@ -295,23 +279,23 @@ nlohmann::json gains_json(const tune::TuningResult& result) {
   return list;
 }
 
-nlohmann::json ulp_histogram_json(const measure::ArrayDifference& difference) {
-  nlohmann::json counts = nlohmann::json::object();
-  for (const auto& [name, count] : measure::ulp_histogram(difference)) counts[name] = count;
-  return counts;
+nlohmann::json difference_json(const measure::ArrayDifference& difference) {
+  nlohmann::json by_ulp = nlohmann::json::object();
+  for (const auto& [name, count] : measure::ulp_histogram(difference)) by_ulp[name] = count;
+  return {{"elements", difference.elements},
+          {"different", difference.different},
+          {"largest_error", difference.largest},
+          {"mean_error", difference.mean},
+          {"largest_relative", difference.largest_relative},
+          {"largest_ulp", difference.largest_ulp},
+          {"by_ulp", by_ulp}};
 }
 
 nlohmann::json outputs_json(const tune::TuningResult& result) {
   nlohmann::json list = nlohmann::json::array();
   if (!result.candidate) return list;
   for (const measure::ArrayDifference& each : result.candidate->differences)
-    list.push_back({{"elements", each.elements},
-                    {"different", each.different},
-                    {"largest_error", each.largest},
-                    {"mean_error", each.mean},
-                    {"largest_relative", each.largest_relative},
-                    {"largest_ulp", each.largest_ulp},
-                    {"by_ulp", ulp_histogram_json(each)}});
+    list.push_back(difference_json(each));
   return list;
 }
 

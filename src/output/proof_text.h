@@ -45,11 +45,11 @@ std::string wrong_by_default_text(const tune::TuningResult& result, const std::s
 nlohmann::json proof_json(const tune::TuningResult& result);
 // Returns tune::json_of() of each gain.
 nlohmann::json gains_json(const tune::TuningResult& result);
-// Counts elements by their error in ulp: {"1": 120, "2": 3, "3-4": 0, ...}.
-nlohmann::json ulp_histogram_json(const measure::ArrayDifference& difference);
-// Returns an object for each output of the proved program, compared with the default's:
-// {"elements", "different", "largest_error", "mean_error", "largest_relative", "largest_ulp",
-// "by_ulp"}.
+// Returns {"elements", "different", "largest_error", "mean_error", "largest_relative",
+// "largest_ulp", "by_ulp"}. The last counts elements by their error in ulp: {"1": 120, "2": 3,
+// "3-4": 0, ...}.
+nlohmann::json difference_json(const measure::ArrayDifference& difference);
+// Returns such an object for each output of the proved program, compared with the default's.
 nlohmann::json outputs_json(const tune::TuningResult& result);
 
 }  // namespace hone::output

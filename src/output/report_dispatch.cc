@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <tuple>
 
@@ -17,6 +18,34 @@ namespace {
 using store::CandidateView;
 
 using nlohmann::json;
+
+// Column of a knob's values by candidate, stored as indices: a report of 10,000 candidates has few
+// distinct values.
+struct KnobColumn {
+  std::string name;
+  std::vector<nlohmann::json> values;  // distinct, ascending; numbers before texts
+  std::vector<int> index;              // by candidate: into `values`, -1 where it has no such knob
+};
+
+// Measured effect of another value of a knob. Two finalists are compared by their rounds, all
+// others by their times in the search. Both are ratios to the default at the same time if there is
+// one for each, else medians.
+struct KnobChange {
+  nlohmann::json value;
+  store::Id candidate = 0;
+  double slower = 0;  // its time / the winner's; below 1 it is faster
+};
+
+struct KnobEffect {
+  std::string name;
+  nlohmann::json value;  // the winner's
+  // Fastest right candidate with another value of this knob, whatever its other values; none if
+  // there is none.
+  std::optional<KnobChange> best_other;
+  // Candidates that differ from the winner in this knob only, ascending by value: only the knob
+  // explains their difference.
+  std::vector<KnobChange> alone;
+};
 
 json scalar(const json& value) {
   return value.is_number() || value.is_string() || value.is_boolean() ? value : json(value.dump());
@@ -47,8 +76,8 @@ double slower(const CandidateView& other, const CandidateView& winner,
 double penalty(const KnobEffect& effect) {
   return effect.best_other ? effect.best_other->slower : 0;
 }
-}  // namespace
-
+// Returns the columns sorted by name; the default and libraries have no knobs. Values that are
+// neither number, text nor bool are kept as their JSON text.
 std::vector<KnobColumn> knob_columns(const std::vector<const CandidateView*>& candidates) {
   std::map<std::string, std::vector<std::optional<json>>> by_name;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -75,6 +104,8 @@ std::vector<KnobColumn> knob_columns(const std::vector<const CandidateView*>& ca
   return knobs;
 }
 
+// Returns the cost of changing each knob of the candidate in row `winner` among `candidates`; the
+// most costly knobs come first. Skips knobs with a single value.
 std::vector<KnobEffect> knob_effects(const std::vector<const CandidateView*>& candidates,
                                      const std::vector<KnobColumn>& knobs, std::size_t winner,
                                      const SearchTimes& searched) {
@@ -111,17 +142,12 @@ std::vector<KnobEffect> knob_effects(const std::vector<const CandidateView*>& ca
   for (const KnobColumn& knob : knobs) {
     auto* const found = value_at(effects, &knob);
     if (found == nullptr) continue;
-    std::ranges::stable_sort(found->alone, [](const KnobChange& a, const KnobChange& b) {
-      return before(a.value, b.value);
-    });
+    std::ranges::stable_sort(found->alone, before, &KnobChange::value);
     sorted.push_back(std::move(*found));
   }
-  std::ranges::stable_sort(
-      sorted, [](const KnobEffect& a, const KnobEffect& b) { return penalty(a) > penalty(b); });
+  std::ranges::stable_sort(sorted, std::greater(), penalty);
   return sorted;
 }
-
-namespace {
 
 using Rows = std::vector<const CandidateView*>;
 
@@ -129,21 +155,6 @@ using Rows = std::vector<const CandidateView*>;
 constexpr std::size_t kMostMessageBytes = 4000;
 // Number of messages of one kind that are shown; the rest is counted.
 constexpr std::size_t kMostMessages = 20;
-
-// Distinct texts in order of appearance, and the index of each.
-class Words {
- public:
-  std::size_t index(const std::string& word) {
-    const auto [found, is_new] = indices_.try_emplace(word, words_.size());
-    if (is_new) words_.push_back(word);
-    return found->second;
-  }
-  const Json& list() const { return words_; }
-
- private:
-  Json words_ = Json::array();
-  std::map<std::string, std::size_t> indices_;
-};
 
 struct FailureGroup {
   std::string kind, message;
@@ -166,8 +177,7 @@ class Failures {
       std::tie(group.kind, group.message) = key;
       groups_.push_back(std::move(group));
     }
-    std::ranges::stable_sort(groups_,
-                             [](const auto& a, const auto& b) { return a.count > b.count; });
+    std::ranges::stable_sort(groups_, std::greater(), &FailureGroup::count);
     put_rare_ones_together();
     for (std::size_t i = 0; i < groups_.size(); ++i)
       indices_[{groups_[i].kind, groups_[i].message}] = i;

@@ -50,29 +50,13 @@ std::optional<double> least_seconds(const store::DispatchView& row, const Peaks&
   return least;
 }
 
-// Distinct texts of specs: many measurements share one.
-class Specs {
- public:
-  Json index(const std::string& text) {
-    if (text.empty()) return {};
-    const auto [found, is_new] = indices_.try_emplace(text, texts_.size());
-    if (is_new) texts_.push_back(text);
-    return found->second;
-  }
-  const Json& texts() const { return texts_; }
-
- private:
-  Json texts_ = Json::array();
-  std::map<std::string, std::size_t> indices_;
-};
-
-Json measurement_json(const store::ProgramMeasurement& row, Specs& specs) {
+Json measurement_json(const store::ProgramMeasurement& row, Words& specs) {
   const bool measured = !row.timing.samples.empty();
   return {{"run", or_null(row.run)},
           {"build", row.build},
           {"device", row.device},
           {"variant", (row.purpose == store::Purpose::kFlags ? "flags: " : "") + row.variant},
-          {"spec", specs.index(row.spec)},
+          {"spec", row.spec.empty() ? Json() : Json(specs.index(row.spec))},
           {"seconds", measured ? rounded(row.timing.median) : Json()},
           {"ratio", measured ? rounded(row.ratio) : Json()},
           {"ratio_low", measured ? rounded(row.ratio_low) : Json()},
@@ -101,7 +85,7 @@ Result<Json> limits_json(store::Store& store, const std::vector<store::ProgramDi
 // Returns the programs with their measurements and limits. Adds the builds and devices of these to
 // `builds` and `devices`.
 Result<Json> programs_json(store::Store& store,
-                           const std::vector<store::DispatchView>& dispatch_rows, Specs& specs,
+                           const std::vector<store::DispatchView>& dispatch_rows, Words& specs,
                            std::set<store::Id>& builds, std::set<store::Id>& devices) {
   Json list = Json::array();
   HONE_ASSIGN(const std::vector<store::ProgramRow> programs, store.programs());
@@ -218,9 +202,8 @@ void replace_all(std::string& text, std::string_view wanted, std::string_view by
 
 // Escapes "<" in the data. A compiler's message may hold "</script>" and "<!--", which end or
 // confuse a script element anywhere. "<" occurs in strings only, where "\u003c" means the same.
-std::string data_text(const nlohmann::ordered_json& data) {
-  std::string text =
-      data.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
+std::string data_text(const Json& data) {
+  std::string text = data.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
   replace_all(text, "<", "\\u003c");
   return text;
 }
@@ -230,9 +213,7 @@ std::string data_text(const nlohmann::ordered_json& data) {
 std::vector<ProgramLimit> program_limits(const std::vector<store::ProgramDispatch>& launches,
                                          const std::vector<store::DispatchView>& rows,
                                          store::Id device, const Peaks& peaks) {
-  std::map<store::Id, std::int64_t> launches_of;
-  for (const store::ProgramDispatch& each : launches)
-    launches_of[each.dispatch] = each.launches_per_call;
+  std::map<store::Id, std::int64_t> launches_of = launches_per_call(launches);
   std::vector<ProgramLimit> limits;
   for (const auto& [build, split] : splits_of(launches_of, rows, device)) {
     ProgramLimit& limit = limits.emplace_back(ProgramLimit{.build = build, .seconds = 0.0});
@@ -264,18 +245,23 @@ Result<Json> report_data(store::Store& store, const std::string& name) {
     if (row.build != 0) builds.insert(row.build);
     if (row.device) devices.insert(*row.device);
   }
-  Specs specs;
+  Words specs;  // many measurements share one
   HONE_ASSIGN(const Json programs, programs_json(store, rows, specs, builds, devices));
   HONE_ASSIGN(const Json runs, runs_json(store));
   HONE_ASSIGN(const Json build_list, builds_json(store, builds));
   HONE_ASSIGN(const Json device_list, devices_json(store, devices));
   HONE_ASSIGN(const Json dispatches, dispatches_json(store, rows));
-  return Json{{"schema_version", kReportVersion}, {"store", name},           {"builds", build_list},
-              {"devices", device_list},           {"programs", programs},    {"runs", runs},
-              {"specs", specs.texts()},           {"dispatches", dispatches}};
+  return Json{{"schema_version", kReportVersion},
+              {"store", name},
+              {"builds", build_list},
+              {"devices", device_list},
+              {"programs", programs},
+              {"runs", runs},
+              {"specs", specs.list()},
+              {"dispatches", dispatches}};
 }
 
-std::string report_page(const nlohmann::ordered_json& data) {
+std::string report_page(const Json& data) {
   const std::string json = data_text(data);
   std::string page, style, scripts;
   for (const EmbeddedFile& file : report_files()) {
@@ -298,7 +284,7 @@ std::string report_page(const nlohmann::ordered_json& data) {
 
 Status write_report(store::Store& store, const std::string& name,
                     const std::filesystem::path& file) {
-  HONE_ASSIGN(const nlohmann::ordered_json data, report_data(store, name));
+  HONE_ASSIGN(const Json data, report_data(store, name));
   return write_file_atomically(file, report_page(data));
 }
 

@@ -22,6 +22,22 @@ Cell speedup_cell(std::optional<double> speedup, std::optional<double> low,
           fmt::format("{:.2f}x [{:.2f}, {:.2f}]", *speedup, *low, *high)};
 }
 
+// Cells of the winner: its speedup, its candidate's id, and who makes it.
+Cell gain_cell(const MeasuredDispatch& dispatch) {
+  const store::DispatchView& row = dispatch.row;
+  return dispatch.beaten ? speedup_cell(row.speedup, row.speedup_low, row.speedup_high)
+                         : Cell{1.0, "default kept"};
+}
+
+Cell winner_cell(const MeasuredDispatch& dispatch) {
+  return dispatch.beaten ? Cell{*dispatch.row.selection->winner, ""} : Cell{nullptr, "-"};
+}
+
+Cell winning_maker_cell(const MeasuredDispatch& dispatch) {
+  return dispatch.beaten && dispatch.row.best ? maker_cell(dispatch.row.best->provider)
+                                              : Cell{nullptr, "-"};
+}
+
 std::string failures_text(const Counts& counts) {
   std::vector<std::string> parts;
   if (counts.wrong > 0) parts.push_back(fmt::format("{} wrong", counts.wrong));
@@ -65,32 +81,29 @@ std::vector<Cell> cells_of(const MeasuredDispatch& measured,
   if (rate && peak) share = 100 * *rate * 1e9 / *peak;
   if (runtime && runtime->sentinel_ratio) runtime_speedup = 1 / *runtime->sentinel_ratio;
   const bool beaten = measured.beaten;
-  std::vector<Cell> cells{
-      {dispatch.name, ""},
-      {dispatch.operation, ""},
-      number_cell(percent(measured.share), " %", 1),
-      time_cell(measured.default_seconds),
-      time_cell(measured.tuned_seconds),
-      beaten ? speedup_cell(dispatch.speedup, dispatch.speedup_low, dispatch.speedup_high)
-             : Cell{1.0, "default kept"},
-      number_cell(runtime_speedup, "x", 2),
-      number_cell(rate, "", 1),
-      number_cell(share, " %", 0)};
+  std::vector<Cell> cells{{dispatch.name, ""},
+                          {dispatch.operation, ""},
+                          number_cell(percent(measured.share), " %", 1),
+                          time_cell(measured.default_seconds),
+                          time_cell(measured.tuned_seconds),
+                          gain_cell(measured),
+                          number_cell(runtime_speedup, "x", 2),
+                          number_cell(rate, "", 1),
+                          number_cell(share, " %", 0)};
   for (const LibraryColumn& library : libraries)
     cells.push_back(number_cell(
         gflops(dispatch.flops, library_seconds(measured.library(library.provider))), "", 1));
-  const Cell others[] = {
-      {measured.counts.tried, ""},
-      {measured.counts.right, ""},
-      {measured.counts.failed, failures_text(measured.counts)},
-      {measured.counts.reasons.words(), ""},
-      dispatch.best && beaten ? maker_cell(dispatch.best->provider) : Cell{nullptr, "-"},
-      {beaten ? nlohmann::json(*dispatch.selection->winner) : nlohmann::json(),
-       beaten ? fmt::format("{}", *dispatch.selection->winner) : "-"},
-      {beaten ? parse_json(dispatch.best ? dispatch.best->configuration : "{}") : nlohmann::json(),
-       ""},
-      {beaten ? nlohmann::json(dispatch.selection->ties) : nlohmann::json::array(), ""}};
-  cells.insert(cells.end(), std::begin(others), std::end(others));
+  cells.insert(
+      cells.end(),
+      {{measured.counts.tried, ""},
+       {measured.counts.right, ""},
+       {measured.counts.failed, failures_text(measured.counts)},
+       {measured.counts.reasons.words(), ""},
+       winning_maker_cell(measured),
+       winner_cell(measured),
+       {beaten ? parse_json(dispatch.best ? dispatch.best->configuration : "{}") : nlohmann::json(),
+        ""},
+       {beaten ? nlohmann::json(dispatch.selection->ties) : nlohmann::json::array(), ""}});
   return cells;
 }
 
@@ -115,15 +128,14 @@ std::vector<Column> closing_columns(const std::vector<LibraryColumn>& libraries,
     return dispatch.beaten && dispatch.row.best &&
            store::takes_anothers_place(dispatch.row.best->provider);
   });
-  const Column others[] = {{"tried", "tried", kRight},
-                           {"verified", "verified", kRight},
-                           {"failed", "failed"},
-                           {"failed_reason", "", kLeft, false},
-                           {"provider", "by", kLeft, several_makers},
-                           {"winner", "id", kRight},
-                           {"configuration", "", kLeft, false},
-                           {"ties", "", kLeft, false}};
-  columns.insert(columns.end(), std::begin(others), std::end(others));
+  columns.insert(columns.end(), {{"tried", "tried", kRight},
+                                 {"verified", "verified", kRight},
+                                 {"failed", "failed"},
+                                 {"failed_reason", "", kLeft, false},
+                                 {"provider", "by", kLeft, several_makers},
+                                 {"winner", "id", kRight},
+                                 {"configuration", "", kLeft, false},
+                                 {"ties", "", kLeft, false}});
   return columns;
 }
 
@@ -150,6 +162,48 @@ Table table_of(const tune::CompiledDispatch& dispatch) {
                {row.configuration, ""}});
   }
   return table;
+}
+
+struct OfDispatch {
+  std::optional<store::CandidateView> base;  // its default
+  std::vector<store::CandidateView> tried;   // by id
+};
+
+// Returns candidates by dispatch, without those that were proposed and never compiled.
+Result<std::map<store::Id, OfDispatch>> candidates_of(store::Store& store, store::Id program,
+                                                      store::Id build, store::Id device) {
+  HONE_ASSIGN(std::vector<store::CandidateView> rows,
+              store.candidate_rows({.build = build, .program = program}));
+  std::map<store::Id, OfDispatch> dispatches;
+  for (store::CandidateView& row : rows) {
+    if (row.device && *row.device != device) continue;
+    if (row.state == store::CandidateState::kUntried) continue;
+    OfDispatch& of = dispatches[row.dispatch];
+    if (row.is_default && !of.base)
+      of.base = std::move(row);
+    else if (!row.is_default)
+      of.tried.push_back(std::move(row));
+  }
+  return dispatches;
+}
+
+std::optional<double> speedup_of(const store::CandidateView& row, const OfDispatch& of) {
+  if (!row.median_seconds || !of.base || !of.base->median_seconds) return std::nullopt;
+  return *of.base->median_seconds / *row.median_seconds;
+}
+
+// Returns the kind of the failure, else the state.
+std::string outcome_of(const store::CandidateView& row) {
+  return row.failure_kind.empty() ? std::string(name_of(row.state)) : row.failure_kind;
+}
+
+std::string line_of(const store::CandidateView& row, const OfDispatch& of) {
+  const std::optional<double> speedup = speedup_of(row, of);
+  return fmt::format("{:>8}  {:<9}  {:<14}  {:>9}  {:>7}  {}\n", row.candidate,
+                     row.is_default ? "baseline" : "candidate", outcome_of(row),
+                     time_cell(row.median_seconds).text,
+                     speedup ? fmt::format("{:.2f}x", *speedup) : "-",
+                     row.is_default ? "" : row.configuration);
 }
 
 }  // namespace
@@ -188,17 +242,14 @@ Result<Table> tuned_table(store::Store& store, store::Id program, store::Id buil
                {"winner", "id", kRight},
                {"provider", "by"}});
   for (const MeasuredDispatch& each : dispatches) {
-    const store::DispatchView& row = each.row;
-    const bool beaten = each.beaten;
     table.add(
-        {{row.name, ""},
+        {{each.row.name, ""},
          number_cell(each.share ? std::optional(100 * scale * *each.share) : std::nullopt, " %", 1),
          time_cell(each.default_seconds),
          time_cell(each.tuned_seconds),
-         beaten ? speedup_cell(row.speedup, row.speedup_low, row.speedup_high)
-                : Cell{1.0, "default kept"},
-         beaten ? Cell{*row.selection->winner, ""} : Cell{nullptr, "-"},
-         beaten && row.best ? maker_cell(row.best->provider) : Cell{nullptr, "-"}});
+         gain_cell(each),
+         winner_cell(each),
+         winning_maker_cell(each)});
   }
   return table;
 }
@@ -210,7 +261,7 @@ Result<Table> program_table(store::Store& store, store::Id program, store::Id ru
                {"verdict", "verdict"}});
   HONE_ASSIGN(std::vector<store::ProgramMeasurement> rows, store.program_measurements(program));
   // List the flag sets, which were tried before any tuning, last.
-  std::stable_partition(rows.begin(), rows.end(), [](const store::ProgramMeasurement& row) {
+  std::ranges::stable_partition(rows, [](const store::ProgramMeasurement& row) {
     return row.purpose == store::Purpose::kProof;
   });
   for (const store::ProgramMeasurement& row : rows) {
@@ -296,6 +347,51 @@ Result<std::string> compiled_report(const nlohmann::json& target,
                     "Nothing was measured: the order is by spilled registers, occupancy and shared "
                     "memory.\ncandidates: {}\n{}",
                     file.string(), last_line(verdict));
+}
+
+Result<Table> candidate_table(store::Store& store, store::Id program, store::Id build,
+                              store::Id device) {
+  HONE_ASSIGN(const auto dispatches, candidates_of(store, program, build, device));
+  Table table({{"candidate", "id", kRight},
+               {"dispatch", "dispatch"},
+               {"operation", "operation"},
+               {"default", "default"},
+               {"outcome", "outcome"},
+               {"seconds", "time", kRight},
+               {"speedup", "speed-up", kRight},
+               {"compile_seconds", "compiled in", kRight},
+               {"configuration", "configuration"}});
+  for (const auto& [id, of] : dispatches) {
+    const auto add = [&, &of = of](const store::CandidateView& row) {
+      const auto configuration = parse_json(row.configuration);
+      table.add({{row.candidate, ""},
+                 {row.dispatch_name, ""},
+                 {row.operation, ""},
+                 {row.is_default, ""},
+                 {outcome_of(row), ""},
+                 time_cell(row.median_seconds),
+                 number_cell(speedup_of(row, of), "x", 2),
+                 time_cell(row.compile_seconds),
+                 {configuration, ""}});
+    };
+    if (of.base) add(*of.base);
+    std::ranges::for_each(of.tried, add);
+  }
+  return table;
+}
+
+Result<std::string> candidate_log(store::Store& store, store::Id program, store::Id build,
+                                  store::Id device) {
+  HONE_ASSIGN(const auto dispatches, candidates_of(store, program, build, device));
+  std::string log = "# id of hone show, what it is, outcome, time of a launch, over the baseline\n";
+  for (const auto& [id, of] : dispatches) {
+    if (!of.base) continue;
+    log += "\n# " + of.base->dispatch_name + "\n";
+    log += line_of(*of.base, of);
+    for (const store::CandidateView& row : of.tried) log += line_of(row, of);
+    if (!of.tried.empty()) log += line_of(*of.base, of);
+  }
+  return log;
 }
 
 }  // namespace hone::output

@@ -1,5 +1,5 @@
-// Closing tables of `hone tune`, read from the store: of a session, of its time by phase, and of
-// --compile-only.
+// Closing tables of `hone tune`, read from the store: of a session and its candidates, of its time
+// by phase, and of --compile-only.
 #pragma once
 
 #include <filesystem>
@@ -35,6 +35,18 @@ Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id b
 // Returns a row per build of the whole program that `run` measured: time, speedup over the default
 // flags with its interval, verdict.
 Result<Table> program_table(store::Store& store, store::Id program, store::Id run);
+
+// Lists the tried candidates of the dispatches of `program` under `build` on `device`, one row
+// each, in the order in which they were proposed: results.csv and results.json. Columns: id (for
+// hone show), dispatch, outcome, seconds of a launch, speed-up over the dispatch's default, compile
+// seconds, configuration. The default of each dispatch stands first.
+Result<Table> candidate_table(store::Store& store, store::Id program, store::Id build,
+                              store::Id device);
+
+// Renders that list in the log format of the tuning scripts of 2024: for each dispatch a line for
+// its default, one for each candidate, and the default again.
+Result<std::string> candidate_log(store::Store& store, store::Id program, store::Id build,
+                                  store::Id device);
 
 // Returns a row per phase that took any time, and per stage of compiling. "share" is of the
 // session's wall time, or of the compile workers' time.

@@ -95,6 +95,11 @@ Table Table::first(std::size_t count) const {
   return some;
 }
 
+std::string Table::first_text(std::size_t count, std::size_t width, std::string_view hint) const {
+  const std::string text = first(count).to_text(width);
+  return size() <= count ? text : text + fmt::format("{} more{}\n", size() - count, hint);
+}
+
 std::string Table::to_csv() const {
   std::vector<std::string> fields;
   for (const Column& column : columns_) fields.push_back(csv_field(column.key));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -48,6 +49,9 @@ class Table {
   // they take more than `width` columns, texts are cut in the middle. Then the last columns are
   // hidden, so that the most important ones come first.
   std::string to_text(std::size_t width = kWhole) const;
+  // Renders the first `count` rows, then how many more there are: "3 more (--json)", where `hint`
+  // says how to see them.
+  std::string first_text(std::size_t count, std::size_t width, std::string_view hint = "") const;
   // Renders CSV (RFC 4180): a heading of keys, fields quoted where needed.
   std::string to_csv() const;
   // Returns an object per row.
@@ -57,6 +61,11 @@ class Table {
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;
 };
+
+// Renders a count with thousands separated by commas.
+inline std::string counted(std::int64_t number) {
+  return format_count(static_cast<std::uint64_t>(number));
+}
 
 inline Cell time_cell(std::optional<double> seconds) {
   if (!seconds) return {nullptr, "-"};

@@ -85,14 +85,13 @@ std::string outputs_lines(const tune::TuningResult& result) {
   const std::vector<measure::ArrayDifference>& all = result.candidate->differences;
   for (std::size_t i = 0; i < std::min(all.size(), kMostResults); ++i) {
     const measure::ArrayDifference& each = all[i];
-    const std::string of = format_count(static_cast<std::uint64_t>(each.elements));
+    const std::string of = counted(each.elements);
     text += fmt::format("outputs: result {}: ", i);
     text +=
         each.different == 0
             ? fmt::format("all {} elements equal the default's\n", of)
             : fmt::format("{} of {} elements differ, largest {:.2g} ({:.3g} ulp), mean {:.2g}\n",
-                          format_count(static_cast<std::uint64_t>(each.different)), of,
-                          each.largest, each.largest_ulp, each.mean);
+                          counted(each.different), of, each.largest, each.largest_ulp, each.mean);
   }
   if (all.size() > kMostResults)
     text += fmt::format("outputs: {} more results (--verbose)\n", all.size() - kMostResults);
@@ -220,9 +219,7 @@ std::string list_summary(const ListSummary& summary, std::size_t width) {
       fmt::format("{} of {} beat their default\nresults:  {}\nreport:   {}\n\n", summary.faster,
                   summary.results.size(), summary.file.string(), summary.report.string()),
       width);
-  text += summary.results.first(kMostListed).to_text(width);
-  if (summary.results.size() > kMostListed)
-    text += fmt::format("{} more (--verbose)\n", summary.results.size() - kMostListed);
+  text += summary.results.first_text(kMostListed, width, " (--verbose)");
   return readable(text + "\n" + skipped_text(summary.skipped, width) +
                   time_text(summary.time, width));
 }
@@ -240,11 +237,7 @@ std::string tuning_summary(const TuningSummary& summary, std::size_t width) {
   const std::size_t used = line_count(above) + line_count(below) + 3;
   const std::size_t rows =
       std::min(kMostTuned, kMostLines > used ? kMostLines - used : std::size_t{1});
-  if (!summary.tuned.empty()) {
-    dispatches = summary.tuned.first(rows).to_text(width);
-    if (summary.tuned.size() > rows)
-      dispatches += fmt::format("{} more (--verbose)\n", summary.tuned.size() - rows);
-  }
+  if (!summary.tuned.empty()) dispatches = summary.tuned.first_text(rows, width, " (--verbose)");
   return readable(above + part(dispatches) + below);
 }
 

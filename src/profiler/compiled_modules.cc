@@ -62,14 +62,12 @@ class Modules {
     const bool compiled = std::ranges::all_of(
         modules, [](const trial::CompiledModule& each) { return each.has_value(); });
     if (compiled) return write(*modules[0], *modules[1]);
-    const std::string why = modules[0] ? modules[1].error().message : modules[0].error().message;
-    HONE_TRY(leave_out(why));
+    HONE_TRY(leave_out(first_error(modules)));
     if (row_.dispatches == 0) return write("", "");
     HONE_ASSIGN(std::vector<trial::CompiledModule> rest, compiler_.compile_each(programs()));
     if (rest[0] && rest[1]) return write(*rest[0], *rest[1]);
     // Skip the whole operation if its dispatches compile alone but not together.
-    const std::string together = rest[0] ? rest[1].error().message : rest[0].error().message;
-    for (const std::string& name : names_) row_.left_out.push_back({name, together});
+    for (const std::string& name : names_) row_.left_out.push_back({name, first_error(rest)});
     row_.dispatches = 0;
     return write("", "");
   }
@@ -77,6 +75,10 @@ class Modules {
   const ModuleRow& row() const { return row_; }
 
  private:
+  static std::string first_error(std::span<const trial::CompiledModule> modules) {
+    return (modules[0] ? modules[1] : modules[0]).error().message;
+  }
+
   // Returns whether the last compile wrote the modules from this text and finished: neither was it
   // stopped nor did the disk lose a part.
   bool is_up_to_date() {

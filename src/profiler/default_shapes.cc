@@ -61,25 +61,6 @@ Sweep with_extents(Sweep sweep, const ConvShape& shape) {
   return sweep;
 }
 
-// Adds the operations of one kind. `kinds`: how many kinds there are; if several, drops the types
-// that this one does not take.
-Status add(Sweep sweep, NamedOperationKind kind, std::size_t kinds,
-           std::vector<NamedOperation>& operations) {
-  sweep.kinds = {kind};
-  if (kinds > 1 && !sweep.types.empty()) {
-    std::erase_if(sweep.types, [kind](const Types& types) {
-      NamedOperation operation;
-      operation.kind = kind;
-      operation.lhs = types[0], operation.rhs = types[1], operation.result = types[2];
-      return !takes_types(operation);
-    });
-    if (sweep.types.empty()) return {};
-  }
-  HONE_ASSIGN(const auto more, operations_of(sweep));
-  operations.insert(operations.end(), more.begin(), more.end());
-  return {};
-}
-
 bool gives(const Sweep& sweep, const std::vector<std::string>& names) {
   return std::ranges::any_of(names, [&](const std::string& name) {
     const auto* const found = value_at(sweep.extents, name);
@@ -120,6 +101,22 @@ Result<std::vector<NamedOperation>> chosen_operations(const Sweep& sweep) {
   const std::vector<NamedOperationKind> kinds = kinds_of(sweep);
   HONE_TRY(check_extents_taken(sweep, kinds));
   std::vector<NamedOperation> operations;
+  // Adds the operations of one kind. Of several kinds, drops the types that this one does not take.
+  const auto add = [&](Sweep own, NamedOperationKind kind) -> Status {
+    own.kinds = {kind};
+    if (kinds.size() > 1 && !own.types.empty()) {
+      std::erase_if(own.types, [kind](const Types& types) {
+        NamedOperation operation;
+        operation.kind = kind;
+        operation.lhs = types[0], operation.rhs = types[1], operation.result = types[2];
+        return !takes_types(operation);
+      });
+      if (own.types.empty()) return {};
+    }
+    HONE_ASSIGN(const auto more, operations_of(own));
+    operations.insert(operations.end(), more.begin(), more.end());
+    return {};
+  };
   for (const NamedOperationKind kind : kinds) {
     const std::vector<std::string> names = extent_names_of(kind);
     if (gives(sweep, names)) {
@@ -127,13 +124,12 @@ Result<std::vector<NamedOperation>> chosen_operations(const Sweep& sweep) {
       std::erase_if(own.extents, [&](const auto& each) {
         return std::ranges::find(names, each.first) == names.end();
       });
-      HONE_TRY(add(own, kind, kinds.size(), operations));
+      HONE_TRY(add(std::move(own), kind));
     } else if (is_convolution(kind)) {
-      for (const ConvShape& shape : kConvolutions)
-        HONE_TRY(add(with_extents(sweep, shape), kind, kinds.size(), operations));
+      for (const ConvShape& shape : kConvolutions) HONE_TRY(add(with_extents(sweep, shape), kind));
     } else {
       for (const Sizes& sizes : sizes_of(kind))
-        HONE_TRY(add(with_extents(sweep, kind, sizes), kind, kinds.size(), operations));
+        HONE_TRY(add(with_extents(sweep, kind, sizes), kind));
     }
   }
   return operations;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <system_error>
 #include <unordered_set>
 
@@ -16,10 +17,8 @@ namespace hone::profiler {
 namespace {
 
 bool is_plain(std::string_view pattern) {
-  return std::ranges::all_of(pattern, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '*';
-  });
+  return std::ranges::all_of(
+      pattern, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '*'; });
 }
 
 std::vector<std::string> split_patterns(std::string_view text) {
@@ -37,17 +36,6 @@ std::vector<std::string> split_patterns(std::string_view text) {
     patterns.back() += c;
   }
   return patterns;
-}
-
-std::vector<std::string> pieces_of(std::string_view pattern) {
-  std::vector<std::string> pieces(1);
-  for (const char c : pattern) {
-    if (c == '*')
-      pieces.emplace_back();
-    else
-      pieces.back() += c;
-  }
-  return pieces;
 }
 
 bool has_in_order(std::string_view name, const std::vector<std::string>& pieces) {
@@ -124,7 +112,8 @@ Result<DispatchFilter> DispatchFilter::parse(std::string_view patterns) {
     if (text.empty())
       return input_error("--dispatches '{}' has an empty pattern: one comma too many", patterns);
     if (is_plain(text)) {
-      auto pieces = pieces_of(text);
+      std::vector<std::string> pieces;
+      for (const std::string_view piece : split(text, '*')) pieces.emplace_back(piece);
       filter.patterns_.push_back({std::move(text), std::move(pieces)});
       continue;
     }

@@ -30,8 +30,6 @@ class DispatchFilter {
   static Result<DispatchFilter> parse(std::string_view patterns);
 
   bool matches(std::string_view dispatch) const;
-  // Returns whether every dispatch matches.
-  bool is_empty() const { return patterns_.empty(); }
   std::vector<std::string> patterns() const;
 
   // Returns an input error for the first pattern that fits none of `dispatches`, with the nearest

@@ -99,21 +99,6 @@ problem::Operation product_of(const NamedOperation& operation, std::int64_t rows
   return product;
 }
 
-// Index of an element in a convolution's tensors.
-class ConvIndex {
- public:
-  ConvIndex(const ConvDims& conv, std::int64_t height, std::int64_t width, std::int64_t channels)
-      : height_(height), width_(width), channels_(channels), nhwc_(conv.layout == kNhwc) {}
-  std::int64_t image(std::int64_t n, std::int64_t y, std::int64_t x, std::int64_t c) const {
-    return nhwc_ ? ((n * height_ + y) * width_ + x) * channels_ + c
-                 : ((n * channels_ + c) * height_ + y) * width_ + x;
-  }
-
- private:
-  std::int64_t height_, width_, channels_;
-  bool nhwc_;
-};
-
 // Computes a convolution as a product (im2col), a piece of its pixels at a time.
 class Convolution {
  public:
@@ -152,10 +137,17 @@ class Convolution {
     return {index / (width * height), index / width % height, index % width};
   }
 
+  // Returns the index of a pixel's channel in a tensor of images of that size.
+  std::size_t index_of(const Pixel& at, std::int64_t channel, std::int64_t height,
+                       std::int64_t width, std::int64_t channels) const {
+    return static_cast<std::size_t>(
+        c_.layout == kNhwc ? ((at.n * height + at.y) * width + at.x) * channels + channel
+                           : ((at.n * channels + channel) * height + at.y) * width + at.x);
+  }
+
   // Returns groups x pixels x (filter height, width, channels of a group).
   std::string lhs_rows(std::int64_t first, std::int64_t count) const {
     const std::size_t size = problem::element_bytes(operation_.lhs);
-    const ConvIndex at(c_, c_.height, c_.width, c_.channels);
     std::string rows(static_cast<std::size_t>(product_.batch * count * product_.k) * size, 0);
     char* to = rows.data();
     for (std::int64_t group = 0; group < c_.groups; ++group)
@@ -170,11 +162,11 @@ class Convolution {
             const bool inside = y >= 0 && y < c_.height && x >= 0 && x < c_.width;
             for (std::int64_t c = 0; c < each_; ++c, to += size)
               if (inside)
-                std::memcpy(
-                    to,
-                    image_.bytes.data() +
-                        static_cast<std::size_t>(at.image(out.n, y, x, group * each_ + c)) * size,
-                    size);
+                std::memcpy(to,
+                            image_.bytes.data() + index_of({out.n, y, x}, group * each_ + c,
+                                                           c_.height, c_.width, c_.channels) *
+                                                      size,
+                            size);
           }
       }
     return rows;
@@ -202,14 +194,13 @@ class Convolution {
 
   void put(std::span<const std::byte> piece, std::int64_t first, std::int64_t count,
            std::string& sums) const {
-    const ConvIndex at(c_, c_.output_height(), c_.output_width(), c_.filters);
+    const std::int64_t height = c_.output_height(), width = c_.output_width();
     const std::byte* from = piece.data();
     for (std::int64_t group = 0; group < c_.groups; ++group)
       for (std::int64_t p = first; p < first + count; ++p) {
         const Pixel out = pixel(p);
         for (std::int64_t f = group * product_.n; f < (group + 1) * product_.n; ++f, from += 4)
-          std::memcpy(sums.data() + static_cast<std::size_t>(at.image(out.n, out.y, out.x, f)) * 4,
-                      from, 4);
+          std::memcpy(sums.data() + index_of(out, f, height, width, c_.filters) * 4, from, 4);
       }
   }
 

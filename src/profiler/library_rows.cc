@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/json.h"
-#include "base/ranges.h"
 #include "trial/kernel_runner.h"
 #include "trial/records.h"
 
@@ -17,6 +16,11 @@ std::string_view first_word(std::string_view text) {
 }
 
 using Best = std::map<std::string, ProfileRow>;  // by provider
+
+void keep_faster(Best& best, const ProfileRow& row) {
+  ProfileRow& known = best.try_emplace(row.provider, row).first->second;
+  if (!known.timing || row.timing->median < known.timing->median) known = row;
+}
 
 std::vector<ProfileRow> rows_of(Best& best) {
   std::vector<ProfileRow> rows;
@@ -97,9 +101,7 @@ Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
         measured->handles.front(), *measured);
     HONE_TRY(context.store.record(measurement));
     row.timing = measurement.timing;
-    const auto* const known = value_at(best, row.provider);
-    if (known == nullptr || !known->timing || row.timing->median < known->timing->median)
-      best[row.provider] = row;
+    keep_faster(best, row);
   }
   return rows_of(best);
 }
@@ -128,8 +130,7 @@ Result<std::vector<ProfileRow>> known_libraries(tune::Context& context,
     if (!known.measurement) continue;
     row.timing = known.measurement->timing;
     if (options.verify) row.verified = Verified::kSuccess;
-    const auto* const other = value_at(best, row.provider);
-    if (other == nullptr || row.timing->median < other->timing->median) best[row.provider] = row;
+    keep_faster(best, row);
   }
   return rows_of(best);
 }

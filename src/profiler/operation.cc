@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace hone::profiler {
@@ -200,8 +201,8 @@ std::int64_t NamedOperation::flops() const {
 }
 
 std::string type_name(ElementType type) {
-  const auto found = std::ranges::find(kTypeNames, type, [](const auto& row) { return row.first; });
-  return std::string(found == std::end(kTypeNames) ? problem::name_of(type) : found->second);
+  const std::string_view name = name_in(kTypeNames, type);
+  return std::string(name.empty() ? problem::name_of(type) : name);
 }
 
 Result<ElementType> type_from(std::string_view name) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/json.h"
+#include "output/json_text.h"
 #include "problem/types.h"
 #include "profiler/tile_configuration.h"
 
@@ -16,17 +18,14 @@ Cell not_known() {
   return {"N/A", ""};
 }
 
-std::string_view words_of(Verified verified) {
-  switch (verified) {
-    case Verified::kSuccess:
-      return "SUCCESS";
-    case Verified::kFailed:
-      return "FAILED";
-    case Verified::kNot:
-      break;
-  }
-  return "Not verified";
-}
+constexpr std::pair<Verified, std::string_view> kVerified[] = {
+    {Verified::kSuccess, "SUCCESS"},
+    {Verified::kFailed, "FAILED"},
+    {Verified::kNot, "Not verified"},
+};
+
+constexpr std::pair<char, std::string_view> kXmlEscapes[] = {
+    {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
 
 bool is_own(const ProfileRow& row) {
   return row.provider == kCompilersProvider;
@@ -79,7 +78,7 @@ std::vector<std::pair<std::string, Cell>> cells_of(const ProfileRow& row, const 
     add("Core class", not_known());
     add("Instruction class", not_known());
   }
-  add("Verification", {words_of(row.verified), ""});
+  add("Verification", {name_in(kVerified, row.verified), ""});
   add("Runtime(ms)", row.timing ? Cell{row.timing->median * kMilli, ""} : not_known());
   add("GFLOPs", row.timing ? Cell{gflops(row), ""} : not_known());
   add_all(further_arguments_of(row.operation));
@@ -104,23 +103,11 @@ std::vector<std::pair<std::string, Cell>> cells_of(const ProfileRow& row, const 
 
 std::string escaped(std::string_view text) {
   std::string xml;
-  for (const char c : text) switch (c) {
-      case '&':
-        xml += "&amp;";
-        break;
-      case '<':
-        xml += "&lt;";
-        break;
-      case '>':
-        xml += "&gt;";
-        break;
-      case '"':
-        xml += "&quot;";
-        break;
-      default:
-        // XML 1.0 allows no other control characters.
-        if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') xml += c;
-    }
+  for (const char& c : text)
+    if (const std::string_view escape = name_in(kXmlEscapes, c); !escape.empty())
+      xml += escape;
+    else if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t')
+      xml += c;  // XML 1.0 allows no other control characters
   return xml;
 }
 
@@ -140,7 +127,7 @@ std::string screen_block(const ProfileRow& row) {
   line("Arguments", arguments.front());
   for (std::size_t i = 1; i < arguments.size(); ++i)
     block += std::string(16, ' ') + arguments[i] + "\n";
-  line("Verification", words_of(row.verified));
+  line("Verification", name_in(kVerified, row.verified));
   if (!row.message.empty()) line(is_own(row) ? "Reason" : "Note", row.message);
   if (!row.timing) return block;
   line("Runtime(ms)", fmt::format("{:.3f}", row.timing->median * kMilli));
@@ -180,15 +167,15 @@ output::Table profile_table(std::span<const ProfileRow> rows, const Tags& tags,
   return table;
 }
 
-nlohmann::ordered_json profile_page_data(std::span<const ProfileRow> rows,
-                                         const output::Peaks& peaks, const std::string& store) {
-  nlohmann::ordered_json roofs = nlohmann::ordered_json::array();
+output::Json profile_page_data(std::span<const ProfileRow> rows, const output::Peaks& peaks,
+                               const std::string& store) {
+  output::Json roofs = output::Json::array();
   if (peaks.matrix) roofs.push_back({{"label", "matrix units, f16"}, {"flops", *peaks.matrix}});
   if (peaks.f32) roofs.push_back({{"label", "f32"}, {"flops", *peaks.f32}});
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  output::Json list = output::Json::array();
   for (const ProfileRow& row : rows) {
     const NamedOperation& operation = row.operation;
-    nlohmann::ordered_json dimensions = nlohmann::ordered_json::object();
+    output::Json dimensions = output::Json::object();
     if (is_convolution(operation.kind)) {
       const ConvDims& conv = operation.conv;
       dimensions = {{"images", conv.images},       {"height", conv.height},
@@ -209,20 +196,17 @@ nlohmann::ordered_json profile_page_data(std::span<const ProfileRow> rows,
                     {"family", family},
                     {"provider", row.provider},
                     {"own", is_own(row)},
-                    {"verification", words_of(row.verified)},
+                    {"verification", name_in(kVerified, row.verified)},
                     {"message", row.message},
                     {"dimensions", dimensions},
                     {"flops", operation.flops()},
                     {"bytes", operation.bytes()},
-                    {"seconds", row.timing ? nlohmann::ordered_json(row.timing->median)
-                                           : nlohmann::ordered_json()}});
+                    {"seconds", row.timing ? output::Json(row.timing->median) : output::Json()}});
   }
-  nlohmann::ordered_json data;
+  output::Json data;
   data["store"] = store;
-  data["profile"] = {{"rows", list},
-                     {"roofs", roofs},
-                     {"bandwidth", peaks.bandwidth ? nlohmann::ordered_json(*peaks.bandwidth)
-                                                   : nlohmann::ordered_json()}};
+  data["profile"] = {
+      {"rows", list}, {"roofs", roofs}, {"bandwidth", output::or_null(peaks.bandwidth)}};
   return data;
 }
 

@@ -20,11 +20,11 @@ inline constexpr std::string_view kCompilersProvider = "IREE Codegen";
 struct ProfileOptions {
   std::filesystem::path generated_dir = ".";
   bool verify = true, measure = true;
-  bool own_kernels = true, libraries = true;  // --providers
-  int repetitions = 5;                        // samples of each kernel, at least
-  std::size_t ahead = 64;                     // dispatches that are compiled before one is measured
-  std::size_t processes = 1;                  // of the compiler, 1 at least
-  int threads = 1;                            // for expected results
+  bool libraries = true;      // --providers
+  int repetitions = 5;        // samples of each kernel, at least
+  std::size_t ahead = 64;     // dispatches that are compiled before one is measured
+  std::size_t processes = 1;  // of the compiler, 1 at least
+  int threads = 1;            // for expected results
 };
 
 enum class Verified { kNot, kSuccess, kFailed };

@@ -200,8 +200,10 @@ Status ProfiledOperation::take_known(ProfiledFunction& function) {
   function.row.known = function.done;
   if (!function.done)
     for (ProfiledKernel& kernel : function.kernels) kernel.trial.timing.reset();
-  if (function.done && options_.libraries)
-    HONE_TRY(take_known_libraries(function.kernels.front().runner->dispatch()));
+  if (function.done && options_.libraries && library_rows_.empty()) {
+    HONE_ASSIGN(library_rows_, known_libraries(context_, options_, plan_.operation,
+                                               function.kernels.front().runner->dispatch()));
+  }
   return {};
 }
 
@@ -325,11 +327,6 @@ Status ProfiledOperation::verify(ProfiledFunction& function) {
   function.row.verified = verification.right ? Verified::kSuccess : Verified::kFailed;
   function.row.message = verification.message;
   function.done = !verification.right;
-  return record_verification(function, verification);
-}
-
-Status ProfiledOperation::record_verification(ProfiledFunction& function,
-                                              const measure::Verification& verification) {
   return context_.store.transaction([&]() -> Status {
     for (ProfiledKernel& kernel : function.kernels)
       HONE_TRY(kernel.runner->record_verification(kernel.trial.identity, verification));
@@ -457,12 +454,6 @@ Status ProfiledOperation::measure(std::vector<ProfiledKernel*> kernels) {
         if (&kernel == *to_blame) HONE_TRY(fail(function, failed->failure, &kernel));
     kernels.erase(to_blame);
   }
-  return {};
-}
-
-Status ProfiledOperation::take_known_libraries(store::Id dispatch) {
-  if (!library_rows_.empty()) return {};
-  HONE_ASSIGN(library_rows_, known_libraries(context_, options_, plan_.operation, dispatch));
   return {};
 }
 

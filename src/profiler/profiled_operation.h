@@ -89,11 +89,9 @@ class ProfiledOperation {
   // Returns the module with the function. Functions that are not launched alone are compiled as one
   // module; each other function has its own.
   Result<trial::CompiledModule> module_of(const ProfiledFunction& function);
-  Status record_verification(ProfiledFunction& function, const measure::Verification& verification);
   Status measure_single();
   Status measure_parts(ProfiledFunction& function);
   Status measure(std::vector<ProfiledKernel*> kernels);
-  Status take_known_libraries(store::Id dispatch);
 
   tune::Context& context_;
   const ProfileOptions& options_;

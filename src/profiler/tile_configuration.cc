@@ -166,15 +166,13 @@ std::vector<std::pair<std::string, std::string>> configuration_columns(std::stri
   if (name.starts_with(kConfigurationPrefix) && name != kDefaultConfiguration) {
     // The rest is MxN_KxS_CORE_INSTRUCTION, or a word and a part that tells it from others.
     const std::string_view rest = name.substr(kConfigurationPrefix.size());
-    std::vector<std::size_t> at;
-    for (std::size_t i = 0; i < rest.size(); ++i)
-      if (rest[i] == '_') at.push_back(i);
+    const std::vector<std::string_view> parts = split(rest, '_');
     tile = rest;
     core = instruction = "N/A";
-    if (at.size() == 3) {
-      tile = rest.substr(0, at[1]);
-      core = rest.substr(at[1] + 1, at[2] - at[1] - 1);
-      instruction = rest.substr(at[2] + 1);
+    if (parts.size() == 4) {
+      tile = fmt::format("{}_{}", parts[0], parts[1]);
+      core = parts[2];
+      instruction = parts[3];
     }
   }
   return {{"Tile config", tile}, {"Core class", core}, {"Instruction class", instruction}};
@@ -186,14 +184,6 @@ std::string Tile::name() const {
 
 std::int64_t Tile::shared_memory_bytes(std::int64_t lhs_bytes, std::int64_t rhs_bytes) const {
   return (m * k * lhs_bytes + k * n * rhs_bytes) * stages;
-}
-
-std::span<const Tile> f16_tiles() {
-  return kF16Tiles;
-}
-
-std::span<const Tile> f32_tiles() {
-  return kF32Tiles;
 }
 
 Result<GenerationTarget> cuda_target(std::string_view arch) {
@@ -214,8 +204,9 @@ std::vector<TileConfiguration> tile_configurations(const NamedOperation& operati
   const bool grouped = is_convolution(operation.kind) && operation.conv.groups > 1;
   if (operation.kind == kAttention || grouped) return {};
   std::vector<TileConfiguration> configurations;
-  const bool wide = operation.lhs == kF32;
-  for (const Tile& tile : wide ? f32_tiles() : f16_tiles()) {
+  const std::span<const Tile> tiles =
+      operation.lhs == kF32 ? std::span<const Tile>(kF32Tiles) : std::span<const Tile>(kF16Tiles);
+  for (const Tile& tile : tiles) {
     const std::string name = configuration_name(tile);
     if (auto reason = objection(operation, tile, target))
       left_out.push_back({operation.name() + "_" + name, std::move(*reason)});

@@ -40,10 +40,6 @@ struct Tile {
   std::int64_t shared_memory_bytes(std::int64_t lhs_bytes, std::int64_t rhs_bytes) const;
 };
 
-// Old lists in the old order, for operands of 16 bits and for f32.
-std::span<const Tile> f16_tiles();
-std::span<const Tile> f32_tiles();
-
 // Target that dispatches are generated for.
 struct GenerationTarget {
   bool is_cuda = true;

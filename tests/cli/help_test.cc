@@ -5,8 +5,8 @@
 
 #include "cli/application.h"
 #include "cli/command.h"
-#include "cli/help_command.h"
 #include "cli/command_tree.h"
+#include "cli/help_command.h"
 #include "cli/option_layout.h"
 #include "tests/cli/hone_command.h"
 
