@@ -14,7 +14,7 @@
 #include "cli/profile_output.h"
 #include "profiler/profile_report.h"
 #include "session/places.h"
-#include "session/program_session.h"
+#include "session/sessions.h"
 #include "tune/services/session_steps.h"
 
 namespace hone::cli {

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "profiler/profile_run.h"
-#include "session/program_session.h"
+#include "session/sessions.h"
 
 namespace hone::cli {
 

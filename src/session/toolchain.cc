@@ -96,10 +96,8 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   HONE_TRY(iree::check_device_flags(gpu ? iree::gpu_flags(*gpu) : iree::host_cpu_flags(),
                                     options.flags));
   HONE_ASSIGN(iree::Installation installation, iree::find_installation(options.iree));
-  HONE_ASSIGN(StopSignal stop, StopSignal::install());
-  HONE_ASSIGN(worker::TunerFolder folder, worker::TunerFolder::claim());
-  Toolchain toolchain(std::move(folder), std::move(stop), std::move(installation));
-
+  HONE_ASSIGN(Toolchain toolchain, claim_folder());
+  toolchain.installation_ = std::move(installation);
   HONE_ASSIGN(toolchain.pool_,
               start_compile_workers("iree", toolchain.installation_.compiler_library.string(),
                                     options, toolchain.stop_fd(), toolchain.temporary()));
@@ -107,7 +105,35 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   toolchain.compiler_ = std::make_unique<trial::CompileService>(
       *toolchain.pool_, problem::GivenSizes{std::move(sizes), {}, {}});
   HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->ask(provider::jobs::kRevision));
+  toolchain.name_ = "IREE " + toolchain.revision_;
   return toolchain;
+}
+
+Result<Toolchain> Toolchain::start(const ToolchainOptions& options, const std::string& provider,
+                                   const provider::ListProvider& listed,
+                                   const provider::FoundCompiler& compiler,
+                                   const device::Facts& facts) {
+  HONE_ASSIGN(Toolchain toolchain, claim_folder());
+  const int stop_fd = toolchain.stop_fd();
+  const std::filesystem::path temporary = toolchain.temporary();
+  HONE_ASSIGN(const auto program,
+              listed.worker_program(facts, std::filesystem::temp_directory_path()));
+  if (program) {
+    HONE_ASSIGN(toolchain.pool_, start_program_workers(*program, options, stop_fd, temporary));
+  } else {
+    HONE_ASSIGN(toolchain.pool_, start_compile_workers(provider, compiler.installation, options,
+                                                       stop_fd, temporary));
+  }
+  toolchain.name_ = compiler.name;
+  toolchain.jobs_ = jobs_of(options);
+  toolchain.compiler_ = std::make_unique<trial::CompileService>(*toolchain.pool_);
+  return toolchain;
+}
+
+Result<Toolchain> Toolchain::claim_folder() {
+  HONE_ASSIGN(StopSignal stop, StopSignal::install());
+  HONE_ASSIGN(worker::TunerFolder folder, worker::TunerFolder::claim());
+  return Toolchain(std::move(folder), std::move(stop));
 }
 
 Result<std::unique_ptr<worker::CompilePool>> start_compile_workers(
