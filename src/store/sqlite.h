@@ -197,7 +197,7 @@ class Database {
   bool was_busy() const;  // the last call failed because another process held the file
 
   // The error of a call that returned `code`, in words.
-  Error error(int code) const;
+  tl::unexpected<Error> error(int code) const;
 
  private:
   friend class Transaction;
