@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "measure/inputs.h"
+#include "tune/services/context.h"
 
 namespace hone::session {
 namespace {
@@ -157,12 +158,12 @@ Status write_random_parameters(const std::vector<iree::ProgramParameter>& parame
   return {};
 }
 
-Result<std::vector<std::string>> parameter_flags(const RuntimeOptions& options,
-                                                 const std::string& given,
-                                                 const InputProgram& program,
-                                                 const std::filesystem::path& folder,
-                                                 std::uint64_t seed) {
-  HONE_ASSIGN(const std::vector<std::string> of_user, runtime_flags(options));
+Result<std::vector<std::string>> flags_with_parameters(const RuntimeOptions& options,
+                                                       const std::string& given,
+                                                       const InputProgram& program,
+                                                       const std::filesystem::path& folder,
+                                                       std::uint64_t seed) {
+  HONE_ASSIGN(std::vector<std::string> of_user, runtime_flags(options));
   std::map<std::string, std::vector<iree::ProgramParameter>> by_scope;
   for (iree::ProgramParameter& parameter : iree::parameters_in(program.bytes))
     by_scope[parameter.scope].push_back(std::move(parameter));
@@ -183,7 +184,7 @@ Result<std::vector<std::string>> parameter_flags(const RuntimeOptions& options,
     HONE_TRY(write_random_parameters(parameters, file, seed));
     flags.push_back("--parameters=" + (scope.empty() ? scope : scope + "=") + file.string());
   }
-  return flags;
+  return tune::joined(std::move(of_user), flags);
 }
 
 Result<std::vector<std::string>> runtime_flags(const RuntimeOptions& options) {
@@ -194,10 +195,9 @@ Result<std::vector<std::string>> runtime_flags(const RuntimeOptions& options) {
   }
   if (!options.flags_file.empty()) {
     HONE_ASSIGN(const std::vector<std::string> in_file, flags_in(options.flags_file));
-    flags.insert(flags.end(), in_file.begin(), in_file.end());
+    flags = tune::joined(std::move(flags), in_file);
   }
-  flags.insert(flags.end(), options.flags.begin(), options.flags.end());
-  return flags;
+  return tune::joined(std::move(flags), options.flags);
 }
 
 Result<std::vector<tune::GivenArgument>> given_arguments(const RuntimeOptions& options) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/ranges.h"
 #include "device/cpu/target.h"
 #include "trial/protocols.h"
 
@@ -50,8 +51,8 @@ Result<double> parse_coverage(const std::string& text) {
 // Returns the effort that the options name; "default" for an unknown name, which the command line
 // refuses.
 const Effort& effort_of(const SessionOptions& options) {
-  const auto* const named = std::ranges::find(kEfforts, options.effort, &Effort::name);
-  return named != std::end(kEfforts) ? *named : kEfforts[1];
+  const auto* const named = find_by(kEfforts, options.effort, &Effort::name);
+  return named != nullptr ? *named : kEfforts[1];
 }
 
 }  // namespace

@@ -59,11 +59,9 @@ Result<std::vector<std::string>> use_input(SessionOptions& options, const Toolch
   // Random parameters go to the results' folder: its run.sh reads them too.
   std::error_code code;
   std::filesystem::create_directories(options.tuning.out, code);
-  HONE_ASSIGN(
-      const std::vector<std::string> flags,
-      parameter_flags(options.runtime, given, input, options.tuning.out, options.tuning.seed));
-  std::vector<std::string>& all = options.tuning.runtime_flags;
-  all.insert(all.end(), flags.begin(), flags.end());
+  HONE_ASSIGN(options.tuning.runtime_flags,
+              flags_with_parameters(options.runtime, given, input, options.tuning.out,
+                                    options.tuning.seed));
   return std::move(input.notes);
 }
 

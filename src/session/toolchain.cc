@@ -5,17 +5,17 @@
 
 #include "device/cpu/target.h"
 #include "provider/iree/program/program.h"
+#include "tune/services/context.h"
 #include "tune/services/load_program.h"
 
 namespace hone::session {
 namespace {
 
 std::vector<std::string> flags_for(const std::string& cpu, const std::vector<std::string>& more) {
-  std::vector<std::string> flags{"--iree-hal-target-device=local",
-                                 "--iree-hal-local-target-device-backends=llvm-cpu",
-                                 "--iree-llvmcpu-target-cpu=" + cpu};
-  flags.insert(flags.end(), more.begin(), more.end());
-  return flags;
+  return tune::joined(
+      {"--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
+       "--iree-llvmcpu-target-cpu=" + cpu},
+      more);
 }
 
 worker::JobLimits job_limits(const ToolchainOptions& options) {
@@ -66,11 +66,7 @@ Result<std::unique_ptr<iree::IreeProvider>> make_provider(const ToolchainOptions
 }
 
 std::vector<std::string> compile_flags(const ToolchainOptions& options) {
-  if (const auto gpu = gpu_of(options)) {
-    std::vector<std::string> flags = iree::gpu_flags(*gpu);
-    flags.insert(flags.end(), options.flags.begin(), options.flags.end());
-    return flags;
-  }
+  if (const auto gpu = gpu_of(options)) return tune::joined(iree::gpu_flags(*gpu), options.flags);
   return flags_for(options.target, options.flags);
 }
 
@@ -156,8 +152,7 @@ Result<std::unique_ptr<worker::PersistentPool>> start_program_workers(
     const provider::WorkerProgram& program, const ToolchainOptions& options, int stop_fd,
     const std::filesystem::path& temporary) {
   worker::PersistentPoolOptions pool;
-  pool.command = {own_executable(), "worker", "exec"};
-  pool.command.insert(pool.command.end(), program.command.begin(), program.command.end());
+  pool.command = tune::joined({own_executable(), "worker", "exec"}, program.command);
   pool.environment = program.environment;
   pool.workers = jobs_of(options);
   pool.limits = job_limits(options);

@@ -257,12 +257,8 @@ Status Transaction::commit() {
 }
 
 Transaction::~Transaction() {
-  if (database_ != nullptr) roll_back();
-}
-
-void Transaction::roll_back() {
   // SQLite itself rolls back after a full disk or a read error.
-  if (sqlite3_get_autocommit(database_->handle_) != 0) return;
+  if (database_ == nullptr || sqlite3_get_autocommit(database_->handle_) != 0) return;
   sqlite3_exec(database_->handle_, nested_ ? "ROLLBACK TO nested; RELEASE nested" : "ROLLBACK",
                nullptr, nullptr, nullptr);
 }

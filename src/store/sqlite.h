@@ -226,7 +226,6 @@ class Transaction {
 
  private:
   Transaction(Database& database, bool nested) : database_(&database), nested_(nested) {}
-  void roll_back();
 
   Database* database_;  // null once ended or moved from
   bool nested_;
