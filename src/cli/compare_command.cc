@@ -347,11 +347,9 @@ Status use_program(CompareCommand& options, const Toolchain& toolchain, Kind kin
   print_notes_of(input);
   options.program = input.path;
   if (kind != kSpecs) return {};
-  HONE_ASSIGN(const std::vector<std::string> flags,
-              parameter_flags(options.runtime, given, input, std::filesystem::temp_directory_path(),
-                              options.compare.seed));
-  std::vector<std::string>& all = options.compare.runtime_flags;
-  all.insert(all.end(), flags.begin(), flags.end());
+  HONE_ASSIGN(options.compare.runtime_flags,
+              flags_with_parameters(options.runtime, given, input,
+                                    std::filesystem::temp_directory_path(), options.compare.seed));
   return {};
 }
 

@@ -14,7 +14,7 @@
 #include "output/screen.h"
 #include "output/table.h"
 #include "provider/iree/compile_worker.h"
-#include "session/program_session.h"
+#include "session/sessions.h"
 #include "session/toolchain.h"
 #include "tune/program_profile.h"
 #include "tune/services/select_dispatches.h"

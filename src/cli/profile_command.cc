@@ -22,7 +22,7 @@
 #include "profiler/profile_run.h"
 #include "provider/iree/compiler/runtime_tools.h"
 #include "session/places.h"
-#include "session/program_session.h"
+#include "session/sessions.h"
 #include "tune/services/session_steps.h"
 
 namespace hone::cli {

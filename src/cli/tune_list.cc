@@ -22,8 +22,8 @@
 #include "provider/triton/triton_provider.h"
 #include "provider/triton/tune_gemm.h"
 #include "session/list_results.h"
-#include "session/list_session.h"
 #include "session/registry.h"
+#include "session/sessions.h"
 #include "tune/dispatch/compile_only.h"
 #include "tune/dispatch/dispatch_list.h"
 
@@ -141,11 +141,11 @@ CommandResult compile_list(SessionOptions options, const std::string& provider,
   HONE_TRY(complete(options, listed, facts));
   HONE_ASSIGN(const provider::FoundCompiler compiler, listed.find_compiler());
   HONE_TRY(make_out(options));
-  HONE_ASSIGN(ListToolchain toolchain,
-              ListToolchain::start(provider, listed, compiler, facts, options.toolchain));
+  HONE_ASSIGN(Toolchain toolchain,
+              Toolchain::start(options.toolchain, provider, listed, compiler, facts));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(const store::Id build,
-              store.intern(toolchain.build_row(options.tuning, target->arch)));
+              store.intern(build_row(toolchain, options.tuning, target->arch)));
   tune::DispatchList list = dispatch_list(listed);
   problem::Program program;
   program.path = list.path;

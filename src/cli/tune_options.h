@@ -9,8 +9,8 @@
 
 #include "cli/command.h"
 #include "provider/list_provider.h"
-#include "session/program_session.h"
 #include "session/session_options.h"
+#include "session/sessions.h"
 #include "tune/dispatch/compile_only.h"
 
 namespace hone::cli {

@@ -19,9 +19,9 @@
 #include "provider/iree/gpu/space.h"
 #include "provider/iree/iree_provider.h"
 #include "session/input_program.h"
-#include "session/program_session.h"
 #include "session/registry.h"
 #include "session/replacing_kernels.h"
+#include "session/sessions.h"
 #include "session/toolchain.h"
 #include "tune/tuning_run.h"
 

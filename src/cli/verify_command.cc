@@ -242,10 +242,9 @@ CommandResult verify(VerifyOptions& options) {
   }
   tune::VerifyResult verdict;
   if (subject.function) {
-    HONE_ASSIGN(const std::vector<std::string> parameters,
-                parameter_flags(options.runtime, options.input, opened.input,
-                                std::filesystem::temp_directory_path(), options.seed));
-    flags_of_runtime.insert(flags_of_runtime.end(), parameters.begin(), parameters.end());
+    HONE_ASSIGN(flags_of_runtime,
+                flags_with_parameters(options.runtime, options.input, opened.input,
+                                      std::filesystem::temp_directory_path(), options.seed));
     HONE_ASSIGN(verdict, tune::verify_program(request, *subject.function, flags_of_runtime,
                                               *provider, toolchain.compiler()));
   } else {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/ranges.h"
 #include "base/text.h"
 #include "problem/code_target.h"
 #include "provider/iree/compiler/ir.h"
@@ -85,8 +86,7 @@ Status check_behind(const external::ExternalKernel& kernel,
     return input_error("{}; a kernel that does says so in its manifest: behind: [{}]", said,
                        fmt::join(computed, ", "));
   }
-  std::vector<std::string> wanted;
-  for (const auto& each : *kernel.behind) wanted.push_back(each.text);
+  const auto wanted = mapped(*kernel.behind, [](const auto& each) { return each.text; });
   if (wanted == computed) return {};
   if (wanted.empty()) return input_error("{}, and the kernel nothing", said);
   return provider::YamlPlace(kernel.manifest, kernel.behind->front().line)
@@ -218,9 +218,6 @@ std::vector<iree::ExternDispatch> extern_dispatches(const std::vector<PlacedKern
                                                     const problem::GpuTarget& target) {
   std::vector<iree::ExternDispatch> dispatches;
   for (const PlacedKernel& each : placed) {
-    std::vector<iree::ExternBorder> borders;
-    for (const external::Border& border : each.borders)
-      borders.push_back(extern_border(each, border));
     dispatches.push_back(
         {.operation = each.operation,
          .comment = fmt::format("{} in the place of {}", each.object, each.operation.name),
@@ -228,7 +225,9 @@ std::vector<iree::ExternDispatch> extern_dispatches(const std::vector<PlacedKern
          .object = each.object,
          .launch = each.launch.launch,
          .bindings = each.launch.bindings,
-         .borders = std::move(borders),
+         .borders =
+             mapped(each.borders,
+                    [&](const external::Border& border) { return extern_border(each, border); }),
          .zeroed = each.launch.zeroed,
          .subgroup_size = each.launch.subgroup_size > 0 ? each.launch.subgroup_size
                                                         : target.subgroup_sizes.front()});

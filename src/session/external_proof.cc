@@ -159,11 +159,8 @@ Result<Prices> prove(const ExternalProofRequest& request, const Toolchain& toolc
   compare.stop_fd = toolchain.stop_fd();
   compare.function = request.runtime.function;
   HONE_ASSIGN(compare.inputs, given_arguments(request.runtime));
-  HONE_ASSIGN(compare.runtime_flags, runtime_flags(request.runtime));
-  HONE_ASSIGN(
-      const std::vector<std::string> more,
-      parameter_flags(request.runtime, request.given, program, folder.path(), compare.seed));
-  compare.runtime_flags.insert(compare.runtime_flags.end(), more.begin(), more.end());
+  HONE_ASSIGN(compare.runtime_flags, flags_with_parameters(request.runtime, request.given, program,
+                                                           folder.path(), compare.seed));
   HONE_ASSIGN(const auto provider, make_provider(request.toolchain, toolchain.installation()));
   trial::RunnerService runner(toolchain.make_runner());
   output::StatusLine status(request.status);

@@ -1,9 +1,9 @@
 #include "session/registry.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "device/cpu/kind.h"
 #include "device/cuda/cublaslt.h"
@@ -105,20 +105,15 @@ std::span<const RegisteredProvider> providers() {
 }
 
 const RegisteredProvider* find_provider(std::string_view name) {
-  const auto found = std::ranges::find(kProviders, name, &RegisteredProvider::name);
-  return found == std::end(kProviders) ? nullptr : found;
+  return find_by(kProviders, name, &RegisteredProvider::name);
 }
 
 std::vector<device::DeviceKind> device_kinds() {
-  std::vector<device::DeviceKind> kinds;
-  for (const auto kind : kDeviceKinds) kinds.push_back(kind());
-  return kinds;
+  return mapped(kDeviceKinds, [](const auto kind) { return kind(); });
 }
 
 std::vector<std::unique_ptr<device::Library>> libraries() {
-  std::vector<std::unique_ptr<device::Library>> made;
-  for (const auto make : kLibraries) made.push_back(make());
-  return made;
+  return mapped(kLibraries, [](const auto make) { return make(); });
 }
 
 std::vector<output::LibraryColumn> core_library_columns() {

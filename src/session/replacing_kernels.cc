@@ -47,6 +47,15 @@ Status check_fits_dispatches(const std::vector<external::ExternalKernel>& kernel
   return {};
 }
 
+// Returns the tools of --external, without Triton.
+Result<ReplacingTools> tools_for(const SessionOptions& options, const triton::GemmDevice& device,
+                                 const std::string& target) {
+  HONE_ASSIGN(std::vector<external::ExternalKernel> kernels,
+              read_external_kernels(options.external));
+  HONE_TRY(check_fits_dispatches(kernels));
+  return ReplacingTools{{}, std::move(kernels), device, target};
+}
+
 }  // namespace
 
 Result<std::vector<external::ExternalKernel>> read_external_kernels(
@@ -77,10 +86,7 @@ Result<ReplacingTools> find_replacing(const SessionOptions& options,
   if (asked) HONE_TRY(check_asked(options, "--provider iree,triton", fits));
   // Configurations given with --config are IREE's.
   if (!fits || !options.tuning.configurations.empty()) return tools;
-  tools.device = *device;
-  tools.target = facts.target;
-  HONE_ASSIGN(tools.kernels, read_external_kernels(options.external));
-  HONE_TRY(check_fits_dispatches(tools.kernels));
+  HONE_ASSIGN(tools, tools_for(options, *device, facts.target));
   if (!asked && !options.providers.empty()) return tools;
   auto installation = triton::find_installation(options.gemms.triton);
   if (installation)
@@ -95,15 +101,10 @@ Result<ReplacingTools> find_replacing(const SessionOptions& options,
 
 Result<ReplacingTools> find_replacing_for(const SessionOptions& options,
                                           const std::string& target) {
-  ReplacingTools tools;
-  if (options.external.empty()) return tools;
+  if (options.external.empty()) return ReplacingTools();
   const Result<triton::GemmDevice> device = triton::gemm_device(target);
   HONE_TRY(check_asked(options, "--external", device && device->is_cuda()));
-  tools.device = *device;
-  tools.target = target;
-  HONE_ASSIGN(tools.kernels, read_external_kernels(options.external));
-  HONE_TRY(check_fits_dispatches(tools.kernels));
-  return tools;
+  return tools_for(options, *device, target);
 }
 
 Result<std::vector<std::unique_ptr<provider::Provider>>> replacing_providers(

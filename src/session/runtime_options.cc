@@ -13,41 +13,23 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "measure/inputs.h"
+#include "tune/services/context.h"
 
 namespace hone::session {
 namespace {
 
 using problem::ElementType;
 
-// Returns the format's name of a type (github.com/huggingface/safetensors).
-std::string_view safetensors_type(ElementType type) {
-  switch (type) {
-    case ElementType::kI1:
-      return "BOOL";
-    case ElementType::kI8:
-      return "I8";
-    case ElementType::kI16:
-      return "I16";
-    case ElementType::kI32:
-      return "I32";
-    case ElementType::kI64:
-      return "I64";
-    case ElementType::kF8E4M3:
-      return "F8_E4M3";
-    case ElementType::kF8E5M2:
-      return "F8_E5M2";
-    case ElementType::kF16:
-      return "F16";
-    case ElementType::kBF16:
-      return "BF16";
-    case ElementType::kF32:
-      return "F32";
-    case ElementType::kF64:
-      return "F64";
-  }
-  return "U8";
-}
+// The format's names of types (github.com/huggingface/safetensors).
+constexpr std::pair<ElementType, std::string_view> kSafetensorsTypes[] = {
+    {ElementType::kI1, "BOOL"},        {ElementType::kI8, "I8"},
+    {ElementType::kI16, "I16"},        {ElementType::kI32, "I32"},
+    {ElementType::kI64, "I64"},        {ElementType::kF8E4M3, "F8_E4M3"},
+    {ElementType::kF8E5M2, "F8_E5M2"}, {ElementType::kF16, "F16"},
+    {ElementType::kBF16, "BF16"},      {ElementType::kF32, "F32"},
+    {ElementType::kF64, "F64"}};
 
 std::size_t bytes_of(const problem::TensorType& type) {
   return static_cast<std::size_t>(problem::element_count(type) * problem::byte_size(type.element));
@@ -156,7 +138,7 @@ Status write_random_parameters(const std::vector<iree::ProgramParameter>& parame
   for (const iree::ProgramParameter& parameter : parameters) {
     const std::size_t begin = end;
     end += bytes_of(parameter.type);
-    header[parameter.key] = {{"dtype", safetensors_type(parameter.type.element)},
+    header[parameter.key] = {{"dtype", name_in(kSafetensorsTypes, parameter.type.element)},
                              {"shape", parameter.type.shape},
                              {"data_offsets", {begin, end}}};
   }
@@ -176,12 +158,12 @@ Status write_random_parameters(const std::vector<iree::ProgramParameter>& parame
   return {};
 }
 
-Result<std::vector<std::string>> parameter_flags(const RuntimeOptions& options,
-                                                 const std::string& given,
-                                                 const InputProgram& program,
-                                                 const std::filesystem::path& folder,
-                                                 std::uint64_t seed) {
-  HONE_ASSIGN(const std::vector<std::string> of_user, runtime_flags(options));
+Result<std::vector<std::string>> flags_with_parameters(const RuntimeOptions& options,
+                                                       const std::string& given,
+                                                       const InputProgram& program,
+                                                       const std::filesystem::path& folder,
+                                                       std::uint64_t seed) {
+  HONE_ASSIGN(std::vector<std::string> of_user, runtime_flags(options));
   std::map<std::string, std::vector<iree::ProgramParameter>> by_scope;
   for (iree::ProgramParameter& parameter : iree::parameters_in(program.bytes))
     by_scope[parameter.scope].push_back(std::move(parameter));
@@ -202,7 +184,7 @@ Result<std::vector<std::string>> parameter_flags(const RuntimeOptions& options,
     HONE_TRY(write_random_parameters(parameters, file, seed));
     flags.push_back("--parameters=" + (scope.empty() ? scope : scope + "=") + file.string());
   }
-  return flags;
+  return tune::joined(std::move(of_user), flags);
 }
 
 Result<std::vector<std::string>> runtime_flags(const RuntimeOptions& options) {
@@ -213,10 +195,9 @@ Result<std::vector<std::string>> runtime_flags(const RuntimeOptions& options) {
   }
   if (!options.flags_file.empty()) {
     HONE_ASSIGN(const std::vector<std::string> in_file, flags_in(options.flags_file));
-    flags.insert(flags.end(), in_file.begin(), in_file.end());
+    flags = tune::joined(std::move(flags), in_file);
   }
-  flags.insert(flags.end(), options.flags.begin(), options.flags.end());
-  return flags;
+  return tune::joined(std::move(flags), options.flags);
 }
 
 Result<std::vector<tune::GivenArgument>> given_arguments(const RuntimeOptions& options) {

@@ -28,15 +28,15 @@ Result<std::vector<std::string>> runtime_flags(const RuntimeOptions& options);
 // Input errors of tune::given_argument.
 Result<std::vector<tune::GivenArgument>> given_arguments(const RuntimeOptions& options);
 
-// Returns runtime flags beyond runtime_flags(), for the parameter scopes that those do not give.
-// The flags name the program's own parameters, or a file of random numbers in `folder` if `options`
-// ask for that. `given`: the program's path, for messages. An input error names a scope that is not
-// given and some of its parameters; an environment error: a file cannot be written.
-Result<std::vector<std::string>> parameter_flags(const RuntimeOptions& options,
-                                                 const std::string& given,
-                                                 const InputProgram& program,
-                                                 const std::filesystem::path& folder,
-                                                 std::uint64_t seed);
+// Returns runtime_flags(), and flags for the parameter scopes that those do not give. These name
+// the program's own parameters, or a file of random numbers in `folder` if `options` ask for that.
+// `given`: the program's path, for messages. An input error names a scope that is not given and
+// some of its parameters; an environment error: a file cannot be written.
+Result<std::vector<std::string>> flags_with_parameters(const RuntimeOptions& options,
+                                                       const std::string& given,
+                                                       const InputProgram& program,
+                                                       const std::filesystem::path& folder,
+                                                       std::uint64_t seed);
 
 // Returns the bytes of a tensor of random reals, small enough that products of matrices keep their
 // size. Integers are zero, since they may be indices. The values repeat every few million.

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/ranges.h"
 #include "device/cpu/target.h"
 #include "trial/protocols.h"
 
@@ -26,12 +27,35 @@ std::optional<NumberWithUnit> number_with_unit(const std::string& text) {
   }
 }
 
-}  // namespace
-
-const Effort& effort_of(const SessionOptions& options) {
-  const auto* const named = std::ranges::find(kEfforts, options.effort, &Effort::name);
-  return named != std::end(kEfforts) ? *named : kEfforts[1];
+// Parses "90", "90s", "10m" or "2h" into seconds; an input error for anything else.
+Result<double> parse_duration(const std::string& text) {
+  const auto number = number_with_unit(text);
+  const std::string unit = number ? number->unit : "?";
+  const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (scale == 0 || !(number->value > 0))
+    return input_error("--budget '{}' is no duration; write 90s, 10m or 2h", text);
+  return number->value * scale;
 }
+
+// Parses "95", "95%" or "95 %" into 0.95. An input error unless it is above 0 and at most 100.
+Result<double> parse_coverage(const std::string& text) {
+  constexpr double kPercent = 100;
+  const auto number = number_with_unit(text);
+  const bool is_percent =
+      number && (number->unit.empty() || number->unit == "%" || number->unit == " %");
+  if (!is_percent || !(number->value > 0) || number->value > kPercent)
+    return input_error("--coverage '{}' is no share of the time; write 80% or 100%", text);
+  return number->value / kPercent;
+}
+
+// Returns the effort that the options name; "default" for an unknown name, which the command line
+// refuses.
+const Effort& effort_of(const SessionOptions& options) {
+  const auto* const named = find_by(kEfforts, options.effort, &Effort::name);
+  return named != nullptr ? *named : kEfforts[1];
+}
+
+}  // namespace
 
 Status take_effort(SessionOptions& options, std::optional<std::size_t> dispatches) {
   tune::Options& tuning = options.tuning;
@@ -53,25 +77,6 @@ Status take_effort(SessionOptions& options, std::optional<std::size_t> dispatche
 
 output::StatusStyle status_style(const SessionOptions& options) {
   return output::status_style(options.quiet, options.verbose, options.plain, options.json);
-}
-
-Result<double> parse_duration(const std::string& text) {
-  const auto number = number_with_unit(text);
-  const std::string unit = number ? number->unit : "?";
-  const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (scale == 0 || !(number->value > 0))
-    return input_error("--budget '{}' is no duration; write 90s, 10m or 2h", text);
-  return number->value * scale;
-}
-
-Result<double> parse_coverage(const std::string& text) {
-  constexpr double kPercent = 100;
-  const auto number = number_with_unit(text);
-  const bool is_percent =
-      number && (number->unit.empty() || number->unit == "%" || number->unit == " %");
-  if (!is_percent || !(number->value > 0) || number->value > kPercent)
-    return input_error("--coverage '{}' is no share of the time; write 80% or 100%", text);
-  return number->value / kPercent;
 }
 
 store::DeviceRow device_row(const tune::Options& options) {

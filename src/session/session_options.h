@@ -69,22 +69,12 @@ struct SessionOptions {
   std::string task;  // store::Run::task
 };
 
-// Returns the effort that the options name; "default" for an unknown name, which the command line
-// refuses.
-const Effort& effort_of(const SessionOptions& options);
-
 // Sets what --effort, --budget, --coverage, --candidates and --top say for `dispatches` listed
 // ones, or for a program without a number. Input errors: texts that are no duration or share.
 Status take_effort(SessionOptions& options, std::optional<std::size_t> dispatches = {});
 
 // Returns how a session of these options shows its progress.
 output::StatusStyle status_style(const SessionOptions& options);
-
-// Parses "90", "90s", "10m" or "2h" into seconds; an input error for anything else.
-Result<double> parse_duration(const std::string& text);
-
-// Parses "95", "95%" or "95 %" into 0.95. An input error unless it is above 0 and at most 100.
-Result<double> parse_coverage(const std::string& text);
 
 // Returns the store's row of the device, under which results are shared.
 store::DeviceRow device_row(const tune::Options& options);

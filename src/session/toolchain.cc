@@ -5,17 +5,17 @@
 
 #include "device/cpu/target.h"
 #include "provider/iree/program/program.h"
+#include "tune/services/context.h"
 #include "tune/services/load_program.h"
 
 namespace hone::session {
 namespace {
 
 std::vector<std::string> flags_for(const std::string& cpu, const std::vector<std::string>& more) {
-  std::vector<std::string> flags{"--iree-hal-target-device=local",
-                                 "--iree-hal-local-target-device-backends=llvm-cpu",
-                                 "--iree-llvmcpu-target-cpu=" + cpu};
-  flags.insert(flags.end(), more.begin(), more.end());
-  return flags;
+  return tune::joined(
+      {"--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
+       "--iree-llvmcpu-target-cpu=" + cpu},
+      more);
 }
 
 worker::JobLimits job_limits(const ToolchainOptions& options) {
@@ -66,11 +66,7 @@ Result<std::unique_ptr<iree::IreeProvider>> make_provider(const ToolchainOptions
 }
 
 std::vector<std::string> compile_flags(const ToolchainOptions& options) {
-  if (const auto gpu = gpu_of(options)) {
-    std::vector<std::string> flags = iree::gpu_flags(*gpu);
-    flags.insert(flags.end(), options.flags.begin(), options.flags.end());
-    return flags;
-  }
+  if (const auto gpu = gpu_of(options)) return tune::joined(iree::gpu_flags(*gpu), options.flags);
   return flags_for(options.target, options.flags);
 }
 
@@ -96,10 +92,8 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   HONE_TRY(iree::check_device_flags(gpu ? iree::gpu_flags(*gpu) : iree::host_cpu_flags(),
                                     options.flags));
   HONE_ASSIGN(iree::Installation installation, iree::find_installation(options.iree));
-  HONE_ASSIGN(StopSignal stop, StopSignal::install());
-  HONE_ASSIGN(worker::TunerFolder folder, worker::TunerFolder::claim());
-  Toolchain toolchain(std::move(folder), std::move(stop), std::move(installation));
-
+  HONE_ASSIGN(Toolchain toolchain, claim_folder());
+  toolchain.installation_ = std::move(installation);
   HONE_ASSIGN(toolchain.pool_,
               start_compile_workers("iree", toolchain.installation_.compiler_library.string(),
                                     options, toolchain.stop_fd(), toolchain.temporary()));
@@ -107,7 +101,35 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   toolchain.compiler_ = std::make_unique<trial::CompileService>(
       *toolchain.pool_, problem::GivenSizes{std::move(sizes), {}, {}});
   HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->ask(provider::jobs::kRevision));
+  toolchain.name_ = "IREE " + toolchain.revision_;
   return toolchain;
+}
+
+Result<Toolchain> Toolchain::start(const ToolchainOptions& options, const std::string& provider,
+                                   const provider::ListProvider& listed,
+                                   const provider::FoundCompiler& compiler,
+                                   const device::Facts& facts) {
+  HONE_ASSIGN(Toolchain toolchain, claim_folder());
+  const int stop_fd = toolchain.stop_fd();
+  const std::filesystem::path temporary = toolchain.temporary();
+  HONE_ASSIGN(const auto program,
+              listed.worker_program(facts, std::filesystem::temp_directory_path()));
+  if (program) {
+    HONE_ASSIGN(toolchain.pool_, start_program_workers(*program, options, stop_fd, temporary));
+  } else {
+    HONE_ASSIGN(toolchain.pool_, start_compile_workers(provider, compiler.installation, options,
+                                                       stop_fd, temporary));
+  }
+  toolchain.name_ = compiler.name;
+  toolchain.jobs_ = jobs_of(options);
+  toolchain.compiler_ = std::make_unique<trial::CompileService>(*toolchain.pool_);
+  return toolchain;
+}
+
+Result<Toolchain> Toolchain::claim_folder() {
+  HONE_ASSIGN(StopSignal stop, StopSignal::install());
+  HONE_ASSIGN(worker::TunerFolder folder, worker::TunerFolder::claim());
+  return Toolchain(std::move(folder), std::move(stop));
 }
 
 Result<std::unique_ptr<worker::CompilePool>> start_compile_workers(
@@ -130,8 +152,7 @@ Result<std::unique_ptr<worker::PersistentPool>> start_program_workers(
     const provider::WorkerProgram& program, const ToolchainOptions& options, int stop_fd,
     const std::filesystem::path& temporary) {
   worker::PersistentPoolOptions pool;
-  pool.command = {own_executable(), "worker", "exec"};
-  pool.command.insert(pool.command.end(), program.command.begin(), program.command.end());
+  pool.command = tune::joined({own_executable(), "worker", "exec"}, program.command);
   pool.environment = program.environment;
   pool.workers = jobs_of(options);
   pool.limits = job_limits(options);

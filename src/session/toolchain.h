@@ -83,31 +83,41 @@ Result<std::unique_ptr<worker::PersistentPool>> start_program_workers(
 // The running compile workers of a command, and its folder for temporary files.
 class Toolchain {
  public:
-  // Starts the workers. Environment errors: IREE is missing or too old, the workers do not start.
-  // Input errors: those of given_sizes.
+  // Starts IREE's workers. Environment errors: IREE is missing or too old, the workers do not
+  // start. Input errors: those of given_sizes.
   static Result<Toolchain> start(const ToolchainOptions& options);
+  // Starts those of a listed provider. `provider`: the name that `listed` is registered under.
+  // `compiler`: that it found. Errors: those of start_compile_workers() and
+  // start_program_workers().
+  static Result<Toolchain> start(const ToolchainOptions& options, const std::string& provider,
+                                 const provider::ListProvider& listed,
+                                 const provider::FoundCompiler& compiler,
+                                 const device::Facts& facts);
 
-  const iree::Installation& installation() const { return installation_; }
+  const iree::Installation& installation() const { return installation_; }  // empty if not IREE's
   trial::CompileService& compiler() const { return *compiler_; }
   int stop_fd() const { return stop_.fd(); }
   int jobs() const { return jobs_; }  // compile processes
   worker::RunnerProcess make_runner() const;
   // The folder in which further workers make theirs.
   std::filesystem::path temporary() const { return folder_.parent(); }
-  // The compiler's own name for itself, for the build identity.
+  // IREE's own name for its version.
   const std::string& revision() const { return revision_; }
+  // The compiler's with its version, for the build identity.
+  const std::string& name() const { return name_; }
 
  private:
-  Toolchain(worker::TunerFolder folder, StopSignal stop, iree::Installation installation)
-      : folder_(std::move(folder)),
-        stop_(std::move(stop)),
-        installation_(std::move(installation)) {}
+  Toolchain(worker::TunerFolder folder, StopSignal stop)
+      : folder_(std::move(folder)), stop_(std::move(stop)) {}
+  static Result<Toolchain> claim_folder();
+
   worker::TunerFolder folder_;
   StopSignal stop_;
   iree::Installation installation_;
+  std::string name_;
   std::string revision_;
   int jobs_ = 1;
-  std::unique_ptr<worker::CompilePool> pool_;
+  std::unique_ptr<worker::WorkerPool> pool_;
   std::unique_ptr<trial::CompileService> compiler_;
 };
 

@@ -90,11 +90,7 @@ Result<std::int64_t> Store::gc() {
                            "        JOIN measurement ON measurement.identity = artifact.identity "
                            "        WHERE measurement.phase <> 'search')",
                            kDefaultConfiguration));
-    return database_->execute(
-        "DELETE FROM blob WHERE id NOT IN ("
-        "  SELECT code_id FROM artifact WHERE code_id IS NOT NULL"
-        "  UNION SELECT source_id FROM dispatch"
-        "  UNION SELECT spec_id FROM program_measurement WHERE spec_id IS NOT NULL)");
+    return database_->execute(fmt::format("DELETE FROM blob WHERE id NOT IN ({})", blobs_in_use()));
   });
   HONE_TRY(removed);
   HONE_TRY(database_->script("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"));

@@ -75,10 +75,7 @@ class Rescue {
         rows.lost = std::max<std::int64_t>(0, *all - saved);
     }
     HONE_TRY(database_.execute(
-        "DELETE FROM main.blob WHERE id = ?1 "
-        "AND NOT EXISTS (SELECT 1 FROM main.dispatch WHERE source_id = ?1) "
-        "AND NOT EXISTS (SELECT 1 FROM main.artifact WHERE code_id = ?1) "
-        "AND NOT EXISTS (SELECT 1 FROM main.program_measurement WHERE spec_id = ?1)",
+        fmt::format("DELETE FROM main.blob WHERE id = ? AND id NOT IN ({})", blobs_in_use()),
         lost_source_));
     return report;
   }

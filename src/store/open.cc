@@ -96,19 +96,17 @@ Result<Store> Store::open(const std::filesystem::path& path, Mode mode, StoreOpt
           "the store '{}' was made by an older hone (schema {}; this one knows {}) and must be "
           "brought up to date before it is read: run a command that writes to it",
           absolute.string(), version, kSchemaVersion);
-    Store store(std::move(database));
-    store.seal_key_ = options.seal_key;
-    return store;
+  } else {
+    if (database->is_read_only())
+      return environment_error(
+          "the store '{}' cannot be written: give write permission to it, or name another with "
+          "--store",
+          absolute.string());
+    // Writing to a damaged file may destroy data that is still readable.
+    if (version > 0) HONE_TRY(database->check_pages());
+    HONE_TRY(set_up_writing(*database, options.busy_timeout));
+    if (version < kSchemaVersion) HONE_TRY(migrate(*database));
   }
-  if (database->is_read_only())
-    return environment_error(
-        "the store '{}' cannot be written: give write permission to it, or name another with "
-        "--store",
-        absolute.string());
-  // Writing to a damaged file may destroy data that is still readable.
-  if (version > 0) HONE_TRY(database->check_pages());
-  HONE_TRY(set_up_writing(*database, options.busy_timeout));
-  if (version < kSchemaVersion) HONE_TRY(migrate(*database));
   Store store(std::move(database));
   store.seal_key_ = options.seal_key;
   return store;

@@ -220,6 +220,16 @@ std::vector<TableSchema> tables() {
   return schemas_of(AllRows());
 }
 
+std::string blobs_in_use() {
+  std::vector<std::string> queries;
+  for (const TableSchema& table : tables())
+    for (const ColumnSchema& column : table.columns)
+      if (column.declared.references == kTable<Blob>.name)
+        queries.push_back(
+            fmt::format("SELECT {0} FROM {1} WHERE {0} IS NOT NULL", column.name, table.name));
+  return fmt::format("{}", fmt::join(queries, " UNION "));
+}
+
 Result<std::int64_t> schema_version(Database& database) {
   // A single statement sees a consistent file, even while another process creates it.
   HONE_ASSIGN(const auto row,

@@ -29,6 +29,9 @@ struct TableSchema {
 // Returns the tables of the current version, each behind those that it refers to.
 std::vector<TableSchema> tables();
 
+// Returns a query for the ids of all blobs that rows refer to.
+std::string blobs_in_use();
+
 // Whether the file is a store that this hone can use: 0 for an empty file, else its schema version.
 // Input errors: a database of another program, one made by a newer hone.
 Result<std::int64_t> schema_version(Database& database);

@@ -66,7 +66,7 @@ Result<bool> SqlStatement::step() {
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  return tl::unexpected(database_->error(code));
+  return database_->error(code);
 }
 
 Status SqlStatement::finish() {
@@ -139,7 +139,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(uri.c_str(), &handle, flags, nullptr);
   std::unique_ptr<Database> database(new Database(path, uri, handle));
-  if (code != SQLITE_OK) return tl::unexpected(database->error(code));
+  if (code != SQLITE_OK) return database->error(code);
   sqlite3_busy_timeout(handle, static_cast<int>(busy_timeout.count()));
   // The file may come from anyone: its schema must not run functions or rewrite itself.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -159,13 +159,13 @@ Result<SqlStatement> Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   const int code =
       sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
-  if (code != SQLITE_OK) return tl::unexpected(error(code));
+  if (code != SQLITE_OK) return error(code);
   return SqlStatement(*this, statement);
 }
 
 Status Database::script(const char* sql) {
   const int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK) return tl::unexpected(error(code));
+  if (code != SQLITE_OK) return error(code);
   return {};
 }
 
@@ -178,7 +178,7 @@ std::int64_t Database::changed_rows() const {
 Status Database::check_pages() {
   HONE_ASSIGN(const auto said, find<std::string>("PRAGMA quick_check(1)"));
   if (said == "ok") return {};
-  return tl::unexpected(error(SQLITE_CORRUPT));
+  return error(SQLITE_CORRUPT);
 }
 
 std::vector<std::string> Database::damage() const {
@@ -189,7 +189,7 @@ bool Database::was_busy() const {
   return (sqlite3_errcode(handle_) & 0xff) == SQLITE_BUSY;
 }
 
-Error Database::error(int code) const {
+tl::unexpected<Error> Database::error(int code) const {
   const std::string file = path_.string();
   const std::string words = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
   const int reason = handle_ == nullptr ? 0 : sqlite3_system_errno(handle_);
@@ -199,51 +199,46 @@ Error Database::error(int code) const {
   if (primary == SQLITE_IOERR && (reason == ENOSPC || reason == EDQUOT)) primary = SQLITE_FULL;
   switch (primary) {
     case SQLITE_NOTADB:
-      return {ErrorKind::kInput,
-              fmt::format("'{}' is not a store of hone: it is not an SQLite database", file)};
+      return input_error("'{}' is not a store of hone: it is not an SQLite database", file);
     case SQLITE_CORRUPT: {
       std::vector<std::string> where;
       if (!expects_damage_) where = damage_by_table(handle_, 1);
-      return {ErrorKind::kInput,
-              fmt::format("the store '{0}' is damaged ({1}); 'hone store check {0}' says what can "
-                          "be saved, 'hone store rescue {0} NEW' saves it",
-                          file, where.empty() ? words : where.front())};
+      return input_error(
+          "the store '{0}' is damaged ({1}); 'hone store check {0}' says what can be saved, 'hone "
+          "store rescue {0} NEW' saves it",
+          file, where.empty() ? words : where.front());
     }
     case SQLITE_ERROR:  // hone's SQL is right for its schema, so a table or column is missing
-      return {ErrorKind::kInput,
-              fmt::format("the store '{0}' is damaged ({1}); 'hone store check {0}' says where",
-                          file, words)};
+      return input_error("the store '{0}' is damaged ({1}); 'hone store check {0}' says where",
+                         file, words);
     case SQLITE_FULL:
-      return {ErrorKind::kEnvironment,
-              fmt::format("no space left on the disk of the store '{}': free some and run the same "
-                          "command again; everything recorded so far is kept",
-                          file)};
+      return environment_error(
+          "no space left on the disk of the store '{}': free some and run the same command again; "
+          "everything recorded so far is kept",
+          file);
     case SQLITE_BUSY:
-      return {
-          ErrorKind::kEnvironment,
-          fmt::format("the store '{}' is held by another process for too long ({})", file, words)};
+      return environment_error("the store '{}' is held by another process for too long ({})", file,
+                               words);
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return {ErrorKind::kEnvironment,
-              fmt::format("the store '{}' cannot be written ({}): give write permission to it and "
-                          "its folder, or name another with --store",
-                          file, words)};
+      return environment_error(
+          "the store '{}' cannot be written ({}): give write permission to it and its folder, or "
+          "name another with --store",
+          file, words);
     case SQLITE_CANTOPEN:
-      return {ErrorKind::kEnvironment,
-              fmt::format("the store '{}' or a file beside it cannot be opened ({}): check the "
-                          "permissions of the file and its folder",
-                          file, words)};
+      return environment_error(
+          "the store '{}' or a file beside it cannot be opened ({}): check the permissions of the "
+          "file and its folder",
+          file, words);
     case SQLITE_CONSTRAINT:
       if (code == SQLITE_CONSTRAINT_FOREIGNKEY)
-        return {ErrorKind::kInput,
-                fmt::format("store '{}': a row refers to one that is not there", file)};
-      return {ErrorKind::kInput, fmt::format("store '{}': {}", file, words)};
+        return input_error("store '{}': a row refers to one that is not there", file);
+      return input_error("store '{}': {}", file, words);
     case SQLITE_IOERR:
-      return {ErrorKind::kEnvironment,
-              fmt::format("the store '{}' cannot be read or written: {} ({})", file, words,
-                          std::strerror(reason))};
+      return environment_error("the store '{}' cannot be read or written: {} ({})", file, words,
+                               std::strerror(reason));
     default:
-      return {ErrorKind::kEnvironment, fmt::format("store '{}': {}", file, words)};
+      return environment_error("store '{}': {}", file, words);
   }
 }
 
@@ -262,12 +257,8 @@ Status Transaction::commit() {
 }
 
 Transaction::~Transaction() {
-  if (database_ != nullptr) roll_back();
-}
-
-void Transaction::roll_back() {
   // SQLite itself rolls back after a full disk or a read error.
-  if (sqlite3_get_autocommit(database_->handle_) != 0) return;
+  if (database_ == nullptr || sqlite3_get_autocommit(database_->handle_) != 0) return;
   sqlite3_exec(database_->handle_, nested_ ? "ROLLBACK TO nested; RELEASE nested" : "ROLLBACK",
                nullptr, nullptr, nullptr);
 }

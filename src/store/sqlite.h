@@ -197,7 +197,7 @@ class Database {
   bool was_busy() const;  // the last call failed because another process held the file
 
   // The error of a call that returned `code`, in words.
-  Error error(int code) const;
+  tl::unexpected<Error> error(int code) const;
 
  private:
   friend class Transaction;
@@ -226,7 +226,6 @@ class Transaction {
 
  private:
   Transaction(Database& database, bool nested) : database_(&database), nested_(nested) {}
-  void roll_back();
 
   Database* database_;  // null once ended or moved from
   bool nested_;

@@ -1,0 +1,222 @@
+#include "session/sessions.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "device/cpu/kind.h"
+#include "device/cpu/target.h"
+#include "provider/iree/compiler/flag_choices.h"
+#include "provider/iree/iree_provider.h"
+#include "search/strategy.h"
+#include "session/input_program.h"
+#include "session/replacing_kernels.h"
+#include "session/runtime_options.h"
+
+namespace hone::session {
+namespace {
+
+tune::FlagSet set_of(const provider::FlagChoice& choice) {
+  return {.name = choice.name, .flags = choice.flags};
+}
+
+Status complete(SessionOptions& options) {
+  tune::Options& tuning = options.tuning;
+  HONE_TRY(take_effort(options));
+  tuning.environment = options.toolchain.environment;
+  tuning.flags = compile_flags(options.toolchain);
+  tuning.reference_flags = reference_flags(options.toolchain);
+  if (!gpu_of(options.toolchain)) {
+    for (const provider::FlagChoice& choice : iree::known_choices(tuning.flags))
+      tuning.flag_sets.push_back(set_of(choice));
+    if (const auto choice = iree::reordered_sums(tuning.flags)) tuning.sums = set_of(*choice);
+  }
+  take_reuse(options);
+  tuning.prove = !options.no_program;
+  // Named dispatches and their configurations belong to the given flags, so no other flags are
+  // searched.
+  tuning.search_flags = !options.no_flags && tuning.dispatches.empty() &&
+                        tuning.configurations.empty() && options.toolchain.audited_rule.empty();
+  tuning.function = options.runtime.function;
+  HONE_ASSIGN(tuning.inputs, given_arguments(options.runtime));
+  HONE_ASSIGN(tuning.runtime_flags, runtime_flags(options.runtime));
+  if (!tuning.traits().compiling_disturbs) {
+    leave_cores_to_runners(options);
+    tuning.compile_ahead = 2 * static_cast<std::size_t>(options.toolchain.jobs);
+  }
+  tuning.compile_jobs = static_cast<std::size_t>(jobs_of(options.toolchain));
+  return {};
+}
+
+// Reads the program and sets what it needs to run. Returns the notes for the user.
+Result<std::vector<std::string>> use_input(SessionOptions& options, const Toolchain& toolchain) {
+  const std::string given = options.tuning.input;
+  if (given.empty()) return std::vector<std::string>();  // of programs that the command finds
+  HONE_ASSIGN(InputProgram input, read_program(given, toolchain, options.tuning.out));
+  HONE_TRY(make_weights_opaque(input, options.tuning.out));
+  options.tuning.input = input.path;
+  if (input.path != given) options.model = given;
+  if (!options.tuning.prove) return std::move(input.notes);
+  // Random parameters go to the results' folder: its run.sh reads them too.
+  std::error_code code;
+  std::filesystem::create_directories(options.tuning.out, code);
+  HONE_ASSIGN(options.tuning.runtime_flags,
+              flags_with_parameters(options.runtime, given, input, options.tuning.out,
+                                    options.tuning.seed));
+  return std::move(input.notes);
+}
+
+// `target`: of the code.
+store::BuildRow row_of_build(const Toolchain& toolchain, const tune::Options& options,
+                             nlohmann::json target) {
+  store::BuildRow row;
+  row.compiler = toolchain.name();
+  row.flags = nlohmann::json(options.flags).dump();
+  if (!options.environment.empty()) target["environment"] = options.environment;
+  row.target = target.dump();
+  return row;
+}
+
+}  // namespace
+
+SessionParts::SessionParts(const SessionOptions& options, provider::Provider& provider,
+                           const Toolchain& toolchain, store::Store& store)
+    : runner(toolchain.make_runner(), options.kernel_seconds),
+      status(status_style(options)),
+      context{options.tuning, provider, toolchain.compiler(), runner, store, status} {
+  for (std::size_t i = 1; i < options.tuning.places.size(); ++i)
+    more_runners.emplace_back(toolchain.make_runner(), options.kernel_seconds);
+  for (trial::RunnerService& each : more_runners) context.more_runners.push_back(&each);
+  context.stop_fd = toolchain.stop_fd();
+}
+
+Status SessionParts::begin(const store::BuildRow& build) {
+  HONE_ASSIGN(trial::LeaseKeeper keeper, trial::LeaseKeeper::start(context.store, context.stop_fd));
+  context.leases = &leases.emplace(std::move(keeper));
+  HONE_ASSIGN(context.baseline.build, context.store.intern(build));
+  HONE_ASSIGN(context.device, context.store.intern(device_row(context.options)));
+  return {};
+}
+
+store::BuildRow build_row(const Toolchain& toolchain, const tune::Options& options,
+                          const std::optional<problem::GpuTarget>& gpu,
+                          const problem::CpuTarget& target) {
+  return row_of_build(toolchain, options,
+                      gpu ? nlohmann::json{{"gpu", gpu->arch}, {"compiled_as", gpu->compiled_as}}
+                          : nlohmann::json{{"cpu", target.cpu}, {"features", target.features}});
+}
+
+store::BuildRow build_row(const Toolchain& toolchain, const tune::Options& options,
+                          const std::string& target) {
+  return row_of_build(toolchain, options,
+                      nlohmann::json{{problem::gpu_target(target) ? "gpu" : "cpu", target}});
+}
+
+Error ProgramSession::stopped(const Error& error) const {
+  if (error.kind != ErrorKind::kInterrupted) return error;
+  return {
+      ErrorKind::kInterrupted,
+      fmt::format("stopped; everything finished is in '{}', and the same command continues from "
+                  "there",
+                  options.store)};
+}
+
+Result<int> with_program_session(SessionOptions options,
+                                 const std::function<Result<int>(ProgramSession&)>& action) {
+  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
+  HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
+  HONE_ASSIGN(options.tuning.places, choose_places(options.device, options.toolchain, cores));
+  HONE_TRY(complete(options));
+  std::vector<std::string> found;  // to be said
+  HONE_ASSIGN(const ReplacingTools tools, find_replacing(options, found));
+  HONE_TRY(make_out(options));
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
+  HONE_ASSIGN(const std::vector<device::LockFile> held, lease(options.tuning.places));
+  // Stay on cores only if they were named: unnamed ones may be another tuner's, which measures
+  // while this one compiles.
+  if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const std::vector<std::string> notes, use_input(options, toolchain));
+  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation(),
+                                                 static_cast<int>(cores.size())));
+  HONE_ASSIGN(const std::vector<Replacing> replacing,
+              start_replacing(tools, options.toolchain, toolchain));
+  const std::string note = target_note(options.toolchain);
+  SessionParts parts(options, *provider, toolchain, store);
+  HONE_TRY(parts.begin(build_row(toolchain, options.tuning, gpu_of(options.toolchain), target)));
+  if (!note.empty()) parts.status.warn(note);
+  for (const std::string& each : notes) parts.status.warn(each);
+  for (const std::string& each : found) parts.status.note(each);
+  parts.context.programs = provider.get();
+  for (const Replacing& each : replacing) parts.context.replacing.push_back(each.provider.get());
+  ProgramSession session{options, store, parts.context, parts.status};
+  return action(session);
+}
+
+tune::DispatchList dispatch_list(const provider::ListProvider& listed) {
+  std::string names;
+  for (const problem::Dispatch& dispatch : listed.dispatches()) names += dispatch.name + '\n';
+  return {listed.path(), content_hash(names), listed.dispatches()};
+}
+
+Status complete(SessionOptions& options, const provider::ListProvider& listed,
+                const device::Facts& facts) {
+  tune::Options& tuning = options.tuning;
+  HONE_TRY(take_effort(options, listed.dispatches().size()));
+  tuning.environment = options.toolchain.environment;
+  HONE_ASSIGN(tuning.flags, listed.flags(facts));
+  take_reuse(options);
+  leave_cores_to_runners(options);
+  // Many candidates share a compile. A strategy that does not learn submits more of them at a time,
+  // to keep more compiles in flight.
+  const bool learns = tuning.configurations.empty() &&
+                      (tuning.strategy == "auto" || search::learns(tuning.strategy));
+  tuning.compile_ahead = (learns ? 2 : 16) * static_cast<std::size_t>(options.toolchain.jobs);
+  tuning.rotating_bytes = options.rotating_bytes;
+  return {};
+}
+
+Result<std::unique_ptr<ListSession>> ListSession::open(
+    SessionOptions options, const std::string& provider,
+    std::unique_ptr<provider::ListProvider> listed) {
+  if (options.device.empty() && options.toolchain.target == "host")
+    options.device = listed->device();
+  HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
+  HONE_ASSIGN(options.tuning.places, choose_places(options.device, options.toolchain, cores));
+  const device::Facts facts = options.tuning.place().facts;
+  HONE_ASSIGN(std::unique_ptr<provider::Provider> kernels, listed->provider_for(facts));
+  HONE_TRY(complete(options, *listed, facts));
+  HONE_ASSIGN(const provider::FoundCompiler compiler, listed->find_compiler());
+  HONE_TRY(make_out(options));
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
+  HONE_ASSIGN(std::vector<device::LockFile> held, lease(options.tuning.places));
+  HONE_ASSIGN(Toolchain toolchain,
+              Toolchain::start(options.toolchain, provider, *listed, compiler, facts));
+  std::unique_ptr<ListSession> session(new ListSession(std::move(options), std::move(listed),
+                                                       std::move(kernels), std::move(held),
+                                                       std::move(store), std::move(toolchain)));
+  HONE_TRY(session->parts_.begin(
+      build_row(session->toolchain_, session->options_.tuning, facts.target)));
+  return session;
+}
+
+ListSession::ListSession(SessionOptions options, std::unique_ptr<provider::ListProvider> listed,
+                         std::unique_ptr<provider::Provider> provider,
+                         std::vector<device::LockFile> held, store::Store store,
+                         Toolchain toolchain)
+    : options_(std::move(options)),
+      listed_(std::move(listed)),
+      provider_(std::move(provider)),
+      held_(std::move(held)),
+      store_(std::move(store)),
+      toolchain_(std::move(toolchain)),
+      parts_(options_, *provider_, toolchain_, store_) {}
+
+Error ListSession::stopped(const Error& error, const std::string& results) const {
+  if (error.kind != ErrorKind::kInterrupted) return error;
+  return {
+      ErrorKind::kInterrupted,
+      fmt::format("stopped; what is finished is in '{}' and '{}', and the same command continues",
+                  results, options_.store)};
+}
+
+}  // namespace hone::session
