@@ -1,7 +1,6 @@
-#include "search/learning_search.h"
-
 #include <gmock/gmock.h>
 
+#include "search/learning_search.h"
 #include "search/strategy.h"
 #include "tests/search/searching.h"
 

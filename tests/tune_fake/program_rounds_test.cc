@@ -1,9 +1,8 @@
 // How many rounds of whole programs there are.
-#include "tune/program/program_calls.h"
-
 #include <gtest/gtest.h>
 
 #include "tests/tune_fake/fake_session.h"
+#include "tune/program/program_calls.h"
 
 namespace hone::tune {
 namespace {

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
 #include "base/result.h"
 #include "base/stopwatch.h"
+#include "base/text.h"
 #include "search/strategy.h"
 #include "space/space.h"
 #include "tune/dispatch/dispatch_bench.h"

@@ -1,7 +1,7 @@
 // A build: the whole program as it is compiled. It is a value, so that it is found again at another
 // size, in another baseline and in the rounds of a proof. Builds are compared, and one is
-// recommended: one set of rounds chooses it, and fresh rounds alone say whether it is faster. In the
-// rounds that chose it, the best of several looks better than it is.
+// recommended: one set of rounds chooses it, and fresh rounds alone say whether it is faster. In
+// the rounds that chose it, the best of several looks better than it is.
 #pragma once
 
 #include <algorithm>

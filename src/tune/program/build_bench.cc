@@ -12,8 +12,8 @@
 #include "base/stopwatch.h"
 #include "plan/policy.h"
 #include "trial/records.h"
-#include "tune/program/program_outputs.h"
 #include "tune/program/program_calls.h"
+#include "tune/program/program_outputs.h"
 #include "tune/services/given_arguments.h"
 
 namespace hone::tune {

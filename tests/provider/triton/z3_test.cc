@@ -3,8 +3,8 @@
 
 #if __has_include(<z3++.h>)
 
-#include "provider/triton/stated_spaces.h"
 #include "provider/triton/gemm_space.h"
+#include "provider/triton/stated_spaces.h"
 #include "provider/triton/tune_gemm.h"
 #include "tests/provider/triton/gemms.h"
 #include "tests/space/z3_model.h"
