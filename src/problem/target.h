@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/result.h"
 
 namespace hone::problem {
@@ -21,10 +21,18 @@ struct CpuTarget {
   std::int64_t l2_bytes = 1024 * 1024;  // of one core
   std::int64_t l3_bytes = 0;            // shared by all; 0 where there is none
   int cores = 1;                        // this process may run on
-};
 
-void to_json(nlohmann::json& json, const CpuTarget& target);
-void from_json(const nlohmann::json& json, CpuTarget& target);
+  static void fields(auto& target, auto&& field) {
+    field("cpu", target.cpu);
+    field("features", target.features);
+    field("vector_bits", target.vector_bits);
+    field("vector_registers", target.vector_registers);
+    field("l1d_bytes", target.l1d_bytes);
+    field("l2_bytes", target.l2_bytes);
+    field("l3_bytes", target.l3_bytes);
+    field("cores", target.cores);
+  }
+};
 
 enum class GpuBackend { kCuda, kRocm };
 std::string_view name_of(GpuBackend backend);  // "cuda", "rocm"

@@ -1,6 +1,7 @@
-// Results of compiling a candidate, and the ways in which a candidate can fail.
+// Compiling a candidate: its encoded configuration, the results, and the ways in which it can fail.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,9 +9,19 @@
 #include "base/json_fields.h"
 #include "base/result.h"
 #include "problem/launch.h"
-#include "provider/payload.h"
 
 namespace hone::provider {
+
+// Configuration encoded for the provider's compiler, or as the compiler reports it. The JSON is
+// opaque to everyone but the provider's halves in the tuner and in the workers. Other code stores,
+// sends and compares it, and asks the provider for anything else (provider.h, spec_writer.h).
+struct Payload {
+  nlohmann::json json = nullptr;
+  // Provider whose kernel replaces the compiler's in a program; empty: the session's own.
+  std::string replacing = {};
+
+  bool operator==(const Payload&) const = default;
+};
 
 // Kinds of a candidate's failure. A failure is a stored row, never the end of a session.
 enum class FailureKind {

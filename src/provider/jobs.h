@@ -11,8 +11,8 @@
 #include "base/json_fields.h"
 #include "problem/dispatch.h"
 #include "problem/given_size.h"
+#include "provider/artifact.h"
 #include "provider/message.h"
-#include "provider/payload.h"
 
 namespace hone::provider::jobs {
 

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "device/device.h"
 #include "problem/dispatch.h"
-#include "provider/payload.h"
+#include "provider/artifact.h"
 #include "provider/suspicion.h"
 #include "space/space.h"
 

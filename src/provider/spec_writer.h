@@ -11,7 +11,6 @@
 #include "problem/dispatch.h"
 #include "problem/launch.h"
 #include "provider/artifact.h"
-#include "provider/payload.h"
 
 namespace hone::provider {
 

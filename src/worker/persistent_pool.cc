@@ -1,13 +1,20 @@
 #include "worker/persistent_pool.h"
 
+#include <poll.h>
+
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <future>
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
-#include "worker/persistent_worker.h"
+#include "base/process_tree.h"
+#include "base/text.h"
+#include "worker/job_process.h"
+#include "worker/worker_process.h"
 
 namespace hone::worker {
 namespace {
@@ -21,6 +28,156 @@ constexpr JobId kOwnJob = ~JobId{0};
 bool passed_a_limit(const Failure& failure) {
   return failure.kind == FailureKind::kCompileTimeout ||
          failure.kind == FailureKind::kCompileMemory;
+}
+
+constexpr std::chrono::milliseconds kMemoryLook{100};
+
+std::uint64_t memory_of(pid_t pid) {
+  std::uint64_t bytes = resident_bytes(pid);
+  for (const pid_t each : descendants_of(pid)) bytes += resident_bytes(each);
+  return bytes;
+}
+
+struct PersistentJob {
+  JobId id = 0;
+  std::string key;  // of what must be prepared before; empty: nothing
+  Message message;
+  std::optional<Message> prepare;  // what `key` stands for
+  std::string work = {};       // PersistentPoolOptions::same_work of it; empty: unlike any other
+  bool is_second_try = false;  // of one that was killed or passed its time: it has twice that
+};
+
+// A worker of the pool: its process and its current job.
+class PersistentWorker {
+ public:
+  // Starts nothing yet. `options` must outlive the worker.
+  explicit PersistentWorker(const PersistentPoolOptions& options) : options_(&options) {}
+
+  // Starts the process if none lives. Returns an environment error with its words.
+  Status start();
+
+  bool is_busy() const { return job_.has_value(); }
+  // Key of the preparation that the process holds, or is about to.
+  const std::string& key() const { return key_; }
+
+  // Hands a job to an idle worker, starting a process if there is none.
+  Status begin(PersistentJob job);
+
+  // Returns the job's result once it is there. After a crash or an exceeded limit the process is
+  // gone.
+  std::optional<Finished> look();
+
+  // Returns the job that must be handed to a worker once more. look() found it killed or too slow
+  // for the first time, and gave no result for it.
+  std::optional<PersistentJob> take_again() { return std::exchange(again_, std::nullopt); }
+
+  // Drops the job's result. The job runs to its end, which costs less than a new process.
+  void forget() { forgotten_ = is_busy(); }
+  bool is_forgotten() const { return forgotten_; }
+
+  void add_poll_entries(std::vector<pollfd>& entries) const;
+  int restarts() const { return restarts_; }
+
+ private:
+  std::optional<Finished> finish(Outcome outcome);
+  std::optional<Finished> die(provider::FailureKind kind, std::string why);
+  double seconds() const;  // since the job began
+
+  const PersistentPoolOptions* options_;
+  std::optional<WorkerProcess> session_;
+  std::optional<PersistentJob> job_;
+  std::optional<PersistentJob> again_;
+  std::string key_;
+  bool preparing_ = false;  // the next answer is that of the job's preparation
+  bool forgotten_ = false;
+  int restarts_ = -1;
+  std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point next_look_;
+};
+
+Status PersistentWorker::start() {
+  if (session_ && !session_->is_gone()) return {};
+  session_.reset();
+  key_.clear();
+  HONE_ASSIGN(WorkerProcess session, WorkerProcess::start("compile worker", *options_));
+  session_.emplace(std::move(session));
+  ++restarts_;
+  return {};
+}
+
+Status PersistentWorker::begin(PersistentJob job) {
+  HONE_TRY(start());
+  session_->forget_words();
+  begin_ = next_look_ = std::chrono::steady_clock::now();
+  preparing_ = job.prepare.has_value() && job.key != key_;
+  forgotten_ = false;
+  job_ = std::move(job);
+  // An answer is owed for each; the worker takes them in order.
+  Status sent;
+  if (preparing_) sent = session_->connection().send(*job_->prepare);
+  if (sent) sent = session_->connection().send(job_->message);
+  // A worker that has just died is found by look(); a message too large is the job's failure.
+  if (!sent && !session_->connection().is_closed()) {
+    job_.reset();
+    return sent;
+  }
+  key_ = job_->prepare ? job_->key : "";
+  return {};
+}
+
+double PersistentWorker::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+std::optional<Finished> PersistentWorker::finish(Outcome outcome) {
+  PersistentJob job = std::move(*job_);
+  job_.reset();
+  if (std::exchange(forgotten_, false)) return std::nullopt;
+  if (is_tried_again(outcome, job.is_second_try)) {
+    job.is_second_try = true;
+    again_ = std::move(job);
+    return std::nullopt;
+  }
+  return Finished{job.id, std::move(outcome), seconds()};
+}
+
+std::optional<Finished> PersistentWorker::die(FailureKind kind, std::string why) {
+  Failure failure = session_->fail(kind, std::move(why), FailureKind::kCompileKilled);
+  session_.reset();
+  key_.clear();
+  return finish(tl::unexpected(std::move(failure)));
+}
+
+std::optional<Finished> PersistentWorker::look() {
+  if (!job_) return std::nullopt;
+  session_->wait(/*seconds=*/0, /*stop_fd=*/-1);
+  const bool gone = session_->is_gone();  // before reading: what it said last is then there
+  auto reply = session_->connection().next();
+  if (!reply)
+    return die(FailureKind::kCompileCrash, "its answer cannot be read: " + reply.error().message);
+  if (*reply) {
+    Outcome outcome = outcome_from(std::move(**reply));
+    if (!std::exchange(preparing_, false)) return finish(std::move(outcome));
+    if (outcome) return look();
+    // The key could be prepared before but not now, so this job cannot run either.
+    return die(FailureKind::kCompileError, outcome.error().message);
+  }
+  if (gone) return die(FailureKind::kCompileCrash, "");
+  const JobLimits limits = of_try(options_->limits, job_->is_second_try);
+  if (limits.seconds > 0 && seconds() > limits.seconds)
+    return die(FailureKind::kCompileTimeout,
+               fmt::format("no answer after {}", format_duration(limits.seconds)));
+  const auto now = std::chrono::steady_clock::now();
+  if (limits.memory_bytes > 0 && now >= next_look_) {
+    next_look_ = now + kMemoryLook;
+    if (memory_of(session_->process().pid()) > limits.memory_bytes)
+      return die(FailureKind::kCompileMemory, more_memory_than(limits.memory_bytes));
+  }
+  return std::nullopt;
+}
+
+void PersistentWorker::add_poll_entries(std::vector<pollfd>& entries) const {
+  if (job_) session_->add_poll_entries(entries);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ OWN_NAMES = {
     "triton": ["provider/triton"],
     "ptxas": ["device/cuda"],
     "llvm": ["provider/iree", "profiler"],
-    # What its compiler is told, which is opaque to everybody else (provider/payload.h).
+    # What its compiler is told, which is opaque to everybody else (provider/artifact.h).
     "lowering_config|translation_info|compilation_info": ["provider/iree", "profiler"],
     "nvidia": ["device/cuda", "provider/triton", "profiler"],
     # Besides the device: what code is compiled for, and its formats.

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "problem/dispatch.h"
-#include "provider/payload.h"
+#include "provider/artifact.h"
 
 namespace hone::plain_c {
 

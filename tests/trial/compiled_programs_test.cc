@@ -1,8 +1,7 @@
-#include "trial/compiled_programs.h"
-
 #include <gtest/gtest.h>
 
 #include "provider/message.h"
+#include "trial/compile_service.h"
 
 namespace hone::trial {
 namespace {

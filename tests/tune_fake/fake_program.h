@@ -9,7 +9,7 @@
 
 #include "problem/dispatch.h"
 #include "problem/statement.h"
-#include "provider/payload.h"
+#include "provider/artifact.h"
 #include "tests/provider/contractions.h"
 
 namespace hone::test {

@@ -9,8 +9,8 @@
 
 #include "base/json_fields.h"
 #include "base/result.h"
+#include "provider/artifact.h"
 #include "provider/iree/compiler/ir.h"
-#include "provider/payload.h"
 
 namespace hone::iree {
 
