@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 #include <utility>
+#include <utility>
 #include <vector>
 
 namespace hone::profiler {
@@ -135,8 +136,8 @@ std::string walk(std::string_view out, std::int64_t stride, std::string_view fil
 class FunctionWriter {
  public:
   // `configuration`: the alias of the compilation_info; empty: none.
-  FunctionWriter(const NamedOperation& operation, std::string_view configuration)
-      : operation_(operation), configuration_(configuration) {}
+  FunctionWriter(const NamedOperation& operation, std::string configuration)
+      : operation_(operation), configuration_(std::move(configuration)) {}
 
   // Returns the lines of the function's body.
   std::string body() {
@@ -375,7 +376,7 @@ class FunctionWriter {
   const NamedOperation& operation_;
   const bool lhs_rows_ = operation_.lhs_layout == kRowMajor;
   const bool rhs_rows_ = operation_.rhs_layout == kRowMajor;
-  std::string_view configuration_;
+  std::string configuration_;
   std::string text_;
 };
 
