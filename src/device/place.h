@@ -85,6 +85,7 @@ struct Facts {
   // Throughput per second, before the peak is measured. It is correct to a factor of a few, enough
   // to weigh dispatches against one another.
   double rough_flops = 3e10, rough_bytes = 1e10;
+  double launch_seconds = 0;  // of a kernel that does next to nothing, behind another; roughly
 
   bool operator==(const Facts&) const = default;
 
@@ -102,6 +103,7 @@ struct Facts {
     field("units", facts.units);
     field("rough_flops", facts.rough_flops);
     field("rough_bytes", facts.rough_bytes);
+    field.or_default("launch_seconds", facts.launch_seconds);
   }
 };
 

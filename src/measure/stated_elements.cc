@@ -295,7 +295,8 @@ class Evaluation {
   void prepare_contraction() {
     const Walk terms(statement_, [](const auto& loop) { return loop.is_reduced(); });
     for (const Located& operand : operands_) terms_.push_back(terms.distances(*operand.use));
-    products_of_element_ = static_cast<double>(terms.count());
+    products_of_element_ =
+        static_cast<double>(terms.count()) * static_cast<double>(statement_.products());
   }
 
   void prepare_attention() {
@@ -307,13 +308,13 @@ class Evaluation {
         static_cast<double>(keys.count()) * static_cast<double>(head.count() + columns_.count());
   }
 
-  double sum_of_products(std::int64_t row, std::int64_t column) const {
-    const Located &lhs = operands_[0], &rhs = operands_[1];
+  double sum_of_products(std::int64_t row, std::int64_t column, std::size_t product) const {
+    const Located &lhs = operands_[0], &rhs = operands_[1 + product];
     const std::int64_t left = element_of(*lhs.use, row, column),
                        right = element_of(*rhs.use, row, column);
     double sum = statement_.start;
     for (std::size_t k = 0; k < terms_[0].size(); ++k)
-      sum += lhs.load(left + terms_[0][k]) * rhs.load(right + terms_[1][k]);
+      sum += lhs.load(left + terms_[0][k]) * rhs.load(right + terms_[1 + product][k]);
     return sum;
   }
 
@@ -365,7 +366,7 @@ class Evaluation {
       const StatedValue& value = statement_.values[i];
       if (value.operation.is(ScalarKind::kRoot)) {
         values.push_back(attends_ ? weighted_sum(row, column, element)
-                                  : sum_of_products(row, column));
+                                  : sum_of_products(row, column, value.product));
       } else if (loads_[i].use != nullptr) {
         values.push_back(loads_[i].load(element_of(value.use, row, column)));
       } else if (value.operation.is(ScalarKind::kConstant)) {

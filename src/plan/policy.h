@@ -175,6 +175,12 @@ inline constexpr double kTiledMayWin = 1.25;
 // them. Tuning changes the configurations of both, but only blocked weights change the order in
 // which memory is read.
 inline constexpr double kBlockedMayWin = 1.25;
+// Fusing choices tried together, at most.
+inline constexpr std::size_t kFlagsFusedTogether = 4;
+// Fused sets that are tuned: those of the best promise, if it is at most this share of the
+// program's as it is. Launches in it are rough, and each further base takes compiles and time.
+inline constexpr std::size_t kFusedBases = 1;
+inline constexpr double kFusedMayWin = 0.95;
 // Least possible gain for which a baseline beside others is tuned, as a share of a call's time.
 inline constexpr double kWorthTuningShare = 0.1;
 // Limit of the search time if the requested compiles take longer, as a multiple of the requested

@@ -133,9 +133,13 @@ double flop_count(const Operation& operation) {
                 iterations_over(operation, operation.operands[2], operation.operands.back()));
   double iterations = 1;
   for (const Loop& loop : operation.loops) iterations *= static_cast<double>(loop.size);
-  const bool multiply_and_add =
-      is_contraction(operation.kind) || operation.kind == OperationKind::kConvolution;
-  return multiply_and_add ? 2 * iterations : iterations;
+  if (is_contraction(operation.kind) || operation.kind == OperationKind::kConvolution)
+    return 2 * iterations;
+  if (operation.kind != OperationKind::kReduction) return iterations;
+  const auto results = std::ranges::count(operation.operands, true, &Operand::output);
+  const bool multiplies = std::ssize(operation.operands) - results > 1;
+  return (multiplies ? 2 : 1) * static_cast<double>(std::max<std::ptrdiff_t>(1, results)) *
+         iterations;
 }
 
 double byte_count(const Operation& operation) {

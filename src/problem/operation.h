@@ -71,8 +71,9 @@ std::int64_t iterations(const Operation& operation, bool reduction);
 // Loops of one role, by index, in loop order.
 std::vector<int> loops_with(const Operation& operation, LoopRole role);
 
-// Multiplies and adds of one execution: 2 x the product of all loops for contractions and
-// convolutions, those of its two products for attention, the product of all loops for the rest. 0
+// Multiplies and adds of one execution: 2 x the product of all loops for contractions,
+// convolutions and each result of a reduction of several inputs, those of its two products for
+// attention, the product of all loops for the rest and each result of a reduction of one input. 0
 // for a dynamic operation.
 double flop_count(const Operation& operation);
 // Bytes of all operands, each counted once. 0 for a dynamic operation.

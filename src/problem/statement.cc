@@ -11,9 +11,7 @@ namespace hone::problem {
 namespace {
 
 constexpr const char *kContraction = "contraction", *kAttention = "attention";
-constexpr const char* kMask = "mask";  // of some attention only
-constexpr std::array kContractionOperands = {"lhs", "rhs"};
-constexpr std::array kAttentionOperands = {"query", "key", "value", kMask};
+constexpr std::array kAttentionOperands = {"query", "key", "value", "mask"};  // mask: of some only
 constexpr std::array kContractionRoles = {LoopRole::kBatch, LoopRole::kM, LoopRole::kN,
                                           LoopRole::kK};
 constexpr std::array kAttentionRoles = {LoopRole::kBatch, LoopRole::kM, LoopRole::kN, LoopRole::kK1,
@@ -61,6 +59,7 @@ constexpr auto kStatedValueFields = [](auto& value, auto&& field) {
   }
   field("type", value.type);
   field.when(!value.predicate.empty(), "predicate", value.predicate);
+  field.when(value.product != 0, "product", value.product);
 };
 
 constexpr auto kStoreFields = [](auto& store, auto&& field) {
@@ -86,9 +85,11 @@ nlohmann::json constant_json(const StatedValue& value) {
   return static_cast<std::int64_t>(value.constant);
 }
 
-std::span<const char* const> operand_names(bool attends) {
-  if (attends) return kAttentionOperands;
-  return kContractionOperands;
+// "lhs", "rhs", and "rhs1" of a second product.
+std::string operand_name(bool attends, std::size_t number) {
+  if (attends) return kAttentionOperands.at(number);
+  if (number == 0) return "lhs";
+  return number == 1 ? "rhs" : fmt::format("rhs{}", number - 1);
 }
 
 std::span<const LoopRole> roles(bool attends) {
@@ -121,6 +122,7 @@ void check_statement(const Statement& statement) {
   for (std::size_t v = 0; v < statement.values.size(); ++v) {
     const StatedValue& value = statement.values[v];
     for (const std::size_t operand : value.operands) check_index(operand, v);
+    if (!statement.attends()) check_index(value.product, statement.products());
     if (value.operation.is(ScalarKind::kLoad)) check_use(statement, value.use);
     if (value.operation.is(ScalarKind::kTable)) check_loops(statement, value.use.strides);
   }
@@ -172,7 +174,7 @@ void to_json(nlohmann::json& json, const Statement& statement) {
   const bool attends = statement.attends();
   json["kind"] = attends ? kAttention : kContraction;
   for (std::size_t i = 0; i < statement.operands.size(); ++i)
-    json[operand_names(attends)[i]] = statement.operands[i];
+    json[operand_name(attends, i)] = statement.operands[i];
   if (attends) {
     json["scale"] = statement.scale;
     return;
@@ -196,9 +198,10 @@ void from_json(const nlohmann::json& json, Statement& statement) {
   } else {
     refuse_json("'" + kind + "' is no kind of a statement");
   }
-  for (const std::string_view name : operand_names(attends))
-    if (name != kMask || json.contains(kMask))
-      statement.operands.push_back(json.at(name).get<StatedUse>());
+  const std::size_t needed = attends ? kAttentionOperands.size() - 1 : 2,
+                    most = attends ? needed + 1 : json.size();
+  for (std::size_t i = 0; i < needed || (i < most && json.contains(operand_name(attends, i))); ++i)
+    statement.operands.push_back(json.at(operand_name(attends, i)).get<StatedUse>());
   check_statement(statement);
 }
 

@@ -1,6 +1,7 @@
-// A dispatch's statement of itself (Dispatch::statement): one contraction or attention, and its
-// elementwise epilogue. provider/iree/program/dispatch_statement.h makes it. It is JSON only where
-// it leaves the process: in a store, and for workers of other providers.
+// A dispatch's statement of itself (Dispatch::statement): one contraction, several of one left
+// operand, or attention, and its elementwise epilogue. provider/iree/program/dispatch_statement.h
+// makes it. It is JSON only where it leaves the process: in a store, and for workers of other
+// providers.
 #pragma once
 
 #include <cstddef>
@@ -67,6 +68,7 @@ struct StatedValue {
   ScalarOperation operation;
   ElementType type = ElementType::kF32;
   std::vector<std::size_t> operands = {};  // values before this one
+  std::size_t product = 0;                 // of a root that is one of several products
   std::string predicate = {};              // of a comparison: "olt"
   long double constant = 0;                // its 64 digits hold every i64 too
   StatedUse use = {};                      // of a load; of a table its strides and offset
@@ -91,7 +93,8 @@ struct Statement {
   int bindings = 0, constants = 0;  // that it is launched with
   std::string layout = {};          // of its launch, the compiler's attribute; empty: not known
   std::vector<StatedLoop> loops;
-  // Operands: lhs and rhs of a contraction; query, key, value and perhaps a mask of attention. The
+  // Operands: lhs and rhs of a contraction, and the rhs of each further product of that lhs, all
+  // with the same strides; query, key, value and perhaps a mask of attention. The
   // mask is added to the scores, or, if of type i1, selects the scores that count by a byte's
   // lowest bit.
   std::vector<StatedUse> operands;
@@ -102,6 +105,8 @@ struct Statement {
   std::vector<StatedView> views;
 
   bool attends() const { return kind == Kind::kAttention; }
+  // Number of products of a contraction: query, key and value of one input are three.
+  std::size_t products() const { return operands.size() - 1; }
   // Number of steps of all loops of a role together.
   std::int64_t steps(LoopRole role) const;
 

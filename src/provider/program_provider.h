@@ -45,6 +45,7 @@ struct FlagChoice {
   std::string why_not = {};  // it can do nothing for the program at hand; empty where it may
   // Part of the program that is tuned under these flags; kNothing: the flags compete with tuning.
   SpecReach reach = SpecReach::kAll;
+  bool fuses = false;  // it decides which operations become one dispatch, and little else
   std::vector<FlagFile> files = {};  // which have to be there wherever the flags are given
 };
 

@@ -321,5 +321,24 @@ TEST(TransformLibrary, IsOneForAProcess) {
             "change to '--iree-codegen-transform-dialect-library=b'");
 }
 
+// A session refuses some flags, which LLVM keeps once for a process; those must be known before the
+// process takes the first.
+TEST(TransformLibrary, IsTakenWithAllOtherFlagsOfTheProcess) {
+  std::vector<std::string> flags = flags_for("sm_80");
+  for (const char* const flag :
+       {"--iree-hal-substitute-executable-sources-from=/nowhere", "--iree-opt-level=O3",
+        "--iree-dispatch-creation-enable-fuse-horizontal-contractions"})
+    flags.emplace_back(flag);
+  const std::string answer = in_child([&] {
+    const CompilerLibrary library = compiler();
+    const auto session = CompilerSession::create(library, flags);
+    return session ? fmt::format("{}", fmt::join(library.process_flags(), " "))
+                   : session.error().message;
+  });
+  EXPECT_EQ(answer,
+            "--iree-hal-substitute-executable-sources-from=/nowhere "
+            "--iree-dispatch-creation-enable-fuse-horizontal-contractions --iree-opt-level=O3");
+}
+
 }  // namespace
 }  // namespace hone::iree::gpu

@@ -40,6 +40,7 @@ Result<Statement> product_of(Statement statement) {
     return input_error("it is attention; kernels of manifests are products");
   if (statement.stores.size() != 1)
     return input_error("it has {} results", statement.stores.size());
+  if (statement.products() != 1) return input_error("it adds up {} products", statement.products());
   for (const StatedValue& value : statement.values)
     // The table lies in the dispatch's code, where a launch cannot point to.
     if (value.operation.is(problem::ScalarKind::kTable))

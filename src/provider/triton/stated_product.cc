@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <span>
 
 #include "provider/triton/gemm_device.h"
@@ -65,9 +66,8 @@ const Dimension& inner_of(const std::vector<Dimension>& k) {
 
 // Whether tensor descriptors load the operand in every configuration. `number`: its place in the
 // strides of `k`; `own`: the dimensions of its other role.
-bool is_described(const Statement& stated, std::size_t number, const std::vector<Dimension>& own,
-                  const std::vector<Dimension>& k) {
-  const StatedUse& operand = stated.operands[number];
+bool is_described(const Statement& stated, const StatedUse& operand, std::size_t number,
+                  const std::vector<Dimension>& own, const std::vector<Dimension>& k) {
   const std::int64_t element_bytes = problem::byte_size(operand.type);
   const std::int64_t along = inner_of(k).strides[number];
   std::vector<std::int64_t> rows;
@@ -90,7 +90,7 @@ bool is_described(const Statement& stated, std::size_t number, const std::vector
 }
 
 void find_descriptors(const Statement& stated, StatedProduct& product) {
-  const std::span<const StatedUse> both = stated.operands;
+  const std::span<const StatedUse> both(stated.operands.begin(), 2);
   const std::vector<Dimension> k = dimensions(stated, LoopRole::kK, both);
   const std::vector<Dimension> m = dimensions(stated, LoopRole::kM, both.first(1));
   const std::vector<Dimension> n = dimensions(stated, LoopRole::kN, both.last(1));
@@ -99,7 +99,9 @@ void find_descriptors(const Statement& stated, StatedProduct& product) {
     last += std::abs(both[0].strides[l]) * (stated.loops[l].size - 1);
   product.first_elements = std::min(last + 1, product.gemm.batch * product.gemm.m * product.gemm.k);
   product.descriptors =
-      n.size() == 1 && is_described(stated, 0, m, k) && is_described(stated, 1, n, k);
+      n.size() == 1 && is_described(stated, both[0], 0, m, k) &&
+      std::all_of(stated.operands.begin() + 1, stated.operands.end(),
+                  [&](const StatedUse& right) { return is_described(stated, right, 1, n, k); });
   if (k.size() > 1) product.tap = inner_of(k).size;
   if (m.size() == 1) return;
   // Matrix instructions for other types cannot take both operands in their layout in shared memory.
@@ -124,6 +126,20 @@ std::int64_t fewest_tiles(std::span<const std::int64_t> image, std::int64_t pixe
       try_extent(extent, extent * (block + more) / block, true);
   }
   return fewest;
+}
+
+// Whether each result is of one product, which a program can compute without the others.
+bool are_apart(const Statement& stated) {
+  std::vector<std::set<std::size_t>> products;  // that each value is of
+  for (const problem::StatedValue& value : stated.values) {
+    std::set<std::size_t>& own = products.emplace_back();
+    if (value.operation.is(problem::ScalarKind::kRoot)) own.insert(value.product);
+    for (const std::size_t operand : value.operands)
+      own.insert(products[operand].begin(), products[operand].end());
+  }
+  return std::ranges::all_of(stated.stores, [&](const problem::StatedStore& store) {
+    return products[store.value].size() == 1;
+  });
 }
 
 }  // namespace
@@ -152,6 +168,11 @@ Result<StatedProduct> stated_product(const Statement& stated) {
   find_descriptors(stated, product);
   for (const problem::StatedValue& value : stated.values)
     product.behind += value.operation.facts().gpu_instructions;
+  product.products = stated.products();
+  if (product.products == 1) return product;
+  if (!are_apart(stated)) return input_error("a result of it is made of several products");
+  gemm.batch *= static_cast<std::int64_t>(product.products);
+  product.behind /= static_cast<std::int64_t>(product.products);
   return product;
 }
 

@@ -1,4 +1,5 @@
-// A dispatch that is one contraction or convolution (problem::Statement), as a product.
+// A dispatch that is a contraction or convolution, or several of one left operand
+// (problem::Statement), as a product.
 // Loops of one role are joined: m of a convolution is its images times the rows and columns of a
 // result.
 #pragma once
@@ -11,7 +12,8 @@
 namespace hone::triton {
 
 struct StatedProduct {
-  Gemm gemm;
+  Gemm gemm;                 // its batch counts each product: a program computes a tile of one
+  std::size_t products = 1;  // of one left operand, with results of their own
   // Whether tensor descriptors load both operands (python/described.py): each is dense along k or,
   // as a matrix, along its other side; its rows begin at multiples of 16 bytes; and the loops of
   // the first one's rows are at most four once neighbours are taken as one.

@@ -242,7 +242,10 @@ SpaceBuilder contraction_space_builder(const StatedProduct& product, const GemmD
       builder.knob("STRUCTURE",
                    "kernel: 0 a program for each tile, 4 programs that walk the tiles, with tensor "
                    "descriptors, 5 a program for each tile, with descriptors",
-                   with_descriptors({kBlocked, kPersistent, kTilesTma}));
+                   // A descriptor is made once, and a walk would need one for each product.
+                   with_descriptors(product.products > 1
+                                        ? std::vector<Value>{kBlocked, kTilesTma}
+                                        : std::vector<Value>{kBlocked, kPersistent, kTilesTma}));
   // Knobs of the GEMM kernels' rules that this kernel lacks are constants. It writes its tiles
   // without descriptors, like the blocked kernel in those rules. Only the kernel that walks the
   // tiles needs room for them beside its buffers. With boxes that room is a sixteenth of a tile

@@ -15,6 +15,7 @@
 #include "measure/verification.h"
 #include "plan/policy.h"
 #include "trial/records.h"
+#include "tune/program/fusion_sets.h"
 
 namespace hone::tune {
 namespace {
@@ -26,9 +27,11 @@ std::string_view name_in(std::string_view flag) {
 class FlagSearch {
  public:
   // `called`: the function and its arguments, which tell rows of this call from those of others.
-  FlagSearch(Context& context, const FlagSearchRequest& request, BuildBench& builds,
-             std::string called)
+  FlagSearch(Context& context, const problem::Program& program, const std::string& bytes,
+             const FlagSearchRequest& request, BuildBench& builds, std::string called)
       : context_(context),
+        program_(program),
+        bytes_(bytes),
         request_(request),
         builds_(builds),
         called_(std::move(called)),
@@ -68,6 +71,7 @@ class FlagSearch {
       found_.bases.push_back(set_of(best_[kBlocked]));
     if (best_[kTiled] > 0 && ratio_of(best_[kTiled]) < plan::kTiledMayWin * ratio_of(best_[kAny]))
       found_.bases.push_back(set_of(best_[kTiled]));
+    if (request_.for_tuning) HONE_TRY(add_fused_bases());
     return std::move(found_);
   }
 
@@ -131,6 +135,37 @@ class FlagSearch {
     if (which == kAny) return true;
     if (which == kBlocked && !has(SpecReach::kBlocks)) return false;
     return !has(SpecReach::kNothing) && has(SpecReach::kTiles) == (which == kTiled);
+  }
+
+  // Adds the sets of fusing choices that promise most (fusion_sets.h), if they are right, however
+  // slow they are before they are tuned.
+  Status add_fused_bases() {
+    if (context_.options.place().facts.launch_seconds == 0) return {};
+    report_step("fused dispatches");
+    HONE_ASSIGN(const std::vector<FusionSet> sets,
+                fusion_sets(context_, bytes_, choices_, [this] { return is_over(); }));
+    const FusionPromise as_it_is = promise_of(context_, program_);
+    std::size_t added = 0;
+    for (const FusionSet& set : sets) {
+      if (added == plan::kFusedBases || set.promise.seconds > plan::kFusedMayWin * as_it_is.seconds)
+        break;
+      if (!was_tried(set.choices)) {
+        HONE_ASSIGN(const std::vector<std::size_t> made, make({set.choices}));
+        HONE_TRY(time_once(made));
+      }
+      const auto tried = std::ranges::find_if(
+          sets_, [&](const Set& each) { return std::ranges::is_permutation(each, set.choices); });
+      const FlagTrial& trial = found_.trials[to_index(tried - sets_.begin())];
+      context_.note("flags: {} promise {} launches of {}, {:.2f} of the time{}", trial.label,
+                    set.promise.launches, as_it_is.launches, set.promise.seconds / as_it_is.seconds,
+                    trial.failure.empty() ? "" : "; but " + trial.failure);
+      if (!trial.failure.empty()) continue;
+      ++added;
+      const FlagSet base{trial.label, trial.flags};
+      if (std::ranges::count(found_.bases, base.flags, &FlagSet::flags) == 0)
+        found_.bases.push_back(base);
+    }
+    return {};
   }
 
   // Tries the other choices on top of the best of the kind, those that did best alone first, until
@@ -401,9 +436,14 @@ class FlagSearch {
   }
 
   void report(const std::vector<ProgramBuild>& compiling) {
+    std::string step = compiling.front().label;
+    if (compiling.size() > 1) step += fmt::format(" and {} more", compiling.size() - 1);
+    report_step(step);
+  }
+
+  void report_step(std::string_view step) {
     Progress progress;
-    progress.step = "flags: " + compiling.front().label;
-    if (compiling.size() > 1) progress.step += fmt::format(" and {} more", compiling.size() - 1);
+    progress.step = fmt::format("flags: {}", step);
     progress.tried = compiles_;
     progress.planned = std::max(request_.compiles, compiles_);
     if (const std::size_t best = best_[kAny]; best > 0)
@@ -412,6 +452,8 @@ class FlagSearch {
   }
 
   Context& context_;
+  const problem::Program& program_;
+  const std::string& bytes_;  // of its file
   const FlagSearchRequest& request_;
   BuildBench& builds_;
   std::string called_;
@@ -469,7 +511,7 @@ Result<FoundFlags> search_flags(Context& context, const problem::Program& progra
   ProgramBench bench{std::move(folder), std::move(made)};
   HONE_ASSIGN(std::vector<provider::FlagChoice> choices, choices_with_files(context, program));
   HONE_ASSIGN(FoundFlags found,
-              FlagSearch(context, request, bench.builds, call_of(context, function))
+              FlagSearch(context, program, bytes, request, bench.builds, call_of(context, function))
                   .run(std::move(choices)));
   if (request.prove && !found.best.flags.empty()) {
     const VerifiedBuild best{Build{.label = found.best.name, .flags = found.best.flags}};

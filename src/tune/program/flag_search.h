@@ -46,7 +46,8 @@ struct FoundFlags {
   FlagSet best;                                 // its name is empty where nothing is faster
   // Flag sets to tune the dispatches with. First the best of those that leave all operations to a
   // spec; it may have no name. Then the best with blocked weights, if it is another and about as
-  // fast. Then the best with data tiling, if it is near the best of all.
+  // fast. Then the best with data tiling, if it is near the best of all. Last those whose fused
+  // dispatches promise most (fusion_sets.h).
   std::vector<FlagSet> bases;
   std::optional<ProgramVerdict> verdict;  // where it was asked for and there is a best
 

@@ -121,9 +121,13 @@ Result<CompilerSession> CompilerSession::create(const CompilerLibrary& library,
                                                 Threads threads) {
   const CApi& api = library.api();
   std::string words;
-  // Probing whether a flag belongs to the process costs a session per flag. It runs only after a
-  // session has rejected a flag that it does not know.
-  for (const bool sorted : {false, true}) {
+  // Probing whether a flag belongs to the process costs a session per flag. It runs only if some
+  // flag is known to, since a process takes its flags once, or after a session has rejected a flag
+  // that it does not know.
+  std::vector<bool> attempts{true};
+  if (std::ranges::none_of(flags, is_known_to_be_of_process))
+    attempts.insert(attempts.begin(), false);
+  for (const bool sorted : attempts) {
     std::vector<std::string> of_process;
     std::vector<const char*> arguments;
     for (const std::string& flag : flags)

@@ -20,6 +20,7 @@ struct FlagRow {
   Needs needs;
   std::vector<std::string> flags;
   std::string_view reason;
+  bool fuses = false;
 };
 
 // Late, after configurations are read; early, before the program is split into dispatches.
@@ -118,7 +119,8 @@ std::vector<FlagRow> rows() {
        For::kBoth,
        Needs::kNothing,
        {"--iree-dispatch-creation-enable-aggressive-fusion"},
-       "fewer, larger dispatches"},
+       "fewer, larger dispatches",
+       /*fuses=*/true},
       {"aggressive transposes",
        kTranspose,
        For::kBoth,
@@ -130,13 +132,29 @@ std::vector<FlagRow> rows() {
        For::kBoth,
        Needs::kProducts,
        {"--iree-opt-generalize-matmul"},
-       "products fuse with what changes the order of their operands"},
+       "products fuse with what changes the order of their operands",
+       /*fuses=*/true},
       {"horizontal fusion",
        "horizontal fusion",
        For::kBoth,
        Needs::kProducts,
        {"--iree-dispatch-creation-enable-fuse-horizontal-contractions"},
-       "products of one operand (query, key and value) become one dispatch"},
+       "products of one operand (query, key and value) become one dispatch",
+       /*fuses=*/true},
+      {"early truncation",
+       "early truncation",
+       For::kGpu,
+       Needs::kProducts,
+       {"--iree-dispatch-creation-enable-early-trunc-fusion"},
+       "sums are rounded in the dispatch that adds them up, or in the one that reads them",
+       /*fuses=*/true},
+      {"fusion of several uses",
+       "fusion of several uses",
+       For::kGpu,
+       Needs::kNothing,
+       {"--iree-dispatch-creation-fuse-multi-use"},
+       "an operation fuses with its reader though others read it too",
+       /*fuses=*/true},
       {"split reductions",
        "split reductions",
        For::kBoth,
@@ -247,7 +265,8 @@ provider::FlagChoice choice_of(const FlagRow& row) {
           .group = std::string(row.group),
           .flags = row.flags,
           .reason = std::string(row.reason),
-          .reach = reach_under(row)};
+          .reach = reach_under(row),
+          .fuses = row.fuses};
 }
 
 std::string_view name_in(std::string_view flag) {

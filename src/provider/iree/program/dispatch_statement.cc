@@ -53,7 +53,7 @@ class StatementWriter {
     const bool attends = described->kind == problem::OperationKind::kAttention;
     const bool convolves = described->kind == problem::OperationKind::kConvolution;
     if (!attends && !convolves && !is_contraction(described->kind) &&
-        !is_sum_of_products(ir_, root))
+        summed_products(ir_, root).empty())
       refuse(
           fmt::format("its root is neither product nor attention: {}", name_of(described->kind)));
     root_loops_ = described->loops;
@@ -65,23 +65,38 @@ class StatementWriter {
       describe_contraction(root);
     for (std::size_t l = 0; l < root_loops_.size(); ++l)
       said_.loops.push_back({attends ? attention_role(l) : role(l), root_loops_[l].size});
-    const MlirValue result = ir_.results(root).at(0);
-    Computed computed{add(value_of("root", result)), {}};
-    computed.loops = single_loops(ir_.api(), maps_of(ir_, root).back());
-    known_[result] = std::move(computed);
+    const std::vector<MlirValue> results = ir_.results(root);
+    const std::vector<MlirAttribute> maps = maps_of(ir_, root);
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      StatedValue value = value_of("root", results[r]);
+      value.product = r;
+      known_[results[r]] = {add(std::move(value)),
+                            single_loops(ir_.api(), maps.at(maps.size() - results.size() + r))};
+    }
   }
 
   void describe_contraction(MlirOperation root) {
     const std::vector<MlirValue> operands = ir_.operands(root), results = ir_.results(root);
     const std::vector<MlirAttribute> maps = maps_of(ir_, root);
-    if (operands.size() != 3 || results.size() != 1 || maps.size() != 3 ||
+    if (operands.size() != 1 + 2 * results.size() || maps.size() != operands.size() ||
         !adds_products(ir_, root))
       refuse("its root does more than to add up products of two operands");
-    const auto start = fill_constant(ir_, ir_.defining_operation(operands[2]));
-    if (!start) refuse("its sums begin at values that are read");
-    for (const std::size_t operand : {0, 1})
-      said_.operands.push_back(accesses_.read(operands[operand], maps[operand]));
-    said_.start = *start;
+    said_.operands.push_back(accesses_.read(operands[0], maps[0]));
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      const auto start =
+          fill_constant(ir_, ir_.defining_operation(operands[1 + results.size() + r]));
+      if (!start) refuse("its sums begin at values that are read");
+      if (r > 0 && *start != said_.start) refuse("its sums begin at several values");
+      said_.start = *start;
+      said_.operands.push_back(accesses_.read(operands[1 + r], maps[1 + r]));
+      if (said_.operands.back().strides != said_.operands[1].strides)
+        refuse("the right operands of its products lie differently in memory");
+    }
+    if (results.size() == 1) return;
+    const auto products = summed_products(ir_, root);
+    for (std::size_t r = 0; r < results.size(); ++r)
+      if (products.at(r) != std::array<std::size_t, 2>{0, 1 + r})
+        refuse("its products are not all of one left operand");
   }
 
   bool walks(std::size_t operand, std::size_t loop) const {

@@ -188,32 +188,34 @@ bool adds_products(const Ir& ir, MlirOperation operation) {
   });
 }
 
-bool is_sum_of_products(const Ir& ir, MlirOperation operation) {
-  if (!ir.is(operation, "linalg.generic") || ir.operands(operation).size() != 3 ||
-      ir.results(operation).size() != 1)
-    return false;
-  const std::vector<MlirValue> arguments = ir.arguments(operation);
-  const auto is_argument = [&](MlirValue value, std::size_t number) {
+std::vector<std::array<std::size_t, 2>> summed_products(const Ir& ir, MlirOperation operation) {
+  const std::size_t results = ir.results(operation).size(),
+                    operands = ir.operands(operation).size();
+  if (!ir.is(operation, "linalg.generic") || results == 0 || operands < results + 2) return {};
+  const std::vector<MlirValue> arguments = ir.arguments(operation), yielded = ir.yielded(operation);
+  // The argument that a factor is, perhaps widened; past the end for anything else.
+  const auto argument = [&](MlirValue value) {
     const MlirOperation from = ir.defining_operation(value);
     if (is_any_of(ir.name(from), {"arith.extf", "arith.extsi"})) value = ir.operands(from).at(0);
-    return value == arguments.at(number);
+    return to_index(std::ranges::find(arguments, value) - arguments.begin());
   };
-  // Checks the two operands in either order.
-  const auto are = [&](MlirOperation binary, const auto& one, const auto& other) {
-    const std::vector<MlirValue> operands = ir.operands(binary);
-    return (one(operands.at(0)) && other(operands.at(1))) ||
-           (one(operands.at(1)) && other(operands.at(0)));
-  };
-  const auto is_product = [&](MlirValue value) {
-    const MlirOperation product = ir.defining_operation(value);
-    if (problem::scalar_facts(ir.name(product)).kind != ScalarKind::kProduct) return false;
-    return are(
-        product, [&](MlirValue each) { return is_argument(each, 0); },
-        [&](MlirValue each) { return is_argument(each, 1); });
-  };
-  const MlirOperation sum = ir.defining_operation(ir.yielded(operation).at(0));
-  if (problem::scalar_facts(ir.name(sum)).kind != ScalarKind::kSum) return false;
-  return are(sum, is_product, [&](MlirValue each) { return each == arguments.at(2); });
+  std::vector<std::array<std::size_t, 2>> found;
+  for (std::size_t r = 0; r < results; ++r) {
+    const MlirOperation sum = ir.defining_operation(yielded.at(r));
+    if (problem::scalar_facts(ir.name(sum)).kind != ScalarKind::kSum) return {};
+    std::vector<MlirValue> terms = ir.operands(sum);
+    if (terms.at(0) == arguments.at(operands - results + r)) std::swap(terms.at(0), terms.at(1));
+    const MlirOperation product = ir.defining_operation(terms.at(0));
+    if (terms.at(1) != arguments.at(operands - results + r) ||
+        problem::scalar_facts(ir.name(product)).kind != ScalarKind::kProduct)
+      return {};
+    const std::vector<MlirValue> factors = ir.operands(product);
+    std::array pair{argument(factors.at(0)), argument(factors.at(1))};
+    if (pair[0] > pair[1]) std::swap(pair[0], pair[1]);
+    if (pair[0] == pair[1] || pair[1] >= operands - results) return {};
+    found.push_back(pair);
+  }
+  return found;
 }
 
 bool is_load(std::string_view kind) {

@@ -1,6 +1,7 @@
 // Descriptions of structured operations, read from a dispatch's IR.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,10 +35,11 @@ bool interchange_loops(const Ir& ir, MlirOperation operation, const std::vector<
 // (problem::Dispatch::plain_products).
 bool adds_products(const Ir& ir, MlirOperation operation);
 
-// Whether a linalg.generic of two inputs sums up their products, element by element of its loops.
-// The compiler does not call it a contraction if an index is a multiple of a loop, such as in a 1x1
-// convolution of stride 2.
-bool is_sum_of_products(const Ir& ir, MlirOperation operation);
+// The inputs whose products a linalg.generic adds up, element by element of its loops: a pair of
+// operand numbers for each result. Empty if a result is anything else. The compiler does not call
+// it a contraction if an index is a multiple of a loop, such as in a 1x1 convolution of stride 2,
+// or if there are several results, such as query, key and value of one input.
+std::vector<std::array<std::size_t, 2>> summed_products(const Ir& ir, MlirOperation operation);
 
 // Operations between a buffer and the tensor that is read from it or written to it.
 bool is_load(std::string_view kind);

@@ -1,4 +1,5 @@
 """A kernel for one dispatch of a program: a contraction or convolution and what goes element by element behind it.
+Or several contractions of one left operand, each with results of its own: a program computes a tile of one of them.
 
 STRUCTURE, numbered as in structures.py:
   0  a program for each tile, which computes the address of each element it loads (addressed.py)
@@ -35,7 +36,9 @@ class Contraction(StatedKernel):
                "MORE_N": 0, "SWAP": 0, "PRECISION": 0, "num_warps": 4, "num_stages": 3}
 
     def __init__(self, said, folder):
-        super().__init__(said, [said["lhs"], said["rhs"]], folder)
+        # The right operand of each product; all have the same strides.
+        self.rights = [said["rhs"], *(said[f"rhs{i}"] for i in range(1, len(said)) if f"rhs{i}" in said)]
+        super().__init__(said, [said["lhs"], *self.rights], folder)
         self.batch, self.m, self.n = (self.dimensions(role, self.uses) for role in ("batch", "m", "n"))
         k = self.dimensions("k", self.uses[:2])
         # Steps go along the longest dimension in which an operand is contiguous. A kernel's three
@@ -48,7 +51,7 @@ class Contraction(StatedKernel):
         tiles = _Text(self, knobs).tiles()
         if knobs["STRUCTURE"] == PERSISTENT:
             tiles = min(tiles, device.units * knobs["PER_UNIT"])
-        return (tiles, size_of(self.batch), knobs["SPLIT_K"])
+        return (tiles * len(self.rights), size_of(self.batch), knobs["SPLIT_K"])
 
     def scratch_bytes(self, knobs):
         return _Text(self, knobs).parts.bytes()
@@ -70,6 +73,8 @@ class _Text(KernelText):
                              f"{TILES_TMA}")
         if self.structure == PERSISTENT and knobs["SPLIT_K"] > 1:
             raise ValueError("a program that walks the tiles does not split k")
+        if self.structure == PERSISTENT and len(of.rights) > 1:
+            raise ValueError("a program that walks the tiles is for one product")
         if self.more_n and (self.structure == BLOCKED or knobs["SPLIT_K"] > 1):
             raise ValueError("MORE_N is for tensor descriptors, without SPLIT_K")
         if self.swap and self.structure == BLOCKED:
@@ -78,6 +83,7 @@ class _Text(KernelText):
         several = [knobs["BLOCK_N"], self.more_n] if self.more_n else [knobs["BLOCK_N"]]
         self.blocks = {"n": [knobs["BLOCK_M"]], "m": several} if self.swap else {"m": [knobs["BLOCK_M"]], "n": several}
         super().__init__(of, size_of(of.m), size_of(of.n), self.blocks["m"][0], self.blocks["n"][0])
+        self.products = len(of.rights)
         self.described, self.boxes = {}, None
         if self.structure != BLOCKED:
             self.describe()
@@ -86,7 +92,8 @@ class _Text(KernelText):
         self.ragged = {"row": self.rows % self.extent["m"] != 0, "column": self.columns % self.extent["n"] != 0}
         if self.boxes:
             self.tiles_along["m"], self.ragged["row"] = self.boxes.tiles(), self.boxes.ragged()
-        self.parts = Parts(knobs["SPLIT_K"], self.tiles() * size_of(of.batch), self.block_m * self.block_n)
+        self.parts = Parts(knobs["SPLIT_K"], self.tiles() * len(of.rights) * size_of(of.batch),
+                           self.block_m * self.block_n)
 
     def tiles(self):
         return self.tiles_along["m"] * self.tiles_along["n"]
@@ -94,9 +101,10 @@ class _Text(KernelText):
     def describe(self):
         """What descriptors are made of. ValueError for what they cannot load."""
         of = self.of
-        for role, operand in (("m", "lhs"), ("n", "rhs")):
-            use = self.said[operand]
-            self.described[role] = Described(self.said, use, of.dimensions(role, [use]), of.inner, of.taps)
+        # What is checked of each right operand is the same but for where it begins.
+        for role, uses in (("m", [self.said["lhs"]]), ("n", reversed(of.rights))):
+            for use in uses:
+                self.described[role] = Described(self.said, use, of.dimensions(role, [use]), of.inner, of.taps)
         image = self.described["m"].dimensions
         if len(self.described["n"].dimensions) > 1:
             raise ValueError("tensor descriptors of the second operand are for matrices")
@@ -113,6 +121,10 @@ class _Text(KernelText):
         self.add("batch = tl.program_id(1)")
         for use in self.of.uses:
             self.place(use, self.of.batch)
+        if self.products > 1:
+            self.add(f"product = tl.program_id(0) // {self.tiles()}")
+            first, *others = (self.names[id(right)] for right in self.of.rights)
+            self.add(*(f"{first} = tl.where(product == {i}, {name}, {first})" for i, name in enumerate(others, start=1)))
         for role, described in self.described.items():
             for name, block, _ in self.pieces(role):
                 self.add(*described.lines(name, self.names[id(described.use)], block, self.block_k))
@@ -122,11 +134,12 @@ class _Text(KernelText):
             self.add(f"for tile in tl.range(tl.program_id(0), {self.tiles()}, tl.num_programs(0), flatten=True):")
             self.depth += 1
         else:
-            self.add("tile = tl.program_id(0)")
+            self.add("tile = tl.program_id(0)" + (f" % {self.tiles()}" if self.products > 1 else ""))
         self.tile_of_program()
         self.sums()
         if self.parts.count > 1:
-            self.meet(f"batch * {self.tiles()} + tile", "sums")
+            matrix = "batch" if self.products == 1 else f"(batch * {self.products} + product)"
+            self.meet(f"{matrix} * {self.tiles()} + tile", "sums")
             # Parts are added in a fixed order, whichever program came last.
             self.add(self.no_sums("sums", self.block_m, self.block_n), f"for other in range(0, {self.parts.count}):",
                      f"    sums += {self.of_part('sums')}")

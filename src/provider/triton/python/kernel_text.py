@@ -45,6 +45,7 @@ class KernelText:
         self.lines = []
         self.depth = 0  # blocks that lines are added to are nested so deep
         self.parts = Parts(1, 0, 0)  # of those that share a tile
+        self.products = 1  # of one left operand, of which a program computes one, `product`
         self.walked = set()  # names of offsets along an index
 
     def text(self):
@@ -61,11 +62,31 @@ class KernelText:
         raise NotImplementedError
 
     def behind_root(self):
-        """Lines for the values behind the root, of the block in `sums`, and what is stored of them."""
-        for place, value in enumerate(self.said["values"]):
-            self.add(f"v{place} = {self.value(value)}")
-        for store in self.said["stores"]:
-            self.store(store)
+        """Lines for the values behind the root, of the block in `sums`, and what is stored of them: of `product` only,
+        where there are several products."""
+        for product in range(self.products):
+            if self.products > 1:
+                self.add(f"if product == {product}:")
+                self.depth += 1
+            values, stores = self.of_product(product)
+            for place in values:
+                self.add(f"v{place} = {self.value(self.said['values'][place])}")
+            for store in stores:
+                self.store(store)
+            self.depth -= self.products > 1
+
+    def of_product(self, product):
+        """The values that the product's stores need, by number, in order; and these stores."""
+        values, made_of = self.said["values"], []
+        for value in values:
+            own = {value.get("product", 0)} if value["op"] == "root" else set()
+            made_of.append(own.union(*(made_of[each] for each in value["operands"])))
+        stores = [store for store in self.said["stores"] if (made_of[store["value"]] or {0}) == {product}]
+        needed = {store["value"] for store in stores}
+        for place in reversed(range(len(values))):
+            if place in needed:
+                needed.update(values[place]["operands"])
+        return sorted(needed), stores
 
     def add(self, *lines):
         self.lines += ["    " * self.depth + line for line in lines]

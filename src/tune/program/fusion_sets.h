@@ -1,0 +1,37 @@
+// Sets of flags that decide which operations become one dispatch, judged by the dispatches that the
+// program splits into under them: no kernel is compiled. Fused dispatches are often slow until they
+// are tuned, so the time of the untuned program says little of them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "problem/dispatch.h"
+#include "tune/services/context.h"
+
+namespace hone::tune {
+
+// What a program's dispatches would take near the device's bounds.
+struct FusionPromise {
+  int launches = 0;    // of a call
+  double seconds = 0;  // by operations or bytes, whichever takes longer, and by launches
+};
+
+FusionPromise promise_of(const Context& context, const problem::Program& program);
+
+struct FusionSet {
+  std::vector<std::size_t> choices;  // numbers, ascending
+  FusionPromise promise;
+};
+
+// Splits the program under each set of at most plan::kFlagsFusedTogether of the choices that fuse
+// (provider::FlagChoice::fuses), many at a time and the largest sets first, until `is_over`. Sets
+// under which it does not split are left out, and of sets with equal promise all but the smallest.
+// Returns the others by promise, the best first. Errors: those of CompileService::load_programs.
+Result<std::vector<FusionSet>> fusion_sets(Context& context, const std::string& bytes,
+                                           const std::vector<provider::FlagChoice>& choices,
+                                           const std::function<bool()>& is_over);
+
+}  // namespace hone::tune
