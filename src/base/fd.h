@@ -52,7 +52,6 @@ class StopSignal {
   ~StopSignal();  // the former handling is restored
 
   int fd() const { return fd_.get(); }
-  bool requested() const { return is_readable(fd_.get()); }
 
  private:
   StopSignal() = default;

@@ -70,13 +70,6 @@ T exact(const nlohmann::json& json) {
   return value;
 }
 
-// The value of `key`, or `otherwise` if the key is absent.
-template <class T>
-T exact_or(const nlohmann::json& json, const char* key, T otherwise) {
-  const auto found = json.find(key);
-  return found == json.end() ? std::move(otherwise) : exact<T>(*found);
-}
-
 // Returns the value whose name is the string in `json`; throws if no name matches.
 template <class E, std::size_t N>
 E named(const nlohmann::json& json, const std::pair<E, std::string_view> (&names)[N]) {

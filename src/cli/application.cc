@@ -85,7 +85,7 @@ bool reads_config(const CommandNode& command) {
 
 int parse_and_run(int argc, char** argv) {
   CLI::App app;
-  Run run;
+  Action run;
   add_commands(app, run);
   const Result<bool> parsed = parse_words(app, {argv + 1, argv + argc});
   if (!parsed) return report(parsed.error());
@@ -103,7 +103,7 @@ int parse_and_run(int argc, char** argv) {
   }
   if (!settings.empty()) {
     CLI::App scratch;
-    Run unused;
+    Action unused;
     add_commands(scratch, unused);
     if (const Status sound = check_settings(scratch, settings); !sound)
       return report(sound.error());
@@ -115,7 +115,7 @@ int parse_and_run(int argc, char** argv) {
 
 }  // namespace
 
-void add_commands(CLI::App& app, Run& run) {
+void add_commands(CLI::App& app, Action& run) {
   app.name("hone");
   app.description(
       "hone finds, proves and installs the fastest configuration of every kernel in a tensor "

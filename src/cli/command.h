@@ -18,8 +18,8 @@ using namespace session;  // the command line speaks of what it opens
 // Exit code of a command: 0, or 1 if it finished with failures the user should see.
 using CommandResult = Result<int>;
 
-// Action of the chosen subcommand, which sets it.
-using Run = std::function<CommandResult()>;
+// Work of a command. The chosen subcommand sets `run` to its own.
+using Action = std::function<CommandResult()>;
 
 // Subcommand with its options, which the command line fills in.
 template <class Options>
@@ -30,7 +30,7 @@ struct AddedCommand {
 
 // Adds a subcommand that runs `action` with its options, which live as long as `app`.
 template <class Options>
-AddedCommand<Options> add_command(CLI::App& app, Run& run, std::string name,
+AddedCommand<Options> add_command(CLI::App& app, Action& run, std::string name,
                                   std::string description,
                                   CommandResult (*action)(Options& options)) {
   auto options = std::make_shared<Options>();
@@ -47,7 +47,7 @@ CLI::Option* add_default_option(CLI::App& command, const std::string& name, Valu
 }
 
 // Adds a command to `app`, or below the command `app`.
-using AddCommand = void(CLI::App& app, Run& run);
+using AddCommand = void(CLI::App& app, Action& run);
 AddCommand add_tune_command, add_compare_command, add_flags_command, add_dispatches_command;
 AddCommand add_space_command, add_generate_command, add_compile_command, add_profile_command;
 AddCommand add_verify_command, add_store_command, add_report_command, add_show_command;
@@ -57,6 +57,6 @@ AddCommand add_spec_external_command;  // to the command `spec`
 AddCommand add_worker_command;         // hidden: what hone starts itself as
 
 // Adds all of them to an `app` without any.
-void add_commands(CLI::App& app, Run& run);
+void add_commands(CLI::App& app, Action& run);
 
 }  // namespace hone::cli

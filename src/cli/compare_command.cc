@@ -421,7 +421,7 @@ CommandResult run_compare(CompareCommand& options) {
 
 }  // namespace
 
-void add_compare_command(CLI::App& app, Run& run) {
+void add_compare_command(CLI::App& app, Action& run) {
   const auto [command, options] = add_command<CompareCommand>(
       app, run, "compare", "Compare two modules, specs, stores or arrays", run_compare);
   tune::CompareOptions& compare = options.compare;

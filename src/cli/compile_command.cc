@@ -76,7 +76,7 @@ CommandResult compile(CompileOptions& options) {
 
 }  // namespace
 
-void add_compile_command(CLI::App& app, Run& run) {
+void add_compile_command(CLI::App& app, Action& run) {
   const auto [command, options] = add_command<CompileOptions>(
       app, run, "compile", "Compile generated operations for IREE's tools", compile);
   add_selection_options(command, options.tree);

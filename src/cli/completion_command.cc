@@ -245,7 +245,7 @@ std::string fish_completion(CLI::App& root) {
 
 }  // namespace
 
-void add_completion_command(CLI::App& app, Run& run) {
+void add_completion_command(CLI::App& app, Action& run) {
   auto shell = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("completion", "Write a shell's completion script");
   command->add_option("SHELL", *shell, "bash, zsh or fish")

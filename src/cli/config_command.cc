@@ -49,7 +49,7 @@ output::Table table_of(const std::vector<CommandNode>& commands,
 CommandResult show_config(const std::string& file, const std::vector<std::string>& words,
                           bool json) {
   CLI::App app, scratch;
-  Run unused, unused_too;
+  Action unused, unused_too;
   add_commands(app, unused);
   add_commands(scratch, unused_too);
   const std::string wanted = fmt::format("{}", fmt::join(words, " "));
@@ -80,7 +80,7 @@ CommandResult show_config(const std::string& file, const std::vector<std::string
 
 }  // namespace
 
-void add_config_command(CLI::App& app, Run& run) {
+void add_config_command(CLI::App& app, Action& run) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("config", "Show every option's value and source");
   command->add_flag("--json", *json, "print one JSON document");

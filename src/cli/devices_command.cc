@@ -65,7 +65,7 @@ CommandResult show_devices(DevicesOptions& options) {
 
 }  // namespace
 
-void add_devices_command(CLI::App& app, Run& run) {
+void add_devices_command(CLI::App& app, Action& run) {
   const auto [command, options] =
       add_command<DevicesOptions>(app, run, "devices", "Show devices and compilers", show_devices);
   command.add_option("--iree", options.iree, kIreeHelp);

@@ -243,7 +243,7 @@ CommandResult list_dispatches(DispatchesOptions& options) {
 
 }  // namespace
 
-void add_dispatches_command(CLI::App& app, Run& run) {
+void add_dispatches_command(CLI::App& app, Action& run) {
   const auto [command, options] = add_command<DispatchesOptions>(
       app, run, "dispatches", "List the dispatches of a program", list_dispatches);
   command.add_option("INPUT", options.input, kProgramFiles)->required();

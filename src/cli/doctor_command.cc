@@ -65,7 +65,7 @@ CommandResult examine(DoctorOptions& options) {
 
 }  // namespace
 
-void add_doctor_command(CLI::App& app, Run& run) {
+void add_doctor_command(CLI::App& app, Action& run) {
   const auto [command, options] = add_command<DoctorOptions>(
       app, run, "doctor", "Find problems of this machine, with their fixes", examine);
   command.add_option("--iree", options.places.iree, kIreeHelp);

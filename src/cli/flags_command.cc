@@ -161,7 +161,7 @@ CommandResult search_flags(SessionOptions& options) {
 
 }  // namespace
 
-void add_flags_command(CLI::App& app, Run& run) {
+void add_flags_command(CLI::App& app, Action& run) {
   const auto [command, options] = add_command<SessionOptions>(
       app, run, "flags", "Find the fastest compiler flags of a program", search_flags);
   tune::Options& tuning = options.tuning;

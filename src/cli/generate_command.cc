@@ -331,7 +331,7 @@ Status write_plan(const GenerateOptions& options, const profiler::GenerationPlan
   return {};
 }
 
-void add_generate_command(CLI::App& app, Run& run) {
+void add_generate_command(CLI::App& app, Action& run) {
   const auto [command, options] = add_command<GenerateOptions>(
       app, run, "generate", "Write operations as MLIR files", generate);
   add_selection_options(command, options);

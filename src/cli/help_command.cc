@@ -235,7 +235,7 @@ std::string help_of(const CommandNode& command) {
 
 CommandResult print_help(const std::vector<std::string>& words) {
   CLI::App app;  // of its own: CLI11 prints the help of a parsed one's command
-  Run unused;
+  Action unused;
   add_commands(app, unused);
   const std::string wanted = fmt::format("{}", fmt::join(words, " "));
   std::vector<std::string> names = topic_names();
@@ -258,7 +258,7 @@ CommandResult print_help(const std::vector<std::string>& words) {
 
 }  // namespace
 
-void add_help_command(CLI::App& app, Run& run) {
+void add_help_command(CLI::App& app, Action& run) {
   auto words = std::make_shared<std::vector<std::string>>();
   CLI::App* command = app.add_subcommand("help", "Print the help of a command or a topic");
   std::vector<std::string> values = topic_names();

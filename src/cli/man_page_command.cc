@@ -103,7 +103,7 @@ std::string man_page(CLI::App& root) {
 
 }  // namespace
 
-void add_man_command(CLI::App& app, Run& run) {
+void add_man_command(CLI::App& app, Action& run) {
   CLI::App* command = app.add_subcommand("man", "Write the manual page");
   command->callback([&run, &app] {
     run = [&app]() -> CommandResult {

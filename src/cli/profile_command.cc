@@ -277,7 +277,7 @@ CommandResult profile(ProfileCommandOptions& options) {
 
 }  // namespace
 
-void add_profile_command(CLI::App& app, Run& run) {
+void add_profile_command(CLI::App& app, Action& run) {
   const auto [command, options] = add_command<ProfileCommandOptions>(
       app, run, "profile", "Verify and measure generated operations", profile);
   add_selection_options(command, options.tree);

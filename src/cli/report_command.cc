@@ -28,7 +28,7 @@ CommandResult report(const ReportOptions& options) {
 
 }  // namespace
 
-void add_report_command(CLI::App& app, Run& run) {
+void add_report_command(CLI::App& app, Action& run) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand("report", "Write a store as one HTML page");
   add_default_option(*command, "STORE", options->store, "store (SQLite file)");

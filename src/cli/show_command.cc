@@ -251,7 +251,7 @@ CommandResult show(ShowOptions& options) {
 
 }  // namespace
 
-void add_show_command(CLI::App& app, Run& run) {
+void add_show_command(CLI::App& app, Action& run) {
   const auto [command, options] =
       add_command<ShowOptions>(app, run, "show", "Show one candidate and reproduce it", show);
   command.add_option("ID", options.candidate, "candidate's ID in the tables")->required();

@@ -214,7 +214,7 @@ CommandResult show_spaces(const SpaceCommandOptions& options, std::vector<ShownS
 
 }  // namespace
 
-void add_space_command(CLI::App& app, Run& run) {
+void add_space_command(CLI::App& app, Action& run) {
   auto options = std::make_shared<SpaceCommandOptions>();
   CLI::App* command =
       app.add_subcommand("space", "Show knobs, constraints and configuration counts");

@@ -243,7 +243,7 @@ CommandResult emit(EmitOptions& options) {
   return 0;
 }
 
-void add_spec_emit_command(CLI::App& spec, Run& run) {
+void add_spec_emit_command(CLI::App& spec, Action& run) {
   const auto [command, options] = add_command<EmitOptions>(
       spec, run, "emit",
       "Write tuned GEMMs as gemms.yaml, a Python module of triton.Config, and compiled kernels "
@@ -265,7 +265,7 @@ void add_spec_emit_command(CLI::App& spec, Run& run) {
 
 }  // namespace
 
-void add_spec_command(CLI::App& app, Run& run) {
+void add_spec_command(CLI::App& app, Action& run) {
   CLI::App* spec =
       app.add_subcommand("spec", "Check tuning specs, write results for use elsewhere");
   spec->require_subcommand(0, 1);

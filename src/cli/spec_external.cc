@@ -231,7 +231,7 @@ CommandResult place(ExternalOptions& options) {
 
 }  // namespace
 
-void add_spec_external_command(CLI::App& spec, Run& run) {
+void add_spec_external_command(CLI::App& spec, Action& run) {
   const auto [command, options] =
       add_command<ExternalOptions>(spec, run, "external",
                                    "Write a spec that calls your own kernels (PTX, cubin, "

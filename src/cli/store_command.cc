@@ -127,7 +127,7 @@ CommandResult collect_garbage(const StoreCommandOptions& options) {
 
 }  // namespace
 
-void add_store_command(CLI::App& app, Run& run) {
+void add_store_command(CLI::App& app, Action& run) {
   auto options = std::make_shared<StoreCommandOptions>();
   CLI::App* command = app.add_subcommand("store", "List, export, check and merge stores");
   command->require_subcommand(1);

@@ -94,7 +94,7 @@ Status check_providers(const TuneOptions& options) {
 
 }  // namespace
 
-void add_tune_command(CLI::App& app, Run& run) {
+void add_tune_command(CLI::App& app, Action& run) {
   auto options = std::make_shared<TuneOptions>();
   tune::Options& tuning = options->tuning;
   CLI::App* command = app.add_subcommand("tune", "Find, verify and prove the fastest kernels");

@@ -262,7 +262,7 @@ CommandResult verify(VerifyOptions& options) {
 
 }  // namespace
 
-void add_verify_command(CLI::App& app, Run& run) {
+void add_verify_command(CLI::App& app, Action& run) {
   const auto [command, options] = add_command<VerifyOptions>(
       app, run, "verify", "Check the outputs of a program or dispatch", verify);
   command.add_option("INPUT", options.input, kProgramFiles)->required();

@@ -31,7 +31,7 @@ CommandResult serve_runs() {
 
 }  // namespace
 
-void add_worker_command(CLI::App& app, Run& run) {
+void add_worker_command(CLI::App& app, Action& run) {
   CLI::App* worker = app.add_subcommand("worker", "")->group("");
   CLI::App* compile = worker->add_subcommand("compile", "");
   auto provider = std::make_shared<std::string>(), installation = std::make_shared<std::string>();

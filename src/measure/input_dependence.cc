@@ -7,8 +7,8 @@
 namespace hone::measure {
 namespace {
 
+using problem::ElementValue;
 using problem::ScalarKind;
-using problem::Value;
 
 constexpr Polynomial kNone{};
 
@@ -16,11 +16,11 @@ constexpr Polynomial kNone{};
 
 int InputDependence::source_of(int value) const {
   for (;;) {
-    const Value& each = computation_.at(value);
-    if (each.kind == Value::Kind::kInput) return each.binding;
-    const bool converts = each.kind == Value::Kind::kOperation && each.operands.size() == 1 &&
-                          each.operation.facts().converts_floats();
-    if (each.kind != Value::Kind::kElement && !converts) return -1;
+    const ElementValue& each = computation_.at(value);
+    if (each.kind == ElementValue::Kind::kInput) return each.binding;
+    const bool converts = each.kind == ElementValue::Kind::kOperation &&
+                          each.operands.size() == 1 && each.operation.facts().converts_floats();
+    if (each.kind != ElementValue::Kind::kElement && !converts) return -1;
     value = each.operands.front();
   }
 }
@@ -32,8 +32,8 @@ std::set<std::size_t> InputDependence::sources_of(int index) const {
   used[static_cast<std::size_t>(index)] = true;
   for (int i = index; i >= 0; --i) {
     if (!used[static_cast<std::size_t>(i)]) continue;
-    const Value& value = computation_.at(i);
-    if (value.kind == Value::Kind::kInput && value.binding >= 0)
+    const ElementValue& value = computation_.at(i);
+    if (value.kind == ElementValue::Kind::kInput && value.binding >= 0)
       bindings.insert(static_cast<std::size_t>(value.binding));
     for (const int operand : value.operands) used[static_cast<std::size_t>(operand)] = true;
   }
@@ -46,30 +46,30 @@ Polynomial InputDependence::polynomial_of(int index) {
   return polynomials_[index] = made_of(computation_.at(index));
 }
 
-Polynomial InputDependence::made_of(const Value& value) {
+Polynomial InputDependence::made_of(const ElementValue& value) {
   const auto operand = [&](std::size_t i) { return polynomial_of(value.operands.at(i)); };
   switch (value.kind) {
-    case Value::Kind::kInput:
+    case ElementValue::Kind::kInput:
       return {1, 1};
-    case Value::Kind::kConstant: {
+    case ElementValue::Kind::kConstant: {
       const bool whole = value.constant == std::rint(value.constant) &&
                          std::abs(value.constant) <= kMagnitude && value.constant != 0;
       return {0, whole ? std::abs(value.constant) : 0};
     }
-    case Value::Kind::kElement:
+    case ElementValue::Kind::kElement:
       return operand(0);
-    case Value::Kind::kOneOf: {
+    case ElementValue::Kind::kOneOf: {
       Polynomial most{0, 0};
       for (std::size_t i = 0; i < value.operands.size(); ++i) {
-        const Value& each = computation_.at(value.operands[i]);
-        if (each.kind == Value::Kind::kConstant && each.constant == 0) continue;  // padding
+        const ElementValue& each = computation_.at(value.operands[i]);
+        if (each.kind == ElementValue::Kind::kConstant && each.constant == 0) continue;  // padding
         const Polynomial one = operand(i);
         if (one.degree == 0) return kNone;
         most = {std::max(most.degree, one.degree), std::max(most.coefficients, one.coefficients)};
       }
       return most;
     }
-    case Value::Kind::kOperation:
+    case ElementValue::Kind::kOperation:
       break;
     default:
       return kNone;
@@ -91,11 +91,11 @@ bool InputDependence::vanishes(int index) {
   return vanishing_[index] = is_zero_of_zeros(computation_.at(index));
 }
 
-bool InputDependence::is_zero_of_zeros(const Value& value) {
+bool InputDependence::is_zero_of_zeros(const ElementValue& value) {
   const auto operand = [&](std::size_t i) { return vanishes(value.operands.at(i)); };
-  if (value.kind == Value::Kind::kInput) return true;
-  if (value.kind == Value::Kind::kElement) return operand(0);
-  if (value.kind != Value::Kind::kOperation || value.operands.empty()) return false;
+  if (value.kind == ElementValue::Kind::kInput) return true;
+  if (value.kind == ElementValue::Kind::kElement) return operand(0);
+  if (value.kind != ElementValue::Kind::kOperation || value.operands.empty()) return false;
   const problem::ScalarFacts& facts = value.operation.facts();
   if (facts.kind == ScalarKind::kProduct) return operand(0) || operand(1);
   if (facts.kind == ScalarKind::kSum || facts.kind == ScalarKind::kDifference)

@@ -37,8 +37,8 @@ class InputDependence {
   bool vanishes(int value);
 
  private:
-  Polynomial made_of(const problem::Value& value);
-  bool is_zero_of_zeros(const problem::Value& value);
+  Polynomial made_of(const problem::ElementValue& value);
+  bool is_zero_of_zeros(const problem::ElementValue& value);
 
   const problem::Computation& computation_;
   std::map<int, Polynomial> polynomials_;

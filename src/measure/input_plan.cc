@@ -22,9 +22,9 @@ using problem::BindingUse;
 using problem::Computation;
 using problem::Dispatch;
 using problem::ElementType;
+using problem::ElementValue;
 using problem::OperationKind;
 using problem::ScalarKind;
-using problem::Value;
 using Kind = InputValues::Kind;
 
 // E5M2 holds integers up to 8, and some tensor cores keep only 14 digits of sums of 8-bit floats.
@@ -153,7 +153,7 @@ class Planner {
  public:
   Planner(const Dispatch& dispatch, OperandSet set)
       : dispatch_(dispatch), set_(set), computation_(problem::computation_of(dispatch)) {
-    for (const Value& value : computation_.values)
+    for (const ElementValue& value : computation_.values)
       if (value.root) root_ = &value;
   }
 
@@ -169,7 +169,7 @@ class Planner {
 
  private:
   void choose() {
-    const bool reduces = root_ != nullptr && root_->kind == Value::Kind::kReduction;
+    const bool reduces = root_ != nullptr && root_->kind == ElementValue::Kind::kReduction;
     plan_.terms = root_ == nullptr ? 1 : root_->terms;
     if (reduces && root_->operation.facts().selects()) return extremes();
     const bool adds = reduces && root_->operation.is(ScalarKind::kSum);
@@ -199,8 +199,9 @@ class Planner {
   // Uses large integers if the dispatch computes only with integers: small ones would all look
   // alike.
   void large_integers() {
-    const bool floats = std::ranges::any_of(
-        computation_.values, [](const Value& value) { return problem::is_float(value.type); });
+    const bool floats = std::ranges::any_of(computation_.values, [](const ElementValue& value) {
+      return problem::is_float(value.type);
+    });
     if (floats) return;
     for_root_inputs([&](std::size_t i) {
       plan_.bindings[i].kind = Kind::kIntegers;
@@ -215,14 +216,14 @@ class Planner {
 
   // Near-equal weights make an output in which hardly any dropped term shows.
   void scale_queries() {
-    for (const Value& value : computation_.values) {
-      if (value.kind != Value::Kind::kAttention || value.operands.empty()) continue;
+    for (const ElementValue& value : computation_.values) {
+      if (value.kind != ElementValue::Kind::kAttention || value.operands.empty()) continue;
       const int query = dependence_.source_of(value.operands[0]);
       if (query < 0) continue;
       double scale = 1;
       if (value.operands.size() > 3) {
-        const Value& given = computation_.at(value.operands[3]);
-        if (given.kind == Value::Kind::kConstant && given.constant != 0)
+        const ElementValue& given = computation_.at(value.operands[3]);
+        if (given.kind == ElementValue::Kind::kConstant && given.constant != 0)
           scale = std::abs(given.constant);
       }
       const double deviation = scale * std::sqrt(static_cast<double>(value.inner_terms)) * 1.1;
@@ -233,7 +234,7 @@ class Planner {
 
   // Scales sums of reals with fused operations behind them to unit size too.
   void scale_sums() {
-    if (root_ == nullptr || root_->kind != Value::Kind::kReduction || is_bare(dispatch_) ||
+    if (root_ == nullptr || root_->kind != ElementValue::Kind::kReduction || is_bare(dispatch_) ||
         polynomial_.degree == 0)
       return;
     const double deviation = plan_.typical_sum * polynomial_.coefficients;
@@ -418,8 +419,8 @@ class Planner {
   std::set<std::size_t> added_to_sums() const {
     const auto root = static_cast<int>(root_ - computation_.values.data());
     std::set<std::size_t> bindings;
-    for (const Value& value : computation_.values) {
-      if (value.kind != Value::Kind::kOperation || !value.operation.is(ScalarKind::kSum) ||
+    for (const ElementValue& value : computation_.values) {
+      if (value.kind != ElementValue::Kind::kOperation || !value.operation.is(ScalarKind::kSum) ||
           !problem::is_float(value.type) || value.operands.size() != 2)
         continue;
       for (const std::size_t sum : {std::size_t{0}, std::size_t{1}}) {
@@ -492,14 +493,14 @@ class Planner {
     const auto index = static_cast<std::size_t>(root_ - computation_.values.data());
     const bool exact = estimate_rounding(computation_, plan_).values[index].is_exact();
     if (plan_.exact && !exact) plan_.basis = "what is summed up is rounded: " + plan_.basis;
-    plan_.exact = exact && (root_->kind == Value::Kind::kReduction);
+    plan_.exact = exact && (root_->kind == ElementValue::Kind::kReduction);
   }
 
   const Dispatch& dispatch_;
   OperandSet set_;
   Computation computation_;
   InputDependence dependence_{computation_};
-  const Value* root_ = nullptr;
+  const ElementValue* root_ = nullptr;
   Polynomial polynomial_{};
   InputPlan plan_;
 };

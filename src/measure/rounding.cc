@@ -15,10 +15,10 @@ namespace {
 using problem::Computation;
 using problem::Curve;
 using problem::ElementType;
+using problem::ElementValue;
 using problem::kFunctionRoundings;
 using problem::kHardFunctionRoundings;
 using problem::ScalarKind;
-using problem::Value;
 
 // Number of roundings assumed for an operation in a chain of unknown order, or of unknown steps.
 constexpr double kUnknownSteps = 16;
@@ -42,7 +42,7 @@ std::optional<int> finer(const std::optional<int>& a, const std::optional<int>& 
   return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
 }
 
-bool adds_floats(const Value& value) {
+bool adds_floats(const ElementValue& value) {
   return value.operation.is(ScalarKind::kSum) && problem::is_float(value.type);
 }
 
@@ -99,23 +99,23 @@ class Analysis {
 
   Estimate estimate_value() {
     switch (value_->kind) {
-      case Value::Kind::kInput:
+      case ElementValue::Kind::kInput:
         return input();
-      case Value::Kind::kConstant:
+      case ElementValue::Kind::kConstant:
         return constant(value_->constant);
-      case Value::Kind::kElement:
+      case ElementValue::Kind::kElement:
         return operand(0);
-      case Value::Kind::kOneOf:
+      case ElementValue::Kind::kOneOf:
         return one_of();
-      case Value::Kind::kOperation:
+      case ElementValue::Kind::kOperation:
         return operation();
-      case Value::Kind::kReduction:
+      case ElementValue::Kind::kReduction:
         return reduction();
-      case Value::Kind::kSoftmax:
+      case ElementValue::Kind::kSoftmax:
         return softmax();
-      case Value::Kind::kAttention:
+      case ElementValue::Kind::kAttention:
         return value_->operands.size() < 3 ? unknown() : attention();
-      case Value::Kind::kUnknown:
+      case ElementValue::Kind::kUnknown:
         break;
     }
     return unknown();
@@ -281,8 +281,8 @@ class Analysis {
     if (!adds_floats(*value_)) return 0;
     double most = 0;
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-      const Value& tensor = computation_.at(computation_.tensor_of(value_->operands[i]));
-      if (tensor.kind != Value::Kind::kReduction || !adds_floats(tensor)) continue;
+      const ElementValue& tensor = computation_.at(computation_.tensor_of(value_->operands[i]));
+      if (tensor.kind != ElementValue::Kind::kReduction || !adds_floats(tensor)) continue;
       const Estimate& term = rounding_.values[static_cast<std::size_t>(tensor.operands.front())];
       const double other = operand(1 - i).largest();
       const auto terms = static_cast<double>(tensor.terms);
@@ -586,7 +586,7 @@ class Analysis {
   const Computation& computation_;
   const InputPlan& plan_;
   Rounding rounding_;
-  const Value* value_ = nullptr;
+  const ElementValue* value_ = nullptr;
   double u_ = 0;
 };
 

@@ -12,12 +12,12 @@
 namespace hone::problem {
 namespace {
 
-constexpr std::pair<Value::Kind, std::string_view> kValueKinds[] = {
-    {Value::Kind::kInput, "input"},         {Value::Kind::kConstant, "constant"},
-    {Value::Kind::kElement, "element"},     {Value::Kind::kOperation, "operation"},
-    {Value::Kind::kReduction, "reduction"}, {Value::Kind::kSoftmax, "softmax"},
-    {Value::Kind::kAttention, "attention"}, {Value::Kind::kOneOf, "one of"},
-    {Value::Kind::kUnknown, "unknown"},
+constexpr std::pair<ElementValue::Kind, std::string_view> kValueKinds[] = {
+    {ElementValue::Kind::kInput, "input"},         {ElementValue::Kind::kConstant, "constant"},
+    {ElementValue::Kind::kElement, "element"},     {ElementValue::Kind::kOperation, "operation"},
+    {ElementValue::Kind::kReduction, "reduction"}, {ElementValue::Kind::kSoftmax, "softmax"},
+    {ElementValue::Kind::kAttention, "attention"}, {ElementValue::Kind::kOneOf, "one of"},
+    {ElementValue::Kind::kUnknown, "unknown"},
 };
 
 ElementType type_of_output(const Operation& root) {
@@ -35,7 +35,7 @@ class Assumed {
     for (std::size_t i = 0; i < dispatch_.bindings.size(); ++i) {
       const Binding& binding = dispatch_.bindings[i];
       if (binding.access == Access::kWriteOnly) continue;
-      Value input{.kind = Value::Kind::kInput, .type = binding.type.element};
+      ElementValue input{.kind = ElementValue::Kind::kInput, .type = binding.type.element};
       input.binding = static_cast<int>(i);
       const int value = add(std::move(input));
       if (binding.use == BindingUse::kRootInput) root_inputs_.push_back(value);
@@ -52,7 +52,7 @@ class Assumed {
   }
 
  private:
-  int add(Value value) {
+  int add(ElementValue value) {
     computation_.values.push_back(std::move(value));
     return static_cast<int>(computation_.values.size()) - 1;
   }
@@ -61,7 +61,7 @@ class Assumed {
     const Operation& root = dispatch_.root;
     const bool products = is_contraction(root.kind) || root.kind == OperationKind::kConvolution;
     const ElementType type = type_of_output(root);
-    Value value{.kind = Value::Kind::kUnknown, .operation = root.name, .type = type};
+    ElementValue value{.kind = ElementValue::Kind::kUnknown, .operation = root.name, .type = type};
     value.operands = root_inputs_;
     value.terms = iterations(root, /*reduction=*/true);
     value.root = true;
@@ -70,17 +70,17 @@ class Assumed {
     const bool is_integer = !is_float(type);
     int term = root_inputs_.front();
     if (products)
-      term = add({.kind = Value::Kind::kOperation,
+      term = add({.kind = ElementValue::Kind::kOperation,
                   .operation = is_integer ? "arith.muli" : "arith.mulf",
                   .operands = {term, root_inputs_.back()},
                   .type = type});
     int start = before_;
     if (start < 0) {
-      Value fill{.kind = Value::Kind::kConstant, .type = type};
+      ElementValue fill{.kind = ElementValue::Kind::kConstant, .type = type};
       fill.constant = dispatch_.fill_value;
       start = add(std::move(fill));
     }
-    value.kind = Value::Kind::kReduction;
+    value.kind = ElementValue::Kind::kReduction;
     value.operation = is_integer ? "arith.addi" : "arith.addf";
     value.operands = {term, start};
     return add(std::move(value));
@@ -92,9 +92,9 @@ class Assumed {
         "fill", "linalg.fill", "copy",   "transpose",          "broadcast",
         "pad",  "pack",        "unpack", "tensor.insert_slice"};
     if (std::ranges::find(kMoves, fused) != kMoves.end()) return value;
-    Value unknown{.kind = Value::Kind::kUnknown,
-                  .operation = fused,
-                  .type = computation_.values[static_cast<std::size_t>(value)].type};
+    ElementValue unknown{.kind = ElementValue::Kind::kUnknown,
+                         .operation = fused,
+                         .type = computation_.values[static_cast<std::size_t>(value)].type};
     unknown.operands = fused_inputs_;
     unknown.operands.insert(unknown.operands.begin(), value);
     unknown.terms = iterations(dispatch_.root, /*reduction=*/false);
@@ -107,7 +107,7 @@ class Assumed {
     const char* const conversion = is_float(from) == is_float(type) ? "arith.truncf"
                                    : is_float(from)                 ? "arith.fptosi"
                                                                     : "arith.sitofp";
-    return add({.kind = Value::Kind::kOperation,
+    return add({.kind = ElementValue::Kind::kOperation,
                 .operation = conversion,
                 .operands = {value},
                 .type = type});
@@ -125,7 +125,8 @@ constexpr auto kValueFields = [](auto& value, auto&& field) {
   field.when(!value.operation.name().empty(), "operation", value.operation);
   field.when(!value.operands.empty(), "operands", value.operands);
   field.when(value.binding >= 0, "binding", value.binding);
-  if (value.kind == Value::Kind::kConstant) field.number_or_default("constant", value.constant);
+  if (value.kind == ElementValue::Kind::kConstant)
+    field.number_or_default("constant", value.constant);
   field.when(value.terms != 1, "terms", value.terms);
   field.when(value.inner_terms != 1, "inner_terms", value.inner_terms);
   field.when(value.root, "root", value.root);
@@ -162,7 +163,7 @@ void from_json(const nlohmann::json& json, Computation& computation) {
     return index >= 0 && static_cast<std::size_t>(index) < end;
   };
   for (std::size_t i = 0; i < computation.values.size(); ++i) {
-    const Value& value = computation.values[i];
+    const ElementValue& value = computation.values[i];
     const bool in_order =
         std::ranges::all_of(value.operands, [&](int operand) { return is_below(operand, i); });
     if (!in_order || value.terms < 1 || value.inner_terms < 1)

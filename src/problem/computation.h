@@ -15,7 +15,7 @@ struct Dispatch;
 
 // A typical element of a tensor, or a scalar in an operation's body. Shapes and index maps are left
 // out: reshaping, transposing and broadcasting change no element.
-struct Value {
+struct ElementValue {
   enum class Kind {
     kInput,      // an element of binding `binding`
     kConstant,   // `constant`
@@ -38,7 +38,7 @@ struct Value {
   std::int64_t inner_terms = 1;
   bool root = false;  // what the root operation gives
 
-  bool operator==(const Value&) const = default;
+  bool operator==(const ElementValue&) const = default;
 };
 
 struct Computation {
@@ -47,16 +47,16 @@ struct Computation {
     int value = -1;
     bool operator==(const Output&) const = default;
   };
-  std::vector<Value> values;    // operands before what uses them
-  std::vector<Output> outputs;  // one for each store; a binding may have several
+  std::vector<ElementValue> values;  // operands before what uses them
+  std::vector<Output> outputs;       // one for each store; a binding may have several
   // An infinite or NaN constant of the program may reach an output (a causal mask; not the start of
   // a maximum). Only then may a correct output have such elements.
   bool has_infinite_constants = false;
 
-  const Value& at(int index) const { return values[static_cast<std::size_t>(index)]; }
+  const ElementValue& at(int index) const { return values[static_cast<std::size_t>(index)]; }
   // The tensor that a value is an element of.
   int tensor_of(int index) const {
-    while (at(index).kind == Value::Kind::kElement) index = at(index).operands.at(0);
+    while (at(index).kind == ElementValue::Kind::kElement) index = at(index).operands.at(0);
     return index;
   }
 

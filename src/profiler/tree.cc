@@ -74,17 +74,6 @@ fs::path OperationFiles::compiler_output() const {
   return folder_ / "iree_compile_cmd_stdout.mlir";
 }
 
-Result<NamedDispatch> parse_dispatch(std::string_view name) {
-  const std::size_t at = name.find("_" + std::string(kConfigurationPrefix));
-  if (at == std::string_view::npos)
-    return input_error(
-        "'{}' is no dispatch's name: it has to be OPERATION_tile_config_... (hone generate makes "
-        "them)",
-        name);
-  HONE_ASSIGN(NamedOperation operation, parse_operation(name.substr(0, at)));
-  return NamedDispatch{operation, std::string(name.substr(at + 1))};
-}
-
 Result<Tree> read_tree(const fs::path& generated_dir) {
   const fs::path sources = sources_folder(generated_dir);
   std::error_code error;

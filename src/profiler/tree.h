@@ -46,10 +46,6 @@ struct NamedDispatch {
 inline constexpr std::string_view kConfigurationPrefix = "tile_config_";
 inline constexpr std::string_view kDefaultConfiguration = "tile_config_default";
 
-// Parses a dispatch's name. Input errors: a name without a configuration, and those of
-// parse_operation().
-Result<NamedDispatch> parse_dispatch(std::string_view name);
-
 // Content of a tree.
 struct Tree {
   std::vector<NamedOperation> operations;  // by kind, then by sizes, types and layouts

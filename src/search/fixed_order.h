@@ -24,7 +24,7 @@ class RandomSearch final : public Strategy {
   std::string_view name() const override { return "random"; }
   std::vector<space::Configuration> ask(std::size_t count) override;
   // Does nothing: the search does not learn.
-  void tell(const space::Configuration&, const Outcome&) override {}
+  void tell(const space::Configuration&, const Feedback&) override {}
 
  private:
   std::vector<space::Configuration> ask_by_index(std::size_t count);
@@ -54,7 +54,7 @@ class PriorSearch final : public Strategy {
   std::string_view name() const override { return "prior"; }
   std::vector<space::Configuration> ask(std::size_t count) override;
   // Does nothing: outcomes do not affect the order.
-  void tell(const space::Configuration&, const Outcome&) override {}
+  void tell(const space::Configuration&, const Feedback&) override {}
 
  private:
   void rank_more();

@@ -75,8 +75,8 @@ bool LocalSearch::start_another_pass() {
   return true;
 }
 
-void LocalSearch::tell(const space::Configuration& configuration, const Outcome& outcome) {
-  if (outcome.score) by_score_.emplace(*outcome.score, configuration);
+void LocalSearch::tell(const space::Configuration& configuration, const Feedback& feedback) {
+  if (feedback.score) by_score_.emplace(*feedback.score, configuration);
 }
 
 RegressionForest::RegressionForest(const std::vector<std::vector<double>>& places,
@@ -282,8 +282,8 @@ void ModelSearch::estimate_gain(const std::vector<Looked>& looked) {
   }
 }
 
-void ModelSearch::tell(const space::Configuration& configuration, const Outcome& outcome) {
-  const std::optional<double>& score = outcome.score;
+void ModelSearch::tell(const space::Configuration& configuration, const Feedback& feedback) {
+  const std::optional<double>& score = feedback.score;
   if (score) by_score_.emplace(*score, configuration);
   places_.push_back(place(configuration));
   log_scores_.push_back(score ? std::optional(std::log(*score)) : std::nullopt);

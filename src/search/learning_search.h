@@ -37,7 +37,7 @@ class LocalSearch final : public Strategy {
   std::string_view name() const override { return "local"; }
   // Proposes fewer than `count` if the next scores may change which neighbours are worth a try.
   std::vector<space::Configuration> ask(std::size_t count) override;
-  void tell(const space::Configuration& configuration, const Outcome& outcome) override;
+  void tell(const space::Configuration& configuration, const Feedback& feedback) override;
 
  private:
   void ask_neighbours(std::size_t count, std::vector<space::Configuration>& proposals);
@@ -113,7 +113,7 @@ class ModelSearch final : public Strategy {
 
   std::string_view name() const override { return "model"; }
   std::vector<space::Configuration> ask(std::size_t count) override;
-  void tell(const space::Configuration& configuration, const Outcome& outcome) override;
+  void tell(const space::Configuration& configuration, const Feedback& feedback) override;
   void note_noise(double share) override { noise_ = share; }
   std::optional<double> expected_gain() const override { return expected_gain_; }
 

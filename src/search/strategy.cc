@@ -30,7 +30,7 @@ class ExhaustiveSearch final : public Strategy {
     return proposals;
   }
 
-  void tell(const space::Configuration&, const Outcome&) override {}
+  void tell(const space::Configuration&, const Feedback&) override {}
 
  private:
   space::Enumerator enumerator_;
@@ -212,14 +212,14 @@ void FamilyFilter::take_put_off(std::size_t count, std::size_t families,
   }
 }
 
-void FamilyFilter::tell(const space::Configuration& configuration, const Outcome& outcome) {
-  if (outcome.score) {
+void FamilyFilter::tell(const space::Configuration& configuration, const Feedback& feedback) {
+  if (feedback.score) {
     failed_.tell_worked(configuration);
     worked_ = true;
   } else {
-    failed_.tell_failed(configuration, outcome.cause);
+    failed_.tell_failed(configuration, feedback.cause);
   }
-  strategy_->tell(configuration, outcome);
+  strategy_->tell(configuration, feedback);
 }
 
 }  // namespace hone::search

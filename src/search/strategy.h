@@ -31,12 +31,12 @@ using Prior = std::function<double(const space::Configuration&)>;
 inline constexpr std::string_view kStrategyNames[] = {"auto",  "exhaustive", "local",
                                                       "model", "prior",      "random"};
 
-// Result of a proposed configuration.
-struct Outcome {
-  // NOLINTBEGIN(google-explicit-constructor): a score, or none, is an outcome.
-  Outcome(double told) : score(told) {}
-  Outcome(std::nullopt_t) {}
-  Outcome(std::optional<double> told, std::string_view why = {}) : score(told), cause(why) {}
+// Result of a proposed configuration, as its strategy is told.
+struct Feedback {
+  // NOLINTBEGIN(google-explicit-constructor): a score, or none, is feedback.
+  Feedback(double told) : score(told) {}
+  Feedback(std::nullopt_t) {}
+  Feedback(std::optional<double> told, std::string_view why = {}) : score(told), cause(why) {}
   // NOLINTEND(google-explicit-constructor)
 
   std::optional<double>
@@ -54,7 +54,7 @@ class Strategy {
   // the space is exhausted.
   virtual std::vector<space::Configuration> ask(std::size_t count) = 0;
 
-  virtual void tell(const space::Configuration& configuration, const Outcome& outcome) = 0;
+  virtual void tell(const space::Configuration& configuration, const Feedback& feedback) = 0;
 
   // Sets the noise of the told scores, as their relative standard deviation: the apparent best may
   // owe its place to noise. Called again as the estimate improves.
@@ -180,7 +180,7 @@ class FamilyFilter final : public Strategy {
 
   std::string_view name() const override { return strategy_->name(); }
   std::vector<space::Configuration> ask(std::size_t count) override;
-  void tell(const space::Configuration& configuration, const Outcome& outcome) override;
+  void tell(const space::Configuration& configuration, const Feedback& feedback) override;
   void note_noise(double share) override { strategy_->note_noise(share); }
   std::optional<double> expected_gain() const override { return strategy_->expected_gain(); }
 

@@ -79,7 +79,6 @@ class Connection {
 
   // The other end is gone: nothing more will be read than next() gives.
   bool is_closed() const { return closed_; }
-  bool has_queued_output() const { return !output_.empty(); }
 
  private:
   UniqueFd socket_;

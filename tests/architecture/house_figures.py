@@ -1,7 +1,8 @@
-"""Figures of the source tree, to compare two commits by: size, places where words decide, interfaces, and the walk of a
-candidate.
+"""Figures of the source tree, to compare two commits by: size, places where words decide, interfaces, type names
+used twice, and the walk of a candidate.
 
-  python3 tests/architecture/house_figures.py [--places] [--interfaces] [--walk BUILD --input MODEL --dispatch NAME --iree FOLDER]
+  python3 tests/architecture/house_figures.py [--places] [--interfaces] [--namesakes]
+                                              [--walk BUILD --input MODEL --dispatch NAME --iree FOLDER]
 
 Tokens are those of C++, C, CUDA and Python files below src/, outside comments. A place where words decide is one where
 code of hone's own sentences (SENTENCES) compares a value that has a sentence or a composed name (WORDS) with another
@@ -9,6 +10,9 @@ text, or looks for text in it; --places lists them.
 
 An interface is a class with a pure virtual function. Its implementations are the classes below src/ that derive from it
 and are none themselves; --interfaces lists them.
+
+A type name is used twice if headers below src/ define a class, struct, union, enumeration or alias of that name more
+than once. Only types outside of others and of unnamed namespaces count; specialisations do not. --namesakes lists them.
 
 --walk counts the functions that run more often where one candidate more is tried: BUILD is built with
 HONE_COVERAGE=ON, and MODEL tuned twice, with each of the candidates of CONFIGURATIONS but the last, and with all. Lambdas,
@@ -46,6 +50,10 @@ DECIDES = [
 
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'')
 CLASS = re.compile(r"\b(?:class|struct)\s+(\w+)(?:\s+final)?\s*(?::(?!:)([^;{]*))?\{")
+# A brace, with its namespace if it has a name, or what a class, enumeration or alias is called.
+SCOPE = re.compile(
+    r"\b(?P<space>namespace\s+[\w:]+\s*)\{|[{}]|\busing\s+(?P<alias>\w+)\s*="
+    r"|\b(?:class|struct|union|enum(?:\s+class)?)\s+(?P<type>\w+)(?:\s+final)?\s*(?::(?!:)[^;{}()]*)?(?=\{)")
 PURE = re.compile(r"\bvirtual\b[^;{}]*=\s*0\s*;")
 
 # Those who pass a candidate on from the tuner to the runner; the rest works on it.
@@ -115,6 +123,22 @@ def interfaces():
     return {each: sorted(name for name in bases if name not in pure and derives(name, each)) for each in sorted(pure)}
 
 
+def namesakes():
+    """The headers that define each type name defined more than once: {name: paths}."""
+    defined = collections.defaultdict(list)
+    for path in files({".h"}):
+        around = []  # for each open block, whether it is a namespace with a name
+        for found in SCOPE.finditer(STRING.sub("", without_comments(path))):
+            if name := found["type"] or found["alias"]:
+                if all(around):
+                    defined[name].append(str(path.relative_to(ROOT)))
+            elif found[0] == "}":
+                around.pop()
+            else:
+                around.append(found["space"] is not None)
+    return {name: paths for name, paths in sorted(defined.items()) if len(paths) > 1}
+
+
 def counts(build, command, environment):
     """How often each function of src/ ran: {(file, name): count}."""
     for old in build.rglob("*.gcda"):
@@ -168,18 +192,22 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--places", action="store_true")
     parser.add_argument("--interfaces", action="store_true")
+    parser.add_argument("--namesakes", action="store_true")
     parser.add_argument("--walk", type=pathlib.Path)
     parser.add_argument("--input", type=pathlib.Path)
     parser.add_argument("--dispatch")
     parser.add_argument("--iree", type=pathlib.Path)
     given = parser.parse_args()
-    decided, implemented = places(), interfaces()
+    decided, implemented, twice = places(), interfaces(), namesakes()
     figures = {**size(), "places where words decide": len(decided), "interfaces": len(implemented),
-               "interfaces with one implementation": sum(len(names) == 1 for names in implemented.values())}
+               "interfaces with one implementation": sum(len(names) == 1 for names in implemented.values()),
+               "type names used twice": len(twice)}
     if given.places:
         print("\n".join(decided))
     if given.interfaces:
         print("\n".join(f"{name}: {', '.join(names)}" for name, names in implemented.items()))
+    if given.namesakes:
+        print("\n".join(f"{name}: {', '.join(paths)}" for name, paths in twice.items()))
     if given.walk:
         walked = walk(given.walk.resolve(), given.input.resolve(), given.dispatch, given.iree)
         passing = [(file, name) for file, name in walked if PASSES_ON.search(file)]

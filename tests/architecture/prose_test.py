@@ -1,10 +1,12 @@
-"""The rules of the pages: short sentences, short lines, a noun or a verb first. Comments of src/ begin likewise.
+"""The rules of the pages: short sentences, short lines, a noun or a verb first, files that exist. Comments of
+src/ begin likewise.
 
 Run by ctest, or by hand: python3 tests/architecture/prose_test.py [-v] [Prose.test_NAME]
 
 Code blocks, tables, headings and link targets are not prose. A span of code counts as one word.
 """
 
+import glob
 import pathlib
 import re
 import unittest
@@ -15,6 +17,10 @@ COLUMNS = 120
 OPENERS = ("What", "One", "Those", "Of", "That", "Who")
 
 MARKER = re.compile(r"\s*(?:[-*]|\d+\.)\s+")
+FILE = re.compile(r"(?<![\w./$*<>:-])[\w.-]+(?:/[\w.*-]+)+")
+# A path that begins with one of these is in the repository; any other is an output, or somebody else's.
+FOLDERS = {"src", "tests", "scripts", "bench", "docs", "examples", "cmake"}
+FOLDERS |= {path.name for path in (ROOT / "src").rglob("*") if path.is_dir()}
 ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|vs|etc)\.")
 
 
@@ -94,6 +100,18 @@ def words(sentence):
     return [w for w in sentence.split() if re.search(r"\w", w)]
 
 
+def named_files(page, line):
+    """(name, patterns of where it may be) of each file that the line names by a link or in a span of code. Code names
+    it from the page's folder, the root or a folder of src/ on, with or without its extension; NAME is any name."""
+    for link in re.findall(r"\]\(([^):#]+)[)#]", line):
+        yield link, [page.parent / link]
+    for name in FILE.findall(" ".join(re.findall(r"`([^`]+)`", line))):
+        if name.split("/")[0] in FOLDERS:
+            pattern = re.sub(r"\b[A-Z]{2,}\b", "*", name)
+            folders = (page.parent, ROOT, ROOT / "src/**")
+            yield name, [folder / (pattern + ending) for folder in folders for ending in ("", ".*")]
+
+
 class Prose(unittest.TestCase):
     def expect_none(self, found):
         self.assertFalse(found, "\n" + "\n".join(found))
@@ -124,6 +142,16 @@ class Prose(unittest.TestCase):
         self.expect_none([
             str(path.relative_to(ROOT)) for path, text in pages()
             if path.parent != ROOT and "\n```sh" not in re.split(r"^## ", text, maxsplit=1, flags=re.MULTILINE)[0]
+        ])
+
+    def test_files_that_a_page_names_exist(self):
+        more = [ROOT / "bench/README.md", *sorted((ROOT / "examples").rglob("README.md"))]
+        self.expect_none([
+            f"{path.relative_to(ROOT)}:{number}: {name}"
+            for path, text in [*pages(), *((p, p.read_text()) for p in more)]
+            for number, line in enumerate(text.splitlines(), 1)
+            for name, patterns in named_files(path, line)
+            if not any(glob.glob(str(pattern), recursive=True) for pattern in patterns)
         ])
 
     def test_sentences_are_told_apart(self):

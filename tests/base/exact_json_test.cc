@@ -23,8 +23,6 @@ TEST(ExactJson, TakesWhatIsInRange) {
   EXPECT_EQ(exact<std::uint64_t>(json(18446744073709551615u)), 18446744073709551615u);
   EXPECT_EQ((exact<std::array<std::uint32_t, 3>>(json{1, 2, 3})),
             (std::array<std::uint32_t, 3>{1, 2, 3}));
-  EXPECT_EQ(exact_or(json{{"a", 1}}, "a", 7), 1);
-  EXPECT_EQ(exact_or(json{{"a", 1}}, "b", 7), 7);
 }
 
 // get<int>() would give 1, 2, 1, -1 and 1.

@@ -17,7 +17,7 @@ class Help : public HoneCommand {
  protected:
   Help() { add_commands(app_, run_); }
   CLI::App app_;
-  cli::Run run_;
+  cli::Action run_;
 };
 
 // The command of an example, as a shell splits it: none holds quotes.
@@ -37,7 +37,7 @@ TEST_F(Help, EveryCommandHasExamplesThatParse) {
       ASSERT_EQ(words.front(), "hone");
       words.erase(words.begin());
       CLI::App app;
-      cli::Run run;
+      cli::Action run;
       add_commands(app, run);
       const auto parsed = parse_words(app, words);
       ASSERT_TRUE(parsed) << example.line << ": " << parsed.error().message;

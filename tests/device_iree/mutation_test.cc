@@ -214,11 +214,12 @@ ExpectedOutputs dropped(const Subject& subject) {
   const problem::Dispatch& dispatch = subject.dispatch();
   const problem::Computation computation = problem::computation_of(dispatch);
   double instead = 0;
-  for (const problem::Value& value : computation.values)
-    if (value.root && value.kind == problem::Value::Kind::kSoftmax) instead = -60;
-  const bool selects = std::any_of(
-      computation.values.begin(), computation.values.end(),
-      [](const problem::Value& value) { return value.root && value.operation.facts().selects(); });
+  for (const problem::ElementValue& value : computation.values)
+    if (value.root && value.kind == problem::ElementValue::Kind::kSoftmax) instead = -60;
+  const bool selects = std::any_of(computation.values.begin(), computation.values.end(),
+                                   [](const problem::ElementValue& value) {
+                                     return value.root && value.operation.facts().selects();
+                                   });
   // By binding: which elements belong to that part, through the operand that walks the loop.
   int loop = static_cast<int>(dispatch.root.loops.size()) - 1;
   const auto walked = [&](int l) {

@@ -12,8 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::vector configurations = {profiler::default_configuration()};
   const auto dispatches = profiler::dispatches_in(profiler::source_text(*operation, configurations),
                                                   *operation, "source");
-  fuzz::require(dispatches && dispatches->size() == 1 &&
-                    profiler::parse_dispatch(dispatches->front().name()) == dispatches->front(),
+  const profiler::NamedDispatch written{*operation, configurations.front().name};
+  fuzz::require(dispatches && dispatches->size() == 1 && dispatches->front() == written,
                 "its source has its one dispatch");
   return 0;
 }

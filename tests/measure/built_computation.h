@@ -14,28 +14,29 @@ namespace hone::measure {
 class Built {
  public:
   int input(int binding) {
-    problem::Value value{.kind = problem::Value::Kind::kInput};
+    problem::ElementValue value{.kind = problem::ElementValue::Kind::kInput};
     value.binding = binding;
     return add(std::move(value));
   }
   int constant(double number) {
-    problem::Value value{.kind = problem::Value::Kind::kConstant};
+    problem::ElementValue value{.kind = problem::ElementValue::Kind::kConstant};
     value.constant = number;
     return add(std::move(value));
   }
   int operation(const char* name, std::vector<int> operands) {
-    return add({.kind = problem::Value::Kind::kOperation,
+    return add({.kind = problem::ElementValue::Kind::kOperation,
                 .operation = name,
                 .operands = std::move(operands)});
   }
   int reduction(const char* combiner, int term, int start, std::int64_t terms) {
-    problem::Value value{
-        .kind = problem::Value::Kind::kReduction, .operation = combiner, .operands = {term, start}};
+    problem::ElementValue value{.kind = problem::ElementValue::Kind::kReduction,
+                                .operation = combiner,
+                                .operands = {term, start}};
     value.terms = terms;
     value.root = true;
     return add(std::move(value));
   }
-  int add(problem::Value value) {
+  int add(problem::ElementValue value) {
     computation.values.push_back(std::move(value));
     return static_cast<int>(computation.values.size()) - 1;
   }

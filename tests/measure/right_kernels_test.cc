@@ -239,7 +239,7 @@ TEST(RightKernels, TenThousandRandomOnesAreNeverCalledWrong) {
 
 // A product with a bias behind it, value by value.
 Dispatch biased_product(std::int64_t k) {
-  using ValueKind = problem::Value::Kind;
+  using ValueKind = problem::ElementValue::Kind;
   Dispatch dispatch = matmul_dispatch(6, 5, k, ElementType::kF32, ElementType::kF32, false);
   dispatch.fused.emplace_back("elementwise(arith.addf)");
   dispatch.bindings.insert(dispatch.bindings.begin() + 2, {problem::Access::kReadOnly,
@@ -247,9 +247,9 @@ Dispatch biased_product(std::int64_t k) {
                                                            {ElementType::kF32, {5}},
                                                            5 * 4});
   dispatch.root_bindings = {0, 1, -1};
-  std::vector<problem::Value>& values = dispatch.computation.values;
+  std::vector<problem::ElementValue>& values = dispatch.computation.values;
   const auto add = [&](ValueKind kind, std::vector<int> operands, std::string operation = {}) {
-    problem::Value value;
+    problem::ElementValue value;
     value.kind = kind;
     value.operands = std::move(operands);
     value.operation = std::move(operation);

@@ -17,7 +17,7 @@ namespace {
 
 using problem::Computation;
 using problem::ElementType;
-using problem::Value;
+using problem::ElementValue;
 
 struct Body {
   const char* name;
@@ -53,26 +53,29 @@ problem::Dispatch row_dispatch(const Body& body, std::int64_t rows, std::int64_t
   for (Binding& binding : dispatch.bindings)
     binding.bytes = static_cast<std::int64_t>(byte_count(binding.type));
   Computation& computation = dispatch.computation;
-  const auto add = [&](Value value) {
+  const auto add = [&](ElementValue value) {
     value.type = type;
     computation.values.push_back(std::move(value));
     return static_cast<int>(computation.values.size()) - 1;
   };
-  Value input{.kind = Value::Kind::kInput};
+  ElementValue input{.kind = ElementValue::Kind::kInput};
   input.binding = 0;
   int value = add(std::move(input));
   for (const char* operation : body.operations) {
-    Value step{.kind = Value::Kind::kOperation, .operation = operation, .operands = {value}};
+    ElementValue step{
+        .kind = ElementValue::Kind::kOperation, .operation = operation, .operands = {value}};
     if (step.operation == "arith.mulf") step.operands.push_back(value);
     if (step.operation == "arith.divf") {
-      Value divisor{.kind = Value::Kind::kConstant};
+      ElementValue divisor{.kind = ElementValue::Kind::kConstant};
       divisor.constant = kDivisor;
       step.operands.push_back(add(std::move(divisor)));
     }
     value = add(std::move(step));
   }
-  const int start = add({.kind = Value::Kind::kConstant});
-  Value sum{.kind = Value::Kind::kReduction, .operation = "arith.addf", .operands = {value, start}};
+  const int start = add({.kind = ElementValue::Kind::kConstant});
+  ElementValue sum{.kind = ElementValue::Kind::kReduction,
+                   .operation = "arith.addf",
+                   .operands = {value, start}};
   sum.terms = terms;
   sum.root = true;
   computation.outputs = {{1, add(std::move(sum))}};

@@ -17,7 +17,7 @@ namespace {
 
 using problem::Computation;
 using problem::ElementType;
-using problem::Value;
+using problem::ElementValue;
 using Kind = InputValues::Kind;
 
 const double kU = std::ldexp(1, -24);  // of f32
@@ -40,7 +40,7 @@ TEST(Rounding, OfAMaximumIsNoneWhateverItStartsFrom) {
 
 TEST(Rounding, OfASoftmaxIsRelativeToItsElement) {
   Built built;
-  Value softmax{.kind = Value::Kind::kSoftmax, .operands = {built.input(0)}};
+  ElementValue softmax{.kind = ElementValue::Kind::kSoftmax, .operands = {built.input(0)}};
   softmax.terms = 512;
   built.add(std::move(softmax));
   const Estimate estimate = built.estimate(reals());
@@ -53,8 +53,8 @@ TEST(Rounding, OfASoftmaxIsRelativeToItsElement) {
 TEST(Rounding, OfAttentionIsAPartOfTheLargestValue) {
   Built built;
   const int query = built.input(0), key = built.input(1), value = built.input(2);
-  Value attention{.kind = Value::Kind::kAttention,
-                  .operands = {query, key, value, built.constant(0.125)}};
+  ElementValue attention{.kind = ElementValue::Kind::kAttention,
+                         .operands = {query, key, value, built.constant(0.125)}};
   attention.inner_terms = 64;
   attention.terms = 128;
   built.add(std::move(attention));
@@ -103,10 +103,10 @@ TEST(Rounding, OfASumWhoseTermsDivideIsNotNone) {
 
 TEST(Rounding, OfANarrowingOfAnExactValueIsNone) {
   Built built;
-  Value narrow{.kind = Value::Kind::kOperation,
-               .operation = "arith.truncf",
-               .operands = {built.input(0)},
-               .type = ElementType::kF16};
+  ElementValue narrow{.kind = ElementValue::Kind::kOperation,
+                      .operation = "arith.truncf",
+                      .operands = {built.input(0)},
+                      .type = ElementType::kF16};
   built.add(narrow);
   EXPECT_TRUE(built.estimate(reals()).is_exact());
   // Of a rounded one it is one more rounding.

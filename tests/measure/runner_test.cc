@@ -314,19 +314,23 @@ TEST_F(RunnerTest, WhatARightKernelMissesByItselfCannotBeVerified) {
   dispatch.root.operands = {{in, {0, 1}, false}, {out, {0}, true}};
   dispatch.bindings = {{Access::kReadOnly, BindingUse::kRootInput, in, 65536},
                        {Access::kWriteOnly, BindingUse::kOutput, out, 4}};
-  Value input{
-      .kind = Value::Kind::kInput, .operation = "", .operands = {}, .type = ElementType::kBF16};
+  ElementValue input{.kind = ElementValue::Kind::kInput,
+                     .operation = "",
+                     .operands = {},
+                     .type = ElementType::kBF16};
   input.binding = 0;
-  Value term{.kind = Value::Kind::kOperation,
-             .operation = "math.exp",
-             .operands = {0},
-             .type = ElementType::kBF16};
-  Value start{
-      .kind = Value::Kind::kConstant, .operation = "", .operands = {}, .type = ElementType::kBF16};
-  Value sum{.kind = Value::Kind::kReduction,
-            .operation = "arith.addf",
-            .operands = {1, 2},
-            .type = ElementType::kBF16};
+  ElementValue term{.kind = ElementValue::Kind::kOperation,
+                    .operation = "math.exp",
+                    .operands = {0},
+                    .type = ElementType::kBF16};
+  ElementValue start{.kind = ElementValue::Kind::kConstant,
+                     .operation = "",
+                     .operands = {},
+                     .type = ElementType::kBF16};
+  ElementValue sum{.kind = ElementValue::Kind::kReduction,
+                   .operation = "arith.addf",
+                   .operands = {1, 2},
+                   .type = ElementType::kBF16};
   sum.terms = 16384;
   sum.root = true;
   dispatch.computation.values = {input, term, start, sum};

@@ -14,7 +14,7 @@ namespace {
 
 using problem::Computation;
 using problem::ElementType;
-using problem::Value;
+using problem::ElementValue;
 
 // Operations whose result elements are elements of their first operand.
 bool moves_elements(std::string_view kind) {
@@ -47,13 +47,13 @@ class ComputationReader {
   }
 
  private:
-  int add(Value value) {
+  int add(ElementValue value) {
     computation_.values.push_back(std::move(value));
     return static_cast<int>(computation_.values.size()) - 1;
   }
 
-  Value of_kind(Value::Kind kind, MlirValue result) const {
-    Value value;
+  ElementValue of_kind(ElementValue::Kind kind, MlirValue result) const {
+    ElementValue value;
     value.kind = kind;
     if (const auto type = ir_.type(result)) value.type = type->element;
     return value;
@@ -72,7 +72,7 @@ class ComputationReader {
     if (const auto known = known_.find(value); known != known_.end()) return known->second;
     const MlirOperation operation = ir_.defining_operation(value);
     const int read =
-        !operation ? add(of_kind(Value::Kind::kUnknown, value)) : computed(operation, value);
+        !operation ? add(of_kind(ElementValue::Kind::kUnknown, value)) : computed(operation, value);
     known_[value] = read;
     return read;
   }
@@ -82,7 +82,7 @@ class ComputationReader {
     const std::vector<MlirValue> operands = ir_.operands(operation);
     if (name == "arith.constant") return constant(operation, value);
     if (is_load(name)) {
-      Value input = of_kind(Value::Kind::kInput, value);
+      ElementValue input = of_kind(ElementValue::Kind::kInput, value);
       input.binding = binding_of(operands.at(0));
       return add(std::move(input));
     }
@@ -98,13 +98,14 @@ class ComputationReader {
 
   int constant(MlirOperation operation, MlirValue value) {
     const auto number = ir_.number(ir_.attribute(operation, "value"));
-    Value read = of_kind(number ? Value::Kind::kConstant : Value::Kind::kUnknown, value);
+    ElementValue read =
+        of_kind(number ? ElementValue::Kind::kConstant : ElementValue::Kind::kUnknown, value);
     if (number) read.constant = *number;
     return add(std::move(read));
   }
 
   int one_of(const std::vector<MlirValue>& operands, MlirValue value) {
-    Value merged = of_kind(Value::Kind::kOneOf, value);
+    ElementValue merged = of_kind(ElementValue::Kind::kOneOf, value);
     for (const MlirValue operand : operands) {
       const auto type = ir_.type(operand);
       // Offsets and sizes are indices; an empty tensor's elements are all replaced.
@@ -119,7 +120,7 @@ class ComputationReader {
   }
 
   int padded(MlirOperation operation, MlirValue source, MlirValue value) {
-    Value merged = of_kind(Value::Kind::kOneOf, value);
+    ElementValue merged = of_kind(ElementValue::Kind::kOneOf, value);
     merged.operands.push_back(value_of(source));
     for (const MlirOperation yield : ir_.children(operation, "tensor.yield"))
       merged.operands.push_back(value_of(ir_.operands(yield).at(0)));
@@ -128,14 +129,15 @@ class ComputationReader {
 
   // Operations without a body that says what they do.
   int named(MlirOperation operation, MlirValue value) {
-    Value read = of_kind(
-        ir_.is(operation, "linalg.softmax") ? Value::Kind::kSoftmax : Value::Kind::kAttention,
-        value);
+    ElementValue read =
+        of_kind(ir_.is(operation, "linalg.softmax") ? ElementValue::Kind::kSoftmax
+                                                    : ElementValue::Kind::kAttention,
+                value);
     read.root = operation == root_;
     const auto described = describe_operation(ir_, operation);
     const std::vector<MlirValue> operands = ir_.operands(operation);
     if (!described || described->operands.size() > operands.size()) {
-      read.kind = Value::Kind::kUnknown;
+      read.kind = ElementValue::Kind::kUnknown;
       read.operation = ir_.name(operation);
       return add(std::move(read));
     }
@@ -148,7 +150,7 @@ class ComputationReader {
           size *= std::max<std::int64_t>(1, described->loops[to_index(loop)].size);
       return size;
     };
-    if (read.kind == Value::Kind::kSoftmax) {
+    if (read.kind == ElementValue::Kind::kSoftmax) {
       read.terms = reduced_in(0);
     } else {
       read.inner_terms = reduced_in(0);
@@ -178,7 +180,7 @@ class ComputationReader {
         continue;
       }
       if (is_empty(operands[i])) continue;
-      Value element = of_kind(Value::Kind::kElement, argument);
+      ElementValue element = of_kind(ElementValue::Kind::kElement, argument);
       element.operands = {value_of(operands[i])};
       known_[argument] = add(std::move(element));
     }
@@ -186,7 +188,7 @@ class ComputationReader {
     int read = -1;
     if (!sums) {
       // A body that is shared by several results is read once; each result is a new element.
-      Value element = of_kind(Value::Kind::kElement, yielded);
+      ElementValue element = of_kind(ElementValue::Kind::kElement, yielded);
       element.operands = {value_of(yielded)};
       read = add(std::move(element));
     } else {
@@ -219,7 +221,7 @@ class ComputationReader {
     const std::size_t term = both[0] == accumulator ? 1 : 0;
     std::set<MlirValue> seen;
     if (both[1 - term] != accumulator || uses_any(both[term], accumulators, seen)) return -1;
-    Value reduced = of_kind(Value::Kind::kReduction, yielded);
+    ElementValue reduced = of_kind(ElementValue::Kind::kReduction, yielded);
     reduced.operation = ir_.name(combiner);
     reduced.operands = {value_of(both[term])};
     reduced.operands.push_back(value_of(start));
@@ -228,7 +230,7 @@ class ComputationReader {
   }
 
   int scalar(MlirOperation operation, MlirValue value) {
-    Value computed = of_kind(Value::Kind::kOperation, value);
+    ElementValue computed = of_kind(ElementValue::Kind::kOperation, value);
     computed.operation = ir_.name(operation);
     if (!problem::is_scalar_operation(computed.operation.name()))
       return unknown(operation, ir_.operands(operation), value);
@@ -237,7 +239,7 @@ class ComputationReader {
     if (computed.operation.is(problem::ScalarKind::kSelection) && computed.operands.size() == 3) {
       // The condition follows from values that a correct kernel computes too, so only the choice is
       // kept.
-      computed.kind = Value::Kind::kOneOf;
+      computed.kind = ElementValue::Kind::kOneOf;
       computed.operands.erase(computed.operands.begin());
       note_infinities(computed.operands);
     }
@@ -246,15 +248,15 @@ class ComputationReader {
 
   void note_infinities(const std::vector<int>& values) {
     for (const int value : values) {
-      const Value& read = computation_.values[to_index(value)];
-      if (read.kind == Value::Kind::kConstant && !std::isfinite(read.constant))
+      const ElementValue& read = computation_.values[to_index(value)];
+      if (read.kind == ElementValue::Kind::kConstant && !std::isfinite(read.constant))
         computation_.has_infinite_constants = true;
     }
   }
 
   int unknown(MlirOperation operation, const std::vector<MlirValue>& operands, MlirValue value,
               std::int64_t terms = 1) {
-    Value read = of_kind(Value::Kind::kUnknown, value);
+    ElementValue read = of_kind(ElementValue::Kind::kUnknown, value);
     read.operation = in_words(ir_, operation);
     read.root = operation == root_;
     read.terms = terms;

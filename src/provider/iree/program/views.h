@@ -95,8 +95,8 @@ std::vector<int> root_bindings(const Ir& ir, MlirOperation function, MlirOperati
 
 // Reads the values that reach a store of `function` (at executable-sources). It follows linalg
 // operations and their bodies, reshapes, slices, paddings, softmax and attention. Any other
-// operation is a Value of kind kUnknown, made of what it reads. `root` (may be null) marks the root
-// operation's results.
+// operation is an ElementValue of kind kUnknown, made of what it reads. `root` (may be null) marks
+// the root operation's results.
 problem::Computation read_computation(const Ir& ir, MlirOperation function, MlirOperation root,
                                       const Views& views);
 
