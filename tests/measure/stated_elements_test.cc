@@ -94,6 +94,29 @@ TEST(StatedElements, AddUpProducts) {
   EXPECT_THAT(found->front().values, ElementsAre(22, 28, 49, 64));
 }
 
+// B1 = 2 B: C1 = 2 C, and C1 - C = C.
+TEST(StatedElements, AddUpEachOfSeveralProducts) {
+  Stated stated;
+  stated.binds(ElementType::kF32, {1, 2, 3, 4, 5, 6});
+  stated.binds(ElementType::kF32, {1, 2, 3, 4, 5, 6});
+  stated.binds(ElementType::kF32, {2, 4, 6, 8, 10, 12});
+  stated.writes(ElementType::kF32, 4);
+  stated.writes(ElementType::kF32, 4);
+  Statement& said = stated.statement;
+  said.loops = product().statement.loops;
+  said.views = {{0, 0, {}}, {1, 0, {}}, {2, 0, {}}, {3, 0, {}}, {4, 0, {}}};
+  said.operands = product().statement.operands;
+  said.operands.push_back({2, ElementType::kF32, 0, {0, 1, 2}});
+  said.values = {root(), root(), {"arith.subf", ElementType::kF32, {1, 0}}};
+  said.values[1].product = 1;
+  said.stores = {{{3, ElementType::kF32, 0, {2, 1, 0}}, 1},
+                 {{4, ElementType::kF32, 0, {2, 1, 0}}, 2}};
+  const auto found = stated.run();
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_THAT(found->at(0).values, ElementsAre(44, 56, 98, 128));
+  EXPECT_THAT(found->at(1).values, ElementsAre(22, 28, 49, 64));
+}
+
 TEST(StatedElements, BeginWhereTheLaunchSays) {
   Stated stated = product();
   stated.statement.start = 0.5;

@@ -41,6 +41,23 @@ std::string why_not(const json& said) {
   return statement ? "it is read" : statement.error().message;
 }
 
+// Query, key and value of one input: C1 = A B1, C2 = A B2.
+TEST(Statement, HasSeveralProductsOfOneLeftOperand) {
+  json said = product();
+  said["rhs1"] = said["rhs"];
+  said["rhs1"]["offset"] = 53;
+  said["values"].push_back(
+      {{"op", "root"}, {"type", "f32"}, {"operands", json::array()}, {"product", 1}});
+  const auto statement = read_statement(said.dump());
+  ASSERT_TRUE(statement) << statement.error().message;
+  EXPECT_EQ(statement->products(), 2u);
+  EXPECT_EQ(statement->operands[2].offset, 53);
+  EXPECT_EQ(statement->values.back().product, 1u);
+  EXPECT_EQ(json(*statement), said);
+  said["values"].back()["product"] = 2;
+  EXPECT_THAT(why_not(said), HasSubstr("it refers to what is not there"));
+}
+
 TEST(Statement, IsReadAsItWasWritten) {
   const auto statement = read_statement(product().dump());
   ASSERT_TRUE(statement) << statement.error().message;

@@ -187,6 +187,54 @@ func.func @main({}) -> tensor<64x64xf16> {{
   EXPECT_TRUE(some_have_words);
 }
 
+// Two products of %a, as IREE fuses query and key, and their difference; `first`: of the second
+// product, the operand that is %a in the other.
+std::string two_products(const std::string& first) {
+  return R"(
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (k, n)>
+#result = affine_map<(m, n, k) -> (m, n)>
+func.func @main(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %c: tensor<32x48xf16>) -> (tensor<64x48xf32>, tensor<64x48xf32>) {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x48xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %r:2 = linalg.generic {indexing_maps = [#lhs, #rhs, #rhs, #result, #result], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b, %c : tensor<64x32xf16>, tensor<32x48xf16>, tensor<32x48xf16>) outs(%f, %f : tensor<64x48xf32>, tensor<64x48xf32>) {
+   ^bb0(%x: f16, %y: f16, %w: f16, %u: f32, %v: f32):
+     %xx = arith.extf %x : f16 to f32
+     %yy = arith.extf %y : f16 to f32
+     %ww = arith.extf %w : f16 to f32
+     %p = arith.mulf %xx, %yy : f32
+     %q = arith.mulf )" +
+         first + R"(, %ww : f32
+     %s = arith.addf %u, %p : f32
+     %t = arith.addf %v, %q : f32
+     linalg.yield %s, %t : f32, f32
+  } -> (tensor<64x48xf32>, tensor<64x48xf32>)
+  %d = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} ins(%r#0, %r#1 : tensor<64x48xf32>, tensor<64x48xf32>) outs(%e : tensor<64x48xf32>) {
+   ^bb0(%x: f32, %y: f32, %u: f32):
+     %s = arith.subf %x, %y : f32
+     linalg.yield %s : f32
+  } -> tensor<64x48xf32>
+  return %r#0, %d : tensor<64x48xf32>, tensor<64x48xf32>
+})";
+}
+
+TEST(DispatchStatement, SeveralProductsHaveOneLeftOperand) {
+  const json stated = statement_of(two_products("%xx"));
+  ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
+  EXPECT_EQ(sizes_and_roles(stated), "m64 n48 k32 ");
+  EXPECT_EQ(stated["lhs"]["strides"], json({32, 0, 1}));
+  EXPECT_EQ(stated["rhs"]["strides"], json({0, 1, 48}));
+  EXPECT_EQ(stated["rhs1"]["strides"], json({0, 1, 48}));
+  EXPECT_NE(stated["rhs"]["view"], stated["rhs1"]["view"]);
+  EXPECT_THAT(operations(stated), testing::ElementsAre("root", "root", "arith.subf"));
+  EXPECT_FALSE(stated["values"][0].contains("product"));
+  EXPECT_EQ(stated["values"][1]["product"], 1);
+  EXPECT_EQ(stated["values"][2]["operands"], json({0, 1}));
+  EXPECT_EQ(statement_of(two_products("%yy"))["why_not"],
+            "its products are not all of one left operand");
+}
+
 TEST(DispatchStatement, SaysWhatIsOfAnotherForm) {
   constexpr char kSoftmax[] = R"(
 func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {

@@ -1,8 +1,10 @@
 // Specs for GPUs, proved in the IR that the whole program is compiled to.
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
+#include "provider/iree/compiler/compiler_session.h"
 #include "provider/iree/gpu/executable.h"
 #include "provider/iree/iree_provider.h"
 #include "provider/iree/whole_program.h"

@@ -133,6 +133,66 @@ TEST(Contractions, ATableOfConstantsIsInTheirModule) {
   EXPECT_EQ(count(compiled->code, "_memory0;"), 1u);
 }
 
+// A B1 beside kMatmul's A B, both with a result of their own, or `joined` to one.
+nlohmann::json two_products(bool joined) {
+  nlohmann::json said = nlohmann::json::parse(kMatmul);
+  said["bindings"] = 5;
+  said["views"].push_back(
+      {{"binding", 3}, {"offset", 0}, {"words", nlohmann::json::array()}, {"multiple", 64}});
+  said["views"].push_back(
+      {{"binding", 4}, {"offset", 0}, {"words", nlohmann::json::array()}, {"multiple", 64}});
+  said["rhs1"] = said["rhs"];
+  said["rhs1"]["view"] = 3;
+  said["values"].push_back(
+      {{"op", "root"}, {"type", "f32"}, {"operands", nlohmann::json::array()}, {"product", 1}});
+  said["values"].push_back({{"op", "arith.truncf"}, {"type", "f16"}, {"operands", {5}}});
+  if (joined)
+    said["values"].push_back({{"op", "arith.mulf"}, {"type", "f16"}, {"operands", {4, 6}}});
+  said["stores"].push_back(said["stores"][0]);
+  said["stores"][1]["view"] = 4;
+  said["stores"][1]["value"] = joined ? 7 : 6;
+  return said;
+}
+
+TEST(Contractions, AProgramComputesATileOfOneOfSeveralProducts) {
+  CompileWorkers& workers = shared_workers();
+  for (const std::int64_t structure : {0, 5}) {
+    const auto compiled = workers.one(stated(two_products(false).dump()), "sm_90",
+                                      with({{"STRUCTURE", structure}, {"SPLIT_K", 2}}));
+    ASSERT_TRUE(compiled) << compiled.error().message;
+    EXPECT_THAT(compiled->launch.grid, ElementsAre(2 * 8 * 4, 1, 2));
+    EXPECT_EQ(count(compiled->code, ".param .u64"), 5u);
+    // Both parts of each tile of both products, and a counter for each tile.
+    EXPECT_THAT(compiled->code, HasSubstr("_memory0[" + std::to_string(64 * (2 * 4096 + 1) * 4)));
+    EXPECT_THAT(compiled->code, HasSubstr("wgmma.mma_async"));
+  }
+  EXPECT_THAT(workers.one(stated(two_products(false).dump()), "sm_90", with({{"STRUCTURE", 4}}))
+                  .error()
+                  .message,
+              HasSubstr("a program that walks the tiles is for one product"));
+}
+
+TEST(Contractions, AProgramComputesATileOfAllProductsThatAResultIsMadeOf) {
+  CompileWorkers& workers = shared_workers();
+  const auto alone = workers.one(stated(kMatmul), "sm_90", with({}));
+  ASSERT_TRUE(alone) << alone.error().message;
+  for (const std::int64_t structure : {0, 5}) {
+    const auto compiled =
+        workers.one(stated(two_products(true).dump()), "sm_90", with({{"STRUCTURE", structure}}));
+    ASSERT_TRUE(compiled) << compiled.error().message;
+    EXPECT_THAT(compiled->launch.grid, ElementsAre(8 * 4, 1, 1));
+    // Three stages of 64 x 64 elements of A and of two right operands.
+    EXPECT_GE(compiled->launch.shared_bytes, 3u * 3 * 64 * 64 * 2);
+    if (structure == 0)
+      EXPECT_EQ(count(compiled->code, "wgmma.mma_async"),
+                2 * count(alone->code, "wgmma.mma_async"));
+  }
+  EXPECT_THAT(workers.one(stated(two_products(true).dump()), "sm_90", with({{"SPLIT_K", 2}}))
+                  .error()
+                  .message,
+              HasSubstr("for results of one product each"));
+}
+
 // Two descriptors of 128 bytes for each of 32 programs, where Triton has them made.
 TEST(Contractions, MatricesAreLoadedByDescriptorsMadeInPlace) {
   CompileWorkers& workers = shared_workers();

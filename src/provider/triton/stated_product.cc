@@ -20,6 +20,9 @@ using problem::Statement;
 // Dimensions of a tensor descriptor (CUDA driver API, cuTensorMapEncodeTiled).
 constexpr std::size_t kMostDimensions = 5;
 
+// Products of which a program keeps all sums in registers.
+constexpr std::int64_t kMostJoined = 3;
+
 // Whether the operand's elements lie side by side along a loop of this role.
 bool is_dense_along(const StatedUse& operand, const Statement& stated, LoopRole role) {
   for (std::size_t l = 0; l < stated.loops.size(); ++l)
@@ -168,11 +171,17 @@ Result<StatedProduct> stated_product(const Statement& stated) {
   find_descriptors(stated, product);
   for (const problem::StatedValue& value : stated.values)
     product.behind += value.operation.facts().gpu_instructions;
-  product.products = stated.products();
+  product.products = static_cast<std::int64_t>(stated.products());
   if (product.products == 1) return product;
-  if (!are_apart(stated)) return input_error("a result of it is made of several products");
-  gemm.batch *= static_cast<std::int64_t>(product.products);
-  product.behind /= static_cast<std::int64_t>(product.products);
+  product.joined = !are_apart(stated);
+  if (product.joined) {
+    if (product.products > kMostJoined)
+      return input_error("a result of it is made of {} products", product.products);
+    gemm.n *= product.products;
+  } else {
+    gemm.batch *= product.products;
+    product.behind /= product.products;
+  }
   return product;
 }
 

@@ -12,8 +12,12 @@
 namespace hone::triton {
 
 struct StatedProduct {
-  Gemm gemm;                 // its batch counts each product: a program computes a tile of one
-  std::size_t products = 1;  // of one left operand, with results of their own
+  Gemm gemm;
+  // Products of one left operand. If each has results of its own, a program computes a tile of one
+  // of them, and they count as gemm's batch. Otherwise (`joined`) a program computes the same tile
+  // of all, and gemm's n is that of all together.
+  std::int64_t products = 1;
+  bool joined = false;
   // Whether tensor descriptors load both operands (python/described.py): each is dense along k or,
   // as a matrix, along its other side; its rows begin at multiples of 16 bytes; and the loops of
   // the first one's rows are at most four once neighbours are taken as one.

@@ -233,7 +233,8 @@ SpaceBuilder attention_space_builder(const AttentionShape& shape, const GemmDevi
 SpaceBuilder contraction_space_builder(const StatedProduct& product, const GemmDevice& device) {
   SpaceBuilder builder;
   const Gemm& gemm = product.gemm;
-  const bool descriptors = product.descriptors && device.capability() >= 90;
+  const bool descriptors = product.descriptors && device.capability() >= 90 &&
+                           (!product.joined || product.image.empty());
   const bool boxes = descriptors && !product.image.empty();
   const auto with_descriptors = [&](std::vector<Value> values) {
     return descriptors ? std::move(values) : std::vector<Value>{values.front()};
@@ -242,7 +243,7 @@ SpaceBuilder contraction_space_builder(const StatedProduct& product, const GemmD
       builder.knob("STRUCTURE",
                    "kernel: 0 a program for each tile, 4 programs that walk the tiles, with tensor "
                    "descriptors, 5 a program for each tile, with descriptors",
-                   // A descriptor is made once, and a walk would need one for each product.
+                   // A walk makes its descriptors once; several products would need more.
                    with_descriptors(product.products > 1
                                         ? std::vector<Value>{kBlocked, kTilesTma}
                                         : std::vector<Value>{kBlocked, kPersistent, kTilesTma}));
@@ -250,20 +251,24 @@ SpaceBuilder contraction_space_builder(const StatedProduct& product, const GemmD
   // without descriptors, like the blocked kernel in those rules. Only the kernel that walks the
   // tiles needs room for them beside its buffers. With boxes that room is a sixteenth of a tile
   // (seen).
+  const std::int64_t joined = product.joined ? product.products : 1;
+  const auto for_one = [&](std::vector<Value> values) {
+    return joined == 1 ? std::move(values) : std::vector<Value>{values.front()};
+  };
   const GemmKnobs knobs{
       .structure =
           boxes ? Expression(kBlocked) : ite(structure == kPersistent, kPersistent, kBlocked),
       .block_m = builder.knob("BLOCK_M", "rows of a tile", kBlocks),
-      .block_n = builder.knob("BLOCK_N", "columns of a tile", kBlocks),
+      .block_n = builder.knob("BLOCK_N", "columns of a tile", kBlocks) * joined,
       .block_k = builder.knob("BLOCK_K", "depth of a step", {16, 32, 64, 128}),
       .group_m = builder.knob("GROUP_M", "rows of tiles that are walked together", {1, 4, 8}),
-      .split_k =
-          builder.knob("SPLIT_K", "parts of k", {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32}),
+      .split_k = builder.knob("SPLIT_K", "parts of k",
+                              for_one({1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32})),
       .per_unit = builder.knob("PER_UNIT", "programs of a multiprocessor that walk the tiles",
                                with_descriptors({1, 2})),
       .split_store = 0,
       .more_n = builder.knob("MORE_N", "columns of a second block beside that of BLOCK_N",
-                             with_descriptors(kMore)),
+                             with_descriptors(for_one(kMore))),
       .swap = boxes ? builder.knob("SWAP",
                                    "1: the product is computed transposed, so that BLOCK_M goes "
                                    "along filters and BLOCK_N along an image's pixels",
@@ -299,7 +304,8 @@ std::function<double(const space::Configuration&)> contraction_prior(const State
                                                                      const space::Space& space) {
   return [=, choice_of =
                  gemm_choices(product.gemm, space)](const space::Configuration& configuration) {
-    const GemmChoice choice = choice_of(configuration);
+    GemmChoice choice = choice_of(configuration);
+    if (product.joined) choice.block_n *= product.products;
     Gemm gemm = product.gemm;
     // Boxes that are partly outside take as long as whole ones.
     if (choice.swap != 0)

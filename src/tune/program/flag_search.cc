@@ -71,7 +71,7 @@ class FlagSearch {
       found_.bases.push_back(set_of(best_[kBlocked]));
     if (best_[kTiled] > 0 && ratio_of(best_[kTiled]) < plan::kTiledMayWin * ratio_of(best_[kAny]))
       found_.bases.push_back(set_of(best_[kTiled]));
-    if (request_.for_tuning) HONE_TRY(add_fused_bases());
+    if (request_.for_tuning) HONE_TRY(add_fused_base());
     return std::move(found_);
   }
 
@@ -137,35 +137,57 @@ class FlagSearch {
     return !has(SpecReach::kNothing) && has(SpecReach::kTiles) == (which == kTiled);
   }
 
-  // Adds the sets of fusing choices that promise most (fusion_sets.h), if they are right, however
-  // slow they are before they are tuned.
-  Status add_fused_bases() {
+  // Adds the set of fusing choices that promises most (fusion_sets.h) to what is tuned, however
+  // slow it is untuned. Wrong outputs do not exclude it: the wrong dispatch is repaired as it is
+  // tuned.
+  Status add_fused_base() {
     if (context_.options.place().facts.launch_seconds == 0) return {};
     report_step("fused dispatches");
     HONE_ASSIGN(const std::vector<FusionSet> sets,
                 fusion_sets(context_, bytes_, choices_, [this] { return is_over(); }));
     const FusionPromise as_it_is = promise_of(context_, program_);
-    std::size_t added = 0;
-    for (const FusionSet& set : sets) {
-      if (added == plan::kFusedBases || set.promise.seconds > plan::kFusedMayWin * as_it_is.seconds)
-        break;
-      if (!was_tried(set.choices)) {
-        HONE_ASSIGN(const std::vector<std::size_t> made, make({set.choices}));
-        HONE_TRY(time_once(made));
-      }
-      const auto tried = std::ranges::find_if(
-          sets_, [&](const Set& each) { return std::ranges::is_permutation(each, set.choices); });
-      const FlagTrial& trial = found_.trials[to_index(tried - sets_.begin())];
-      context_.note("flags: {} promise {} launches of {}, {:.2f} of the time{}", trial.label,
-                    set.promise.launches, as_it_is.launches, set.promise.seconds / as_it_is.seconds,
-                    trial.failure.empty() ? "" : "; but " + trial.failure);
-      if (!trial.failure.empty()) continue;
-      ++added;
+    std::size_t tries = 0;
+    for (const FusionSet& fused : sets) {
+      const double promised = fused.promise.seconds / as_it_is.seconds;
+      if (promised > plan::kFusedMayWin || tries++ == plan::kFusedTries) break;
+      HONE_ASSIGN(const std::size_t tried, try_once(with_fused(fused.choices)));
+      const FlagTrial& trial = found_.trials[tried];
+      const ProgramBuild* const build = builds_.find(trial.id());
+      const bool works =
+          trial.failure.empty() || (build != nullptr && build->unusable == Unusable::kWrong);
+      context_.note(
+          "flags: {} makes {} launches of {}; near the device's bounds {:.2f} of the time{}",
+          trial.label, fused.promise.launches, as_it_is.launches, promised,
+          trial.failure.empty() ? "" : "; untuned it is not used: " + trial.failure);
+      if (!works) continue;
       const FlagSet base{trial.label, trial.flags};
-      if (std::ranges::count(found_.bases, base.flags, &FlagSet::flags) == 0)
+      if (promised < plan::kFusedInstead)
+        found_.bases.front() = base;
+      else if (std::ranges::count(found_.bases, base.flags, &FlagSet::flags) == 0)
         found_.bases.push_back(base);
+      break;
     }
     return {};
+  }
+
+  // The fusing choices, and of the best set to tune with what does not fuse.
+  Set with_fused(Set fused) const {
+    for (const std::size_t other : sets_[best_[kUntiled]])
+      if (!choices_[other].fuses && std::ranges::none_of(fused, [&](std::size_t each) {
+            return excludes(choices_[each], choices_[other]);
+          }))
+        fused.push_back(other);
+    return fused;
+  }
+
+  // Returns the set's trial, compiled and timed in one round unless it was tried before.
+  Result<std::size_t> try_once(const Set& set) {
+    const auto known = std::ranges::find_if(
+        sets_, [&](const Set& tried) { return std::ranges::is_permutation(tried, set); });
+    if (known != sets_.end()) return to_index(known - sets_.begin());
+    HONE_ASSIGN(const std::vector<std::size_t> made, make({set}));
+    HONE_TRY(time_once(made));
+    return made.front();
   }
 
   // Tries the other choices on top of the best of the kind, those that did best alone first, until

@@ -1,5 +1,6 @@
 """A kernel for one dispatch of a program: a contraction or convolution and what goes element by element behind it.
-Or several contractions of one left operand, each with results of its own: a program computes a tile of one of them.
+Or several contractions of one left operand. If each has results of its own, a program computes a tile of one of them.
+Otherwise it computes the same tile of all, without SPLIT_K and MORE_N (`joined`).
 
 STRUCTURE, numbered as in structures.py:
   0  a program for each tile, which computes the address of each element it loads (addressed.py)
@@ -21,7 +22,7 @@ from described import Described
 from element_values import FLOATS, number
 from kernel_text import KernelText, Parts, precision
 from problem import cdiv
-from stated_kernel import StatedKernel, size_of
+from stated_kernel import StatedKernel, products_of, size_of
 
 # Smallest size that matrix instructions take along k; a step along fewer elements would multiply
 # zeros.
@@ -39,6 +40,8 @@ class Contraction(StatedKernel):
         # The right operand of each product; all have the same strides.
         self.rights = [said["rhs"], *(said[f"rhs{i}"] for i in range(1, len(said)) if f"rhs{i}" in said)]
         super().__init__(said, [said["lhs"], *self.rights], folder)
+        self.joined = any(len(products) > 1 for products in products_of(said))
+        self.alternatives = 1 if self.joined else len(self.rights)  # products that a program has one of
         self.batch, self.m, self.n = (self.dimensions(role, self.uses) for role in ("batch", "m", "n"))
         k = self.dimensions("k", self.uses[:2])
         # Steps go along the longest dimension in which an operand is contiguous. A kernel's three
@@ -51,7 +54,7 @@ class Contraction(StatedKernel):
         tiles = _Text(self, knobs).tiles()
         if knobs["STRUCTURE"] == PERSISTENT:
             tiles = min(tiles, device.units * knobs["PER_UNIT"])
-        return (tiles * len(self.rights), size_of(self.batch), knobs["SPLIT_K"])
+        return (tiles * self.alternatives, size_of(self.batch), knobs["SPLIT_K"])
 
     def scratch_bytes(self, knobs):
         return _Text(self, knobs).parts.bytes()
@@ -75,6 +78,8 @@ class _Text(KernelText):
             raise ValueError("a program that walks the tiles does not split k")
         if self.structure == PERSISTENT and len(of.rights) > 1:
             raise ValueError("a program that walks the tiles is for one product")
+        if of.joined and (self.more_n or self.swap or knobs["SPLIT_K"] > 1):
+            raise ValueError("MORE_N, SWAP and SPLIT_K are for results of one product each")
         if self.more_n and (self.structure == BLOCKED or knobs["SPLIT_K"] > 1):
             raise ValueError("MORE_N is for tensor descriptors, without SPLIT_K")
         if self.swap and self.structure == BLOCKED:
@@ -83,7 +88,11 @@ class _Text(KernelText):
         several = [knobs["BLOCK_N"], self.more_n] if self.more_n else [knobs["BLOCK_N"]]
         self.blocks = {"n": [knobs["BLOCK_M"]], "m": several} if self.swap else {"m": [knobs["BLOCK_M"]], "n": several}
         super().__init__(of, size_of(of.m), size_of(of.n), self.blocks["m"][0], self.blocks["n"][0])
-        self.products = len(of.rights)
+        self.products = of.alternatives
+        # What a program loads of right operands, and the sums of each: name, use, sums.
+        self.rights = [("b", of.rights[0], "sums")]
+        if of.joined:
+            self.rights += [(f"b{i}", use, f"sums{i}") for i, use in enumerate(of.rights[1:], start=1)]
         self.described, self.boxes = {}, None
         if self.structure != BLOCKED:
             self.describe()
@@ -92,7 +101,7 @@ class _Text(KernelText):
         self.ragged = {"row": self.rows % self.extent["m"] != 0, "column": self.columns % self.extent["n"] != 0}
         if self.boxes:
             self.tiles_along["m"], self.ragged["row"] = self.boxes.tiles(), self.boxes.ragged()
-        self.parts = Parts(knobs["SPLIT_K"], self.tiles() * len(of.rights) * size_of(of.batch),
+        self.parts = Parts(knobs["SPLIT_K"], self.tiles() * self.products * size_of(of.batch),
                            self.block_m * self.block_n)
 
     def tiles(self):
@@ -127,7 +136,9 @@ class _Text(KernelText):
             self.add(*(f"{first} = tl.where(product == {i}, {name}, {first})" for i, name in enumerate(others, start=1)))
         for role, described in self.described.items():
             for name, block, _ in self.pieces(role):
-                self.add(*described.lines(name, self.names[id(described.use)], block, self.block_k))
+                for place, use in enumerate([described.use] if role == "m" else [use for _, use, _ in self.rights]):
+                    self.add(*described.lines(name + (str(place) if place else ""), self.names[id(use)], block,
+                                              self.block_k))
         if self.structure == PERSISTENT:
             # The loop is flattened, so that a tile's store overlaps with the next tile's first
             # loads.
@@ -144,7 +155,13 @@ class _Text(KernelText):
             self.add(self.no_sums("sums", self.block_m, self.block_n), f"for other in range(0, {self.parts.count}):",
                      f"    sums += {self.of_part('sums')}")
         if self.said["start"]:
-            self.add(*(f"{each} += {number(self.said['start'])}" for each in ("sums", "more")[:1 + (self.more_n > 0)]))
+            self.add(*(f"{each} += {number(self.said['start'])}" for each in self.all_sums()))
+
+    def all_sums(self):
+        return [*(sums for _, _, sums in self.rights), *["more"][:self.more_n > 0]]
+
+    def sums_of(self, value):
+        return self.rights[value.get("product", 0) if self.of.joined else 0][2]
 
     def check_types(self):
         types = [use["type"] for use in (self.said["lhs"], self.said["rhs"])]
@@ -210,7 +227,7 @@ class _Text(KernelText):
     def sums(self):
         """Lines that leave the products of this program's part of k in `sums`, and those of a second block in `more`."""
         down, beside = (self.blocks[role] for role in (("n", "m") if self.swap else ("m", "n")))
-        for name, block in zip(("sums", "more"), beside):
+        for name, block in zip(self.all_sums(), beside * len(self.rights)):
             self.add(self.no_sums(name, down[0], block))
         if self.structure == BLOCKED:
             addressed.add_sums(self)
@@ -232,11 +249,13 @@ class _Text(KernelText):
             self.add(f"    k_begin = step * {self.block_k}")
         for role, described in self.described.items():
             by_rows = (role == "m") != bool(self.swap)
-            for name, block, origins in self.pieces(role):
-                self.add(f"    {name} = {described.load(name, origins, block, self.block_k, by_rows)}")
+            for piece, block, origins in self.pieces(role):
+                for name in [piece] if piece != "b" else [name for name, _, _ in self.rights]:
+                    self.add(f"    {name} = {described.load(name, origins, block, self.block_k, by_rows)}")
         a, b = ("b", "a") if self.swap else ("a", "b")
-        names = ("sums", "more")[:1 + (self.more_n > 0)]
-        for sums, second in zip(names, (b, f"{b}_more")):
+        names = self.all_sums()
+        seconds = [b, f"{b}_more"] if self.more_n else [name for name, _, _ in self.rights] if self.of.joined else [b]
+        for sums, second in zip(names, seconds):
             self.add(f"    {sums} = {self.product(a, second, sums)}")
         if self.swap:
             self.add(*(f"{each} = {each}.T" for each in names))

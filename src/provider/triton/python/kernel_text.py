@@ -3,6 +3,7 @@ values behind the root, which go element by element over rows and columns."""
 import math
 
 from element_values import TYPES, computed, stored
+from stated_kernel import products_of
 
 MOST_INTEGER = 2**31 - 1
 # Alignment in bytes: more than any load asks for, and no larger number than the compiler tracks.
@@ -77,16 +78,18 @@ class KernelText:
 
     def of_product(self, product):
         """The values that the product's stores need, by number, in order; and these stores."""
-        values, made_of = self.said["values"], []
-        for value in values:
-            own = {value.get("product", 0)} if value["op"] == "root" else set()
-            made_of.append(own.union(*(made_of[each] for each in value["operands"])))
-        stores = [store for store in self.said["stores"] if (made_of[store["value"]] or {0}) == {product}]
+        values, stores = self.said["values"], self.said["stores"]
+        if self.products > 1:
+            stores = [store for store, made_of in zip(stores, products_of(self.said)) if made_of == {product}]
         needed = {store["value"] for store in stores}
         for place in reversed(range(len(values))):
             if place in needed:
                 needed.update(values[place]["operands"])
         return sorted(needed), stores
+
+    def sums_of(self, value):
+        """The name of the sums that this root value is."""
+        return "sums"
 
     def add(self, *lines):
         self.lines += ["    " * self.depth + line for line in lines]
@@ -208,7 +211,7 @@ class KernelText:
 
     def value(self, value):
         if value["op"] == "root":
-            return f"sums.to({TYPES[value['type']][0]})"
+            return f"{self.sums_of(value)}.to({TYPES[value['type']][0]})"
         if value["op"] in ("load", "table"):
             loaded = f"tl.load({self.tile(value)})"
             return f"({loaded} != 0)" if value["type"] == "i1" else loaded

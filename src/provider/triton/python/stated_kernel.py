@@ -190,6 +190,15 @@ class Dimension:
         self.size, self.strides = size, strides
 
 
+def products_of(said):
+    """The products that each store's value is made of, by number."""
+    made_of = []
+    for value in said["values"]:
+        own = {value.get("product", 0)} if value["op"] == "root" else set()
+        made_of.append(own.union(*(made_of[each] for each in value["operands"])))
+    return [made_of[store["value"]] or {0} for store in said["stores"]]
+
+
 def merged_stride(loops, role, use):
     """The stride of a use along the loops of a role, walked as one; None where they cannot be."""
     stride, size = None, 1
