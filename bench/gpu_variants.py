@@ -62,18 +62,25 @@ def error_of(outputs, truth):
     return float(max(shares))
 
 
+def iree_packages():
+    """Folder of Python packages with IREE: HONE_IREE, or that of an environment there or in .venv; none without."""
+    places = [pathlib.Path(os.environ["HONE_IREE"]).resolve()] if os.environ.get("HONE_IREE") else [ROOT / ".venv"]
+    places += places[0].glob("lib/python3*/site-packages")
+    return next((place for place in places if (place / "iree/_runtime_libs").exists()), None)
+
+
 class Iree:
-    """IREE of HONE_IREE, a folder of Python packages, or of .venv."""
+    """IREE of options.packages."""
 
     def __init__(self, options, function, inputs, outputs):
-        given = os.environ.get("HONE_IREE")
-        self.packages = pathlib.Path(given) if given else next((ROOT / ".venv/lib").glob("python3*/site-packages"))
+        self.packages = options.packages
         self.tools = self.packages / "iree/_runtime_libs"
         self.function, self.inputs, self.outputs_count = function, inputs, outputs
         if options.device == "cpu":
             self.device, self.default_flags = "local-task", TARGET
         else:
-            self.device = options.device.replace(":", "://")
+            kind, _, index = options.device.partition(":")
+            self.device = kind if index in ("", "0") else f"{kind}://{index}"
             self.default_flags = ["--iree-hal-target-device=cuda", f"--iree-cuda-target={options.target}"]
         self.resident = None
 

@@ -36,6 +36,12 @@ OPERATORS = {
     "Neg": operator.neg, "Cos": torch.cos, "Sin": torch.sin, "Sigmoid": torch.sigmoid, "Relu": F.relu,
     "ReduceMean": lambda x, axes, keepdims: x.mean(axes, keepdim=bool(keepdims)),
     "Constant": lambda value_float: value_float,
+    "Transpose": lambda x, perm: x.permute(perm),
+    "Concat": lambda *values, axis: torch.cat(values, axis),
+    "Conv": lambda x, weight, bias, group, kernel_shape, strides, pads:
+        F.conv2d(x, weight, bias, strides, pads[:2], 1, group),
+    "MaxPool": lambda x, kernel_shape, strides, pads: F.max_pool2d(x, kernel_shape, strides, pads[:2]),
+    "GlobalAveragePool": lambda x: F.adaptive_avg_pool2d(x, 1),
 }
 
 
@@ -97,14 +103,6 @@ class Network(Graph):
     def reshape(self, x, *shape):
         return Value(x.name.reshape(shape), shape)
 
-    def transpose(self, x, *order):
-        return Value(x.name.permute(order), tuple(x.shape[i] for i in order))
-
-    def concat(self, values, axis):
-        shape = list(values[0].shape)
-        shape[axis] = sum(value.shape[axis] for value in values)
-        return Value(torch.cat([value.name for value in values], axis), tuple(shape))
-
     def slice(self, x, axis, begin, end):
         return Value(x.name.narrow(axis, begin, end - begin), (*x.shape[:axis], end - begin, *x.shape[axis + 1:]))
 
@@ -148,24 +146,6 @@ class Network(Graph):
             query.name, key.name, value.name, attn_mask=mask.name if mask and not causal else None,
             is_causal=bool(causal), enable_gqa=query.shape[1] != key.shape[1])
         return Value(attended, query.shape)
-
-    def conv(self, x, channels, kernel, stride=1, groups=1, gain=1.0, padding=None):
-        batch, depth, *extents = x.shape
-        fan_in = depth // groups * kernel * kernel
-        weight = self.weight("conv_weight", channels, depth // groups, kernel, kernel,
-                             deviation=gain / math.sqrt(fan_in))
-        bias = self.weight("conv_bias", channels, deviation=0.1)
-        padding = kernel // 2 if padding is None else padding
-        size = [(extent + 2 * padding - kernel) // stride + 1 for extent in extents]
-        y = F.conv2d(x.name, weight.name, bias.name, stride, padding, 1, groups)
-        return Value(y, (batch, channels, *size))
-
-    def max_pool(self, x, kernel, stride):
-        size = [-(-extent // stride) for extent in x.shape[2:]]
-        return Value(F.max_pool2d(x.name, kernel, stride, kernel // 2), (*x.shape[:2], *size))
-
-    def mean_of_image(self, x):
-        return Value(F.adaptive_avg_pool2d(x.name, 1).flatten(1), x.shape[:2])
 
     def upsample(self, x):
         y = F.interpolate(x.name, scale_factor=2.0, mode="nearest")
