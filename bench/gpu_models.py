@@ -10,11 +10,13 @@ usage: bench/gpu_models.py MODEL ... [--device cuda:0] [--target sm_80] [--budge
 Models are those of examples/models in f16. PyTorch gets the same network with the same weights
 (bench/torch_networks.py), as torch.compile with CUDA graphs ("torch") and by max-autotune. All that is timed stays in
 a process: one of IREE's runtime for its three modules, one for each way of PyTorch. Each round samples all in random
-order, --seconds each; each call is synchronised. Ratios are medians over the rounds' own, with a 95 % interval (of order
-statistics). Errors are root mean squares over those of the outputs of PyTorch in f32 with the same rounded weights.
+order, --seconds each; each call is synchronised. Ratios are medians over the rounds' own, with a 95 % interval (of
+order statistics). Errors are root mean squares over those of the outputs of PyTorch in f32 with the same rounded
+weights.
 
 --work keeps programs, tunings and modules; what is there is not made again, so that a call that was killed goes on. Its
-seconds of tuning are null then. HONE_IREE and HONE_TRITON say where those are. Nothing else may run on the GPU.
+seconds of tuning are null then. Another budget needs another folder. HONE_IREE and HONE_TRITON say where those are.
+Nothing else may run on the GPU.
 What fails is a row or a peer with "reason". Exit status: 0 all was timed, 1 something was not, 2 wrong use.
 """
 import argparse
@@ -66,15 +68,18 @@ def row_of(options, comparison, rounds):
     both = hone and "default" in rounds
     speedup, ends = ratio(rounds["default"], hone) if both else (None, None)
     errors = [variants[variant]["error_percent"] for variant in ("hone", "default")]
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=False)
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True,
+                            check=False)
     return {
         "workload": MODELS[comparison.name][0] + (", small" if options.small else ""), "machine": options.machine,
         "baseline": "IREE default", "baseline_value": variants["default"].get("median"),
-        "hone_value": variants["hone"].get("median"), "unit": "ms", "speedup": speedup, "interval": ends, "peers": peers,
+        "hone_value": variants["hone"].get("median"), "unit": "ms", "speedup": speedup, "interval": ends,
+        "peers": peers,
         "date": datetime.date.today().isoformat(), "commit": options.commit or commit.stdout.strip() or None,
         "command": " ".join(["bench/gpu_models.py", *sys.argv[1:]]), "shown": False, "default": variants["default"],
         "hone": variants["hone"], "error_over_default": figure(errors[0] / errors[1]) if all(errors) else None,
-        "sizes": comparison.what["sizes"], "weights": comparison.what["weights"], "reason": comparison.failed.get("f32")}
+        "sizes": comparison.what["sizes"], "weights": comparison.what["weights"],
+        "reason": comparison.failed.get("f32")}
 
 
 def keep(path, row):
@@ -86,8 +91,10 @@ def keep(path, row):
 
 
 def cell(variant):
-    error = variant.get("error_percent")
-    return f"{variant['median']} ms" + (f", {error} %" if error is not None else "") if "median" in variant else "failed"
+    if "median" not in variant:
+        return "failed"
+    error = variant["error_percent"]
+    return f"{variant['median']} ms, " + ("error unknown" if error is None else f"{error} % off")
 
 
 def parse_arguments():
@@ -157,7 +164,8 @@ def main():
                 keep(options.out, row)
             cells = {"default": row["default"], "hone": row["hone"]} | {
                 variant: peer for variant, peer in zip(["flags", *options.peers], row["peers"])}
-            line([name, *(cell(cells[variant]) for variant in variants), f"{row['speedup']}x {row['interval']}" if row["speedup"] else "-"])
+            gain = f"{row['speedup']}x {row['interval']}" if row["speedup"] else "-"
+            line([name, *(cell(cells[variant]) for variant in variants), gain])
     return 1 if failed else 0
 
 

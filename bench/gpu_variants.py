@@ -1,4 +1,4 @@
-"""Ways to run a model for bench/gpu_models.py: IREE's modules and PyTorch's networks, each kind in processes that stay."""
+"""Ways to run a model for bench/gpu_models.py, in processes that stay: modules of IREE and networks of PyTorch."""
 import argparse
 import json
 import os
@@ -123,9 +123,10 @@ class Torch:
         settings = {**what, "inputs": [str(file) for file in inputs], "mode": mode, "device": options.device}
         # A later call finds what this one has compiled.
         environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(options.work / "inductor")}
-        self.process = subprocess.Popen(
-            [options.torch, "-B", ROOT / "bench/torch_networks.py", json.dumps(settings)], text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=(options.work / "torch.log").open("a"), env=environment)
+        command = [options.torch, "-B", ROOT / "bench/torch_networks.py", json.dumps(settings)]
+        with (options.work / "torch.log").open("a") as log:
+            self.process = subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=log, env=environment)
         self.started = self.answer(limit)
 
     def answer(self, limit):

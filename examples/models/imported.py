@@ -30,7 +30,7 @@ def write(graph, path):
 
 
 class Splats:
-    """Numbers in the place of weights: one for each matrix, random ones for each vector, drawn in the order of the file.
+    """Numbers in the place of weights, drawn in their order: one for each matrix, random ones for each vector.
 
     Weights of one shape get numbers that differ in their last bits: equal ones would be merged.
     Were a vector one number too, the elements of a row would all be equal, so that a norm would divide

@@ -50,7 +50,8 @@ FORMS = {
     "linalg": "linalg operations",
 }
 HELP = {
-    "batch": "images or sequences at a time", "image": "rows and columns of an image", "patch": "rows and columns of a patch, which is a token",
+    "batch": "images or sequences at a time", "image": "rows and columns of an image",
+    "patch": "rows and columns of a patch, which is a token",
     "width": "of the hidden states; of a convolutional net, channels at its begin or their multiple",
     "classes": "scores that come out", "layers": "how many", "heads": "of attention",
     "sequence": "tokens at a time", "vocabulary": "tokens that there are; 0: hidden states go in",
