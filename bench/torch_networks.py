@@ -66,7 +66,7 @@ class Network(Graph):
         self.results.append(value.name.node)
 
     def keep(self, name, tensor, shape):
-        self.root.register_buffer(name, tensor)
+        self.root.register_parameter(name, torch.nn.Parameter(tensor, requires_grad=False))
         return Value(fx.Proxy(self.code.get_attr(name), self.tracer), shape)
 
     def weight(self, role, *shape, deviation, mean=0.0, form=lambda tensor: tensor):
