@@ -124,7 +124,8 @@ class Torch:
         # A later call finds what this one has compiled.
         environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(options.work / "inductor")}
         command = [options.torch, "-B", ROOT / "bench/torch_networks.py", json.dumps(settings)]
-        with (options.work / "torch.log").open("a") as log:
+        self.log = options.work / "torch.log"
+        with self.log.open("a") as log:
             self.process = subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=log, env=environment)
         self.started = self.answer(limit)
@@ -133,7 +134,8 @@ class Torch:
         if not select.select([self.process.stdout], [], [], limit)[0]:
             self.end()
             raise Failed(f"no answer within {limit:.0f} s")
-        said = json.loads(self.process.stdout.readline() or '{"error": "the process ended (torch.log)"}')
+        text = self.process.stdout.readline()
+        said = json.loads(text) if text else {"error": "\n".join(self.log.read_text().splitlines()[-1:]) or "it ended"}
         if "error" in said:
             self.end()
             raise Failed(said["error"])
