@@ -12,6 +12,7 @@ Exit status: 0 both were timed, 1 one was not, 2 wrong use.
 """
 import argparse
 import json
+import os
 import pathlib
 import random
 import socket
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import time
 
-from models import interval
+from models import Failed, interval
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src/provider/iree/compiler/python/resident_programs.py"
@@ -32,12 +33,14 @@ class Resident:
         settings = {"device": options.device, "flags": options.flags, "parameters": options.parameters}
         # The process looks for its parent at descriptor 3.
         start = f"exec 3<&{theirs.fileno()}; exec \"$@\""
-        # A bare folder of packages is for the Python of PATH (PYTHONPATH).
+        # A bare folder of packages is for the Python that runs this.
         own = options.packages.resolve().parent.parent.parent / "bin/python3"
-        python = own if options.packages.parent.name.startswith("python3") and own.exists() else "python3"
+        bare = not options.packages.parent.name.startswith("python3") or not own.exists()
+        python = sys.executable if bare else own
+        environment = {**os.environ, "PYTHONPATH": str(options.packages)} if bare else None
         command = [python, SOURCE, json.dumps(settings)]
         self.process = subprocess.Popen(["bash", "-c", start, "bash", *pin, *map(str, command)],
-                                        pass_fds=[theirs.fileno()])
+                                        pass_fds=[theirs.fileno()], env=environment)
         theirs.close()
         self.socket = ours
         self.lines = ours.makefile("rw", encoding="utf-8")
@@ -48,11 +51,12 @@ class Resident:
     def answer(self):
         said = json.loads(self.lines.readline() or '{"error": "the process ended"}')
         if "error" in said:
-            sys.exit(f"resident_programs.py: {said['error']}")
+            raise Failed(said["error"])
         return said
 
-    def sample(self):
-        self.lines.write(json.dumps(self.request) + "\n")
+    def sample(self, **changes):
+        """Seconds a call; `changes` of the request that the options made, such as module."""
+        self.lines.write(json.dumps({**self.request, **changes}) + "\n")
         self.lines.flush()
         return self.answer()["seconds"]
 
@@ -111,4 +115,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except Failed as error:
+        sys.exit(f"resident_programs.py: {error}")

@@ -62,12 +62,14 @@ class Graph:
             # The square is one over what is summed up: outputs are the mean of what came in.
             self.splats[name] = mean or deviation**2
             return Value(name, shape)
+        self.initializers.append(numpy_helper.from_array(self.random_weight(shape, deviation, mean), name))
+        return Value(name, shape)
+
+    def random_weight(self, shape, deviation, mean):
         data = self.random.standard_normal(shape, dtype=numpy.float32)
         data *= deviation
         data += mean
-        self.initializers.append(numpy_helper.from_array(
-            data.astype(helper.tensor_dtype_to_np_dtype(self.element)), name))
-        return Value(name, shape)
+        return data.astype(helper.tensor_dtype_to_np_dtype(self.element))
 
     def constant(self, array):
         """A part of the graph that training does not change: a shape, a mask, a table of angles."""
@@ -189,21 +191,40 @@ class Graph:
         batch, heads, tokens, depth = x.shape
         return self.reshape(self.transpose(x, 0, 2, 1, 3), batch, tokens, heads * depth)
 
+    def repeat_heads(self, x, times):
+        """Each head of batch x heads x tokens x depth `times` times: grouped-query attention."""
+        batch, heads, tokens, depth = x.shape
+        if times == 1:
+            return x
+        x = self.reshape(x, batch, heads, 1, tokens, depth)
+        shape = (batch, heads, times, tokens, depth)
+        x = self.node("Expand", [x, self.constant(numpy.array(shape, numpy.int64))], shape)
+        return self.reshape(x, batch, heads * times, tokens, depth)
+
+    def grouped_linear(self, x, count):
+        """`count` linear layers of the same tokens, as one grouped 1x1 convolution."""
+        batch, tokens, width = x.shape
+        x = self.reshape(self.transpose(x, 0, 2, 1), batch, width, tokens, 1)
+        y = self.conv(self.concat([x] * count, 1), count * width, 1, groups=count)
+        y = self.transpose(self.reshape(y, batch, count * width, tokens), 0, 2, 1)
+        return [self.slice(y, 2, part * width, (part + 1) * width) for part in range(count)]
+
     # Layers on images (NCHW).
 
     def image(self, name, batch, channels, size):
         return self.input(name, batch, channels, size, size)
 
-    def conv(self, x, channels, kernel, stride=1, groups=1, gain=1.0):
-        """Padded so that a stride of 1 keeps the size."""
+    def conv(self, x, channels, kernel, stride=1, groups=1, gain=1.0, padding=None):
+        """Padded, by default so that a stride of 1 keeps the size."""
         batch, depth, height, width = x.shape
         fan_in = depth // groups * kernel * kernel
         weight = self.weight("conv_weight", channels, depth // groups, kernel, kernel,
                              deviation=gain / math.sqrt(fan_in))
         bias = self.weight("conv_bias", channels, deviation=0.1)
-        size = [-(-extent // stride) for extent in (height, width)]
+        padding = kernel // 2 if padding is None else padding
+        size = [(extent + 2 * padding - kernel) // stride + 1 for extent in (height, width)]
         return self.node("Conv", [x, weight, bias], (batch, channels, *size), group=groups,
-                         kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[kernel // 2] * 4)
+                         kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[padding] * 4)
 
     def max_pool(self, x, kernel, stride):
         size = [-(-extent // stride) for extent in x.shape[2:]]

@@ -29,32 +29,42 @@ def write(graph, path):
             raise RuntimeError(f"the importer failed: {done.stderr.strip() or done.returncode}")
 
 
-def make_splats(graph, path):
-    """Puts one number in the place of each matrix among the parameters of an imported graph.
+class Splats:
+    """Numbers in the place of weights, drawn in their order: one for each matrix, random ones for each vector.
 
     Weights of one shape get numbers that differ in their last bits: equal ones would be merged.
-    Vectors get random numbers. Were they one number too, the elements of a row would all be equal, so
-    that a norm would divide rounding errors by nothing, and f16 would be wrong by as much as it is.
+    Were a vector one number too, the elements of a row would all be equal, so that a norm would divide
+    rounding errors by nothing, and f16 would be wrong by as much as it is.
     """
-    element = helper.tensor_dtype_to_np_dtype(graph.element)
-    integer = numpy.dtype(f"u{element.itemsize}")
-    random = numpy.random.default_rng(0)
-    taken = set()
+
+    def __init__(self, element):
+        self.dtype = helper.tensor_dtype_to_np_dtype(element)
+        self.random = numpy.random.default_rng(0)
+        self.taken = set()
+
+    def draw(self, shape, value):
+        """The elements of a vector, or an array of the one number that fills a matrix."""
+        length = max(shape, default=1)
+        if math.prod(shape) == length:
+            # Norms' scales are near 1, biases and shifts near 0; in few steps, which pack well.
+            return (value + self.random.integers(-8, 9, length) / 64).astype(self.dtype)
+        integer = numpy.dtype(f"u{self.dtype.itemsize}")
+        bits = int(numpy.array(value, self.dtype).view(integer))
+        while (shape, bits) in self.taken:
+            bits += 1
+        self.taken.add((shape, bits))
+        return numpy.array(bits, integer).view(self.dtype)
+
+
+def make_splats(graph, path):
+    """Puts Splats in the place of the parameters of an imported graph."""
+    splats = Splats(graph.element)
 
     def splat(match):
-        name, shape = match.groups()
-        sizes = [int(size) for size in re.findall(r"(\d+)x", shape)]
-        length = max(sizes, default=1)
-        if math.prod(sizes) == length:
-            # Norms' scales are near 1, biases and shifts near 0; in few steps, which pack well.
-            data = graph.splats[name] + random.integers(-8, 9, length) / 64
-            return (f"util.global private @{name} {GLOBAL_STAYS} = "
-                    f'dense<"0x{data.astype(element).tobytes().hex().upper()}"> : {shape}')
-        bits = int(numpy.array(graph.splats[name], element).view(integer))
-        while (shape, bits) in taken:
-            bits += 1
-        taken.add((shape, bits))
-        return (f"util.global private @{name} {GLOBAL_STAYS} = "
-                f"dense<0x{bits:0{2 * element.itemsize}X}> : {shape}")
+        name, kind = match.groups()
+        data = splats.draw(tuple(int(size) for size in re.findall(r"(\d+)x", kind)), graph.splats[name])
+        # Little-endian for a list of elements, a number for a splat.
+        text = f'"0x{data.tobytes().hex().upper()}"' if data.ndim else f"0x{data.tobytes()[::-1].hex().upper()}"
+        return f"util.global private @{name} {GLOBAL_STAYS} = dense<{text}> : {kind}"
 
     path.write_text(PARAMETER.sub(splat, path.read_text()))

@@ -38,6 +38,7 @@ MODELS = {
     "bert": (transformers.bert, "onnx", {}),
     "mobilebert": (transformers.mobilebert, "onnx", {}),
     "llama": (transformers.llama, "onnx", {}),
+    "vit": (transformers.vit, "onnx", {}),
     "unet": (diffusion.unet, "onnx", {}),
     "sdxl_unet_block": (diffusion.sdxl_unet_block, "onnx", {}),
     "sdxl_unet": (diffusion.sdxl_unet, "onnx", {"element": "f16", "weights": "splat"}),
@@ -50,6 +51,7 @@ FORMS = {
 }
 HELP = {
     "batch": "images or sequences at a time", "image": "rows and columns of an image",
+    "patch": "rows and columns of a patch, which is a token",
     "width": "of the hidden states; of a convolutional net, channels at its begin or their multiple",
     "classes": "scores that come out", "layers": "how many", "heads": "of attention",
     "sequence": "tokens at a time", "vocabulary": "tokens that there are; 0: hidden states go in",

@@ -1,8 +1,10 @@
-"""Transformers: encoders and a decoder."""
+"""Transformers: encoders of text and of images, and a decoder."""
 import math
 
 import numpy
 from onnx import TensorProto
+
+from builder import require
 
 
 def embedded(graph, batch, sequence, width, vocabulary):
@@ -75,17 +77,6 @@ def rotated(graph, x, first_position):
                      graph.multiply(turned, graph.constant(numpy.sin(angles))))
 
 
-def repeated(graph, x, times):
-    """Each head of batch x heads x tokens x depth `times` times: grouped-query attention."""
-    batch, heads, tokens, depth = x.shape
-    if times == 1:
-        return x
-    x = graph.reshape(x, batch, heads, 1, tokens, depth)
-    shape = (batch, heads, times, tokens, depth)
-    x = graph.node("Expand", [x, graph.constant(numpy.array(shape, numpy.int64))], shape)
-    return graph.reshape(x, batch, heads * times, tokens, depth)
-
-
 def llama(graph, layers=4, width=2048, heads=32, key_heads=8, inner=8192, sequence=128, past=0,
           batch=1, vocabulary=0):
     """A decoder like Llama's: prefill, or decode over a cache of `--past` tokens."""
@@ -108,8 +99,8 @@ def llama(graph, layers=4, width=2048, heads=32, key_heads=8, inner=8192, sequen
             value = graph.concat([graph.input(f"past_value_{layer}", *shape), value], 2)
         graph.output(f"key_{layer}", key)
         graph.output(f"value_{layer}", value)
-        attended = graph.attend(query, repeated(graph, key, heads // key_heads),
-                                repeated(graph, value, heads // key_heads), mask)
+        attended = graph.attend(query, graph.repeat_heads(key, heads // key_heads),
+                                graph.repeat_heads(value, heads // key_heads), mask)
         x = graph.add(x, graph.linear(graph.join_heads(attended), width, bias=False))
         y = rms_norm(graph, x)
         gate = graph.silu(graph.linear(y, inner, bias=False))
@@ -118,3 +109,20 @@ def llama(graph, layers=4, width=2048, heads=32, key_heads=8, inner=8192, sequen
     x = rms_norm(graph, x)
     graph.output("logits" if vocabulary else "decoded",
                  graph.linear(x, vocabulary, bias=False) if vocabulary else x)
+
+
+def vit(graph, layers=24, width=1024, heads=16, image=224, patch=14, batch=1):
+    """A vision transformer; the defaults are ViT-L/14: 257 tokens. One grouped 1x1 convolution projects q, k and v."""
+    require(image % patch == 0, f"--image must be a multiple of --patch, {patch}, not {image}")
+    x = graph.conv(graph.image("image", batch, 3, image), width, patch, stride=patch, padding=0)
+    patches = (image // patch) ** 2
+    x = graph.transpose(graph.reshape(x, batch, width, patches), 0, 2, 1)
+    token = graph.weight("class_token", 1, 1, width, deviation=1.0)
+    x = graph.concat([token if batch == 1 else graph.concat([token] * batch, 0), x], 1)
+    x = graph.add(x, graph.weight("position", patches + 1, width, deviation=1.0))
+    for _ in range(layers):
+        query, key, value = (graph.split_heads(part, heads) for part in graph.grouped_linear(graph.layer_norm(x), 3))
+        x = graph.add(x, graph.linear(graph.join_heads(graph.attend(query, key, value)), width))
+        inner = graph.gelu(graph.linear(graph.layer_norm(x), 4 * width))
+        x = graph.add(x, graph.linear(inner, width))
+    graph.output("encoded", graph.layer_norm(x))

@@ -29,6 +29,7 @@ SMALL = {
     "bert": {"layers": 2, "width": 32, "heads": 2, "sequence": 8, "vocabulary": 50},
     "mobilebert": {"layers": 2, "width": 64, "bottleneck": 32, "sequence": 8},
     "llama": {"layers": 2, "width": 64, "heads": 4, "key_heads": 2, "inner": 96, "sequence": 3, "past": 5},
+    "vit": {"layers": 2, "width": 64, "heads": 4, "image": 28},
     "unet": {"levels": 2, "width": 8, "image": 8},
     "sdxl_unet_block": {"channels": 64, "image": 4, "text": 3, "text_width": 16},
     "sdxl_unet": {"channels": 64, "image": 4, "text": 3, "text_width": 16, "depths": "0,1"},
@@ -64,6 +65,8 @@ class Models(unittest.TestCase):
         self.assertEqual(weight_count("mobilenet_v2"), 3504872 - 17056)
         # Twelve layers of 4 x 768 x 769 for attention, 768 x 3073 + 3072 x 769 - and two norms.
         self.assertEqual(weight_count("bert"), 12 * 7087872)
+        # Twenty-four such layers of 1024 columns, patches, a class token, positions and the last norm.
+        self.assertEqual(weight_count("vit"), 24 * 12596224 + 589 * 1024 + 1024 + 257 * 1024 + 2 * 1024)
         # Llama 3.2 1B has 1 235 814 400 with one embedding, which is used at both ends.
         self.assertEqual(weight_count("llama", layers=16, vocabulary=128256), 1235814400 + 128256 * 2048)
         # stable-diffusion-xl-base-1.0/unet.
