@@ -19,11 +19,12 @@
 namespace hone::test {
 
 inline constexpr std::string_view kSpecFlag = "--fake-spec=";
-// Flags of whole programs: "--fake-times-by-fusion=0.8" makes it take so many times as long; with
-// the others it does not compile, computes something else, cannot be tuned, and heeds no spec.
+// Flags of whole programs: "--fake-times-by-fusion=0.8" makes it take so many times as long, and
+// "--fake-fused-by-x" halves its launches; with the others it does not compile, computes something
+// else, cannot be tuned, and heeds no spec.
 inline constexpr std::string_view kTimesFlag = "--fake-times", kRefusedFlag = "--fake-refused",
                                   kWrongFlag = "--fake-wrong", kUntunableFlag = "--fake-untunable",
-                                  kDeafFlag = "--fake-deaf";
+                                  kDeafFlag = "--fake-deaf", kFusedFlag = "--fake-fused";
 
 // A file with a line for each dispatch: its name and its tile.
 inline std::map<std::string, std::string> spec_in(const std::vector<std::string>& flags) {
@@ -68,6 +69,7 @@ class FakePool final : public worker::WorkerPool {
   // for.
   bool begins_ahead = false;
   std::vector<worker::Message> taken_ahead;
+  int launches = 1;  // of each dispatch in a call
   // Numbers of dispatches that are further launches of the first one's kernel.
   std::vector<int> launch_sets;
   // Dispatches whose kernel of this tile makes the whole program's outputs other ones.
@@ -109,9 +111,13 @@ class FakePool final : public worker::WorkerPool {
         program.dispatches[static_cast<std::size_t>(i)].executable =
             program.dispatches[0].executable;
       }
-      for (const std::string& flag : flags)
-        if (flag.starts_with(kUntunableFlag))
-          for (problem::Dispatch& each : program.dispatches) each.not_tunable = "by a flag";
+      for (problem::Dispatch& each : program.dispatches) {
+        each.launches_per_call = launches;
+        for (const std::string& flag : flags) {
+          if (flag.starts_with(kUntunableFlag)) each.not_tunable = "by a flag";
+          if (flag.starts_with(kFusedFlag)) each.launches_per_call /= 2;
+        }
+      }
       return worker::Outcome(worker::Message{"program", program, {}});
     }
     if (message.kind == provider::jobs::kFrontendIr)

@@ -166,6 +166,40 @@ TEST_F(FlagSearch, FindsBlocksToTuneWhereTheyAreNearWhatHasNone) {
   EXPECT_THAT(bases(), testing::ElementsAre("generic + fusion"));
 }
 
+// Fused dispatches are slow until they are tuned: what decides is how many launches are left, 4, 2
+// and 1 of 8. Wrong outputs are no reason against it, as a wrong dispatch is repaired.
+TEST_F(FlagSearch, FindsTheFusionToTuneByItsLaunches) {
+  const auto fused = [](const std::string& name, const std::string& more) {
+    provider::FlagChoice choice{
+        name, name, {fmt::format("{}-by-{}", test::kFusedFlag, name), more}};
+    choice.fuses = true;
+    return choice;
+  };
+  pool_.launches = 8;
+  device::Place place = options_.place();
+  place.facts.launch_seconds = 1;
+  options_.places = {place};
+  const auto bases = [&] {
+    std::vector<std::string> names;
+    const auto found = search({.for_tuning = true});
+    EXPECT_TRUE(found) << found.error().message;
+    if (found)
+      for (const FlagSet& base : found->bases) names.push_back(base.name);
+    return names;
+  };
+  provider_.choices = {fused("up", times("1.4", "-by-up")), fused("down", "--no-effect"),
+                       choice("fast", "speed", times("0.8"))};
+  EXPECT_THAT(bases(), testing::ElementsAre("up + down + fast"));
+  provider_.choices[0] = fused("up", std::string(test::kWrongFlag));
+  EXPECT_THAT(bases(), testing::ElementsAre("up + down + fast"));
+  provider_.choices[0] = fused("up", std::string(test::kRefusedFlag));
+  EXPECT_THAT(bases(), testing::ElementsAre("down + fast"));
+  // Where launches cost nothing, the time of the untuned program is all there is to go by.
+  place.facts.launch_seconds = 0;
+  options_.places = {place};
+  EXPECT_THAT(bases(), testing::ElementsAre("fast"));
+}
+
 TEST_F(FlagSearch, WhatFailsIsARowAndNotTheEnd) {
   provider_.choices = {choice("refused", "a", std::string(test::kRefusedFlag)),
                        choice("wrong", "b", std::string(test::kWrongFlag)),

@@ -43,7 +43,7 @@ class Contraction(StatedKernel):
         self.joined = any(len(products) > 1 for products in products_of(said))
         self.alternatives = 1 if self.joined else len(self.rights)  # products that a program has one of
         self.batch, self.m, self.n = (self.dimensions(role, self.uses) for role in ("batch", "m", "n"))
-        k = self.dimensions("k", self.uses[:2])
+        k = self.dimensions("k", [said["lhs"], *self.rights])
         # Steps go along the longest dimension in which an operand is contiguous. A kernel's three
         # columns are too few for a step, even if they are contiguous.
         dense = [each for each in k if 1 in each.strides.values() and each.size >= LEAST_STEP] or k
