@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace hone::plan {
 
@@ -153,6 +154,9 @@ inline constexpr double kLeastMargin = 0.02;
 
 // ---- Search of the compiler's flags ----
 
+// Share of the search's time for judging fusion before any flag is tried. Splits of the program
+// that have begun go on.
+inline constexpr double kFusionShare = 0.5;
 // Share of the budget for the search, and the flag compiles that a whole session tries, however
 // long they take.
 inline constexpr double kFlagShare = 0.2;
@@ -205,6 +209,10 @@ inline constexpr double kWorthProvingRatio = 0.98;
 inline constexpr int kChoosingRounds = 12, kProvingRounds = 20;
 // Share of the remaining time for screening rounds. Proof rounds keep the larger part.
 inline constexpr double kScreeningShare = 0.4;
+// Share of what its kernels promise that a spec must save in the program, or it is ablated, and the
+// rounds that tell. An entry that hurts takes from what the others save.
+inline constexpr double kArrivesShare = 0.95;
+inline constexpr std::uint64_t kArrivalRounds = 3;
 // Most ablations of a spec: each takes a compile and a dozen rounds. A spec with more entries is
 // tried without each of so many groups of them. A group that hurts is halved until the culprit is
 // found.

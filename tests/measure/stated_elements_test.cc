@@ -152,7 +152,7 @@ TEST(StatedElements, FindTheViewOfABinding) {
 TEST(StatedElements, GoThroughWhatIsBehindTheRoot) {
   Stated stated = product();
   problem::StatedValue bias{
-      "table", ElementType::kF32, {}, "", 0, {0, ElementType::kF32, 0, {0, 1, 0}}, {}};
+      .operation = "table", .type = ElementType::kF32, .use = {0, ElementType::kF32, 0, {0, 1, 0}}};
   const auto words = bytes_of(ElementType::kF32, {-30, 2});
   bias.words.resize(2);
   std::memcpy(bias.words.data(), words.data(), words.size());
@@ -282,7 +282,8 @@ TEST(StatedValue, IsThatOfMlirsOperation) {
       {"arith.fptosi", {-2.7}, -2, kF32, kI32},
   };
   for (const OperationCase& each : cases) {
-    const problem::StatedValue value{each.operation, each.to, {}, each.predicate, 0, {}, {}};
+    const problem::StatedValue value{
+        .operation = each.operation, .type = each.to, .predicate = each.predicate};
     const auto result = stated_value(value, each.operands, each.from);
     ASSERT_TRUE(result) << result.error().message;
     if (std::isnan(each.result))

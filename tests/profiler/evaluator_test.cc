@@ -19,10 +19,10 @@ using problem::StatedValue;
 using problem::Statement;
 
 StatedValue computed(const char* name, std::vector<std::size_t> operands) {
-  return {name, ElementType::kF32, std::move(operands), "", 0, {}, {}};
+  return {name, ElementType::kF32, std::move(operands)};
 }
 StatedValue constant(double value) {
-  return {"constant", ElementType::kF32, {}, "", value, {}, {}};
+  return {.operation = "constant", .type = ElementType::kF32, .constant = value};
 }
 
 // `behind`: values from number 2 on, behind the root and the load of the bias.

@@ -235,6 +235,31 @@ TEST(DispatchStatement, SeveralProductsHaveOneLeftOperand) {
             "its products are not all of one left operand");
 }
 
+// Each key of a group is for three queries: stored three times, 64 x 48 elements apart.
+TEST(DispatchStatement, AResultMayBeRepeated) {
+  const json stated = statement_of(R"(
+func.func @main(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>) -> tensor<3x64x48xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x48xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %m = linalg.matmul ins(%a, %b : tensor<64x32xf16>, tensor<32x48xf16>) outs(%f : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %o = tensor.empty() : tensor<3x64x48xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(g, m, n) -> (m, n)>, affine_map<(g, m, n) -> (g, m, n)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%m : tensor<64x48xf32>) outs(%o : tensor<3x64x48xf32>) {
+   ^bb0(%x: f32, %u: f32):
+     %t = math.tanh %x : f32
+     linalg.yield %t : f32
+  } -> tensor<3x64x48xf32>
+  return %r : tensor<3x64x48xf32>
+})");
+  ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
+  ASSERT_EQ(stated["stores"].size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(stated["stores"][i]["offset"], i * 64 * 48);
+    EXPECT_EQ(stated["stores"][i]["strides"], json({48, 1, 0}));
+    EXPECT_EQ(stated["stores"][i]["value"], 1);
+  }
+}
+
 TEST(DispatchStatement, SaysWhatIsOfAnotherForm) {
   constexpr char kSoftmax[] = R"(
 func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {

@@ -183,9 +183,10 @@ TEST(Contractions, AProgramComputesATileOfAllProductsThatAResultIsMadeOf) {
     EXPECT_THAT(compiled->launch.grid, ElementsAre(8 * 4, 1, 1));
     // Three stages of 64 x 64 elements of A and of two right operands.
     EXPECT_GE(compiled->launch.shared_bytes, 3u * 3 * 64 * 64 * 2);
-    if (structure == 0)
+    if (structure == 0) {
       EXPECT_EQ(count(compiled->code, "wgmma.mma_async"),
                 2 * count(alone->code, "wgmma.mma_async"));
+    }
   }
   EXPECT_THAT(workers.one(stated(two_products(true).dump()), "sm_90", with({{"SPLIT_K", 2}}))
                   .error()

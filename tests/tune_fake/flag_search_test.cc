@@ -171,7 +171,7 @@ TEST_F(FlagSearch, FindsBlocksToTuneWhereTheyAreNearWhatHasNone) {
 TEST_F(FlagSearch, FindsTheFusionToTuneByItsLaunches) {
   const auto fused = [](const std::string& name, const std::string& more) {
     provider::FlagChoice choice{
-        name, name, {fmt::format("{}-by-{}", test::kFusedFlag, name), more}};
+        name, name, {fmt::format("{}-by-{}", test::kFusedFlag, name), more}, "a reason"};
     choice.fuses = true;
     return choice;
   };

@@ -44,12 +44,15 @@ class FlagSearch {
     found_.trials.push_back({default_build()});
     HONE_TRY(builds_.add({default_build()}));
     watch_ = Stopwatch(context_.clock);
+    HONE_TRY(judge_fusion());
+    std::vector<Set> singles;
+    for (std::size_t i = 0; i < choices_.size(); ++i)
+      if (!is_judged(choices_[i])) singles.push_back({i});
     std::vector<std::size_t> alone;
-    while (alone.size() < choices_.size() && !is_over()) {
-      std::vector<Set> next;
-      while (next.size() < at_once() && alone.size() + next.size() < choices_.size())
-        next.push_back({alone.size() + next.size()});
-      HONE_ASSIGN(const std::vector<std::size_t> made, make(std::move(next)));
+    for (std::size_t begin = 0; begin < singles.size() && !is_over(); begin += at_once()) {
+      const auto next =
+          std::span(singles).subspan(begin).first(std::min(at_once(), singles.size() - begin));
+      HONE_ASSIGN(const std::vector<std::size_t> made, make({next.begin(), next.end()}));
       HONE_TRY(time_once(made));
       alone.insert(alone.end(), made.begin(), made.end());
     }
@@ -62,7 +65,9 @@ class FlagSearch {
             return std::ranges::count(trial.choices, choice.name) > 0;
           })) {
         found_.not_tried.push_back(choice);
-        found_.not_tried.back().why_not = "there was no time for it";
+        found_.not_tried.back().why_not = is_judged(choice)
+                                              ? "by its dispatches others promise more"
+                                              : "there was no time for it";
       }
     found_.best = set_of(best_[kAny]);
     found_.bases = {set_of(best_[kUntiled])};
@@ -71,7 +76,7 @@ class FlagSearch {
       found_.bases.push_back(set_of(best_[kBlocked]));
     if (best_[kTiled] > 0 && ratio_of(best_[kTiled]) < plan::kTiledMayWin * ratio_of(best_[kAny]))
       found_.bases.push_back(set_of(best_[kTiled]));
-    if (request_.for_tuning) HONE_TRY(add_fused_base());
+    HONE_TRY(add_fused_base());
     return std::move(found_);
   }
 
@@ -137,19 +142,36 @@ class FlagSearch {
     return !has(SpecReach::kNothing) && has(SpecReach::kTiles) == (which == kTiled);
   }
 
-  // Adds the set of fusing choices that promises most (fusion_sets.h) to what is tuned, however
-  // slow it is untuned. Wrong outputs do not exclude it: the wrong dispatch is repaired as it is
-  // tuned.
-  Status add_fused_base() {
-    if (context_.options.place().facts.launch_seconds == 0) return {};
+  // Finds the sets of fusing choices that promise much less time than the program as it is
+  // (fusion_sets.h), on a device where launches take time.
+  Status judge_fusion() {
+    if (!request_.for_tuning || context_.options.place().facts.launch_seconds == 0) return {};
     report_step("fused dispatches");
-    HONE_ASSIGN(const std::vector<FusionSet> sets,
-                fusion_sets(context_, bytes_, choices_, [this] { return is_over(); }));
+    const auto is_late = [this] {
+      return watch_.seconds() > plan::kFusionShare * request_.seconds ||
+             !context_.state->deadline.has(context_.state->deadline.trial());
+    };
+    HONE_ASSIGN(fused_, fusion_sets(context_, bytes_, choices_, is_late));
+    const double as_it_is = promise_of(context_, program_).seconds;
+    std::erase_if(fused_, [&](const FusionSet& set) {
+      return set.promise.seconds > plan::kFusedMayWin * as_it_is;
+    });
+    return {};
+  }
+
+  // Whether a choice is judged by the dispatches that it makes, not by the untuned program's time.
+  bool is_judged(const provider::FlagChoice& choice) const {
+    return choice.fuses && !fused_.empty();
+  }
+
+  // Adds the set of fusing choices that promises most to what is tuned, however slow it is untuned.
+  // Wrong outputs do not exclude it: the wrong dispatch is repaired as it is tuned.
+  Status add_fused_base() {
     const FusionPromise as_it_is = promise_of(context_, program_);
     std::size_t tries = 0;
-    for (const FusionSet& fused : sets) {
+    for (const FusionSet& fused : fused_) {
       const double promised = fused.promise.seconds / as_it_is.seconds;
-      if (promised > plan::kFusedMayWin || tries++ == plan::kFusedTries) break;
+      if (tries++ == plan::kFusedTries) break;
       HONE_ASSIGN(const std::size_t tried, try_once(with_fused(fused.choices)));
       const FlagTrial& trial = found_.trials[tried];
       const ProgramBuild* const build = builds_.find(trial.id());
@@ -213,7 +235,8 @@ class FlagSearch {
     std::vector<std::pair<double, Set>> sets;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
       const double alone = ratio_alone(i);
-      if (alone > plan::kHopelessFlagRatio || times_without_effect(i) >= plan::kTriesWithoutEffect)
+      if (alone > plan::kHopelessFlagRatio ||
+          times_without_effect(i) >= plan::kTriesWithoutEffect || is_judged(choices_[i]))
         continue;
       Set set;
       for (const std::size_t other : best)
@@ -481,6 +504,7 @@ class FlagSearch {
   std::string called_;
   Stopwatch watch_;
   std::vector<provider::FlagChoice> choices_;
+  std::vector<FusionSet> fused_;  // of choices, the best promise first
   FoundFlags found_;
   std::vector<store::ProgramMeasurement> rows_;   // of earlier runs
   std::vector<Set> sets_{{}};                     // of each trial

@@ -99,16 +99,26 @@ nlohmann::json or_null(std::optional<double> value) {
   return value ? nlohmann::json(*value) : nlohmann::json();
 }
 
+double promised_by(const std::vector<KernelGain>& kernels) {
+  double seconds = 0;
+  for (const KernelGain& kernel : kernels) seconds += kernel.promised;
+  return seconds;
+}
+
 }  // namespace
+
+Result<double> promised_seconds(Context& context, const std::vector<TunedDispatch>& tuned,
+                                const std::vector<store::Id>& shipped) {
+  HONE_ASSIGN(const auto defaults, default_times(context));
+  return promised_by(promises({}, tuned, shipped, defaults));
+}
 
 std::optional<double> KernelGain::arrived() const {
   return difference(before, after);
 }
 
 double ProgramGain::promised() const {
-  return std::accumulate(
-      kernels.begin(), kernels.end(), 0.0,
-      [](double all, const KernelGain& kernel) { return all + kernel.promised; });
+  return promised_by(kernels);
 }
 
 std::optional<double> ProgramGain::in_kernels() const {

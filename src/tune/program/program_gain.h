@@ -51,6 +51,11 @@ struct ProgramGain {
 Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const VerifiedBuild& build,
                             const ProvingRounds& rounds, const std::vector<TunedDispatch>& tuned);
 
+// Returns what these dispatches save in a call of the program, in seconds, as each was measured
+// alone. `shipped`: store ids. Errors: of the store.
+Result<double> promised_seconds(Context& context, const std::vector<TunedDispatch>& tuned,
+                                const std::vector<store::Id>& shipped);
+
 // {"variant", "without_spec", "seconds_default", "seconds_before", "seconds_after", "promised",
 // "arrived", "in_kernels", "in_others", "between", "kernels": [{"dispatch", "provider", "launches",
 // "promised", "before", "after", "arrived"}]}; null for what is not known.

@@ -5,8 +5,10 @@
 #include <map>
 
 #include "base/ranges.h"
+#include "measure/statistics.h"
 #include "plan/policy.h"
 #include "provider/ptx_kernel.h"
+#include "tune/program/program_gain.h"
 #include "tune/program/spec_entries.h"
 #include "tune/services/function_choice.h"
 
@@ -433,10 +435,34 @@ class Proof {
   }
 
   // Adds ablations: the spec without each entry that is there for speed. If there are many, without
-  // each of a few groups of them.
+  // each of a few groups of them. Where all that the entries promise arrives, none is asked for.
   Status add_ablations() {
-    groups_ = in_groups(std::span(entries_).subspan(repairs_), plan::kMostAblations);
-    return entries_.size() < 2 ? Status() : add_lacking(groups_);
+    const std::span<const VerifiedEntry> for_speed = std::span(entries_).subspan(repairs_);
+    bool arrives = false;
+    if (for_speed.size() > 1) {
+      HONE_ASSIGN(arrives, what_was_promised_arrives());
+    }
+    groups_ = in_groups(for_speed, arrives ? 1 : plan::kMostAblations);
+    return entries_.size() < 2 || arrives ? Status() : add_lacking(groups_);
+  }
+
+  // Whether the spec saves in the program what its kernels saved alone.
+  Result<bool> what_was_promised_arrives() {
+    const ProgramBuild* const whole = builds_->find(whole_);
+    if (whole == nullptr || !whole->usable() || !whole->without_spec) return false;
+    const ProgramBuild* const without = builds_->timed_for(whole->without_spec->id());
+    if (without == nullptr) return false;
+    HONE_ASSIGN(const double promised,
+                promised_seconds(context_, request_.tuned, mapped(entries_, [](const auto& entry) {
+                                   return entry.tuned->id;
+                                 })));
+    std::vector<double> saved;
+    for (std::uint64_t round = 0; round < plan::kArrivalRounds; ++round) {
+      HONE_ASSIGN(const std::vector<double> seconds,
+                  builds_->sample({without->id(), whole->id()}, context_.options.seed + round));
+      saved.push_back(seconds[0] - seconds[1]);
+    }
+    return promised > 0 && measure::median(saved) >= plan::kArrivesShare * promised;
   }
 
   // Adds the whole spec, as it was before any entry was dropped, without each group.

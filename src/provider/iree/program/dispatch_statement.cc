@@ -23,8 +23,11 @@ constexpr std::array kFloatPredicates = {"false", "oeq", "ogt", "oge", "olt", "o
 constexpr std::array kIntegerPredicates = {"eq",  "ne",  "slt", "sle", "sgt",
                                            "sge", "ult", "ule", "ugt", "uge"};
 
+// Stores of one value, each to another place.
+constexpr std::size_t kMostRepeats = 16;
+
 // A tensor that is computed behind the root: its typical element, and the root's loop that walks
-// each of its dimensions.
+// each of its dimensions; -1 for one along which the element repeats.
 struct Computed {
   std::size_t value = 0;
   std::vector<int> loops;
@@ -195,8 +198,7 @@ class StatementWriter {
 
   // An operation behind the root, element by element.
   void compute(MlirOperation operation) {
-    const std::vector<MlirValue> operands = ir_.operands(operation),
-                                 results = ir_.results(operation);
+    const std::vector<MlirValue> operands = ir_.operands(operation);
     const std::vector<MlirAttribute> maps = maps_of(ir_, operation);
     const auto described = describe_operation(ir_, operation);
     if (!described || maps.size() != operands.size() || reduces(*described))
@@ -210,11 +212,13 @@ class StatementWriter {
       for (std::size_t d = 0; d < own.size(); ++d)
         root_loop.at(static_cast<std::size_t>(own[d])) = known->second.loops.at(d);
     }
-    if (std::ranges::count(root_loop, -1) > 0)
-      refuse("it computes something beside its root: " + in_words(ir_, operation));
-
     const std::vector<MlirValue> arguments = ir_.arguments(operation),
-                                 yielded = ir_.yielded(operation);
+                                 yielded = ir_.yielded(operation), results = ir_.results(operation);
+    // A loop that only results walk repeats them: keys for each of a group of queries.
+    for (std::size_t i = 0; i + results.size() < operands.size(); ++i)
+      for (const int loop : single_loops(ir_.api(), maps[i]))
+        if (root_loop.at(static_cast<std::size_t>(loop)) < 0)
+          refuse("it computes something beside its root: " + in_words(ir_, operation));
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const MlirValue argument = arguments.at(i);
       const MlirOperation from = ir_.defining_operation(operands[i]);
@@ -291,10 +295,29 @@ class StatementWriter {
     if (known == known_.end()) refuse("what it stores is another shape of what it computes");
     const StatementAccesses::Piece piece =
         accesses_.piece_of(operation, operands.at(1), operands.at(0));
-    if (piece.strides.size() != known->second.loops.size()) refuse("a result changes its shape");
-    said_.stores.push_back({over_loops({piece.view, piece.type, piece.offset, piece.strides},
-                                       known->second.loops, root_loops_.size()),
-                            known->second.value});
+    const std::vector<int>& loops = known->second.loops;
+    if (piece.strides.size() != loops.size()) refuse("a result changes its shape");
+    const std::vector<std::int64_t> shape = ir_.type(operands[0])->shape;
+    std::vector<std::int64_t> strides, offsets{piece.offset};  // an offset for each repetition
+    std::vector<int> root_loops;
+    for (std::size_t d = 0; d < loops.size(); ++d) {
+      if (loops[d] >= 0) {
+        strides.push_back(piece.strides[d]);
+        root_loops.push_back(loops[d]);
+        continue;
+      }
+      std::vector<std::int64_t> repeated;
+      for (std::int64_t step = 0; step < shape[d]; ++step)
+        for (const std::int64_t offset : offsets)
+          repeated.push_back(offset + step * piece.strides[d]);
+      if (repeated.empty() || repeated.size() > kMostRepeats)
+        refuse("a result is repeated too often");
+      offsets = std::move(repeated);
+    }
+    for (const std::int64_t offset : offsets)
+      said_.stores.push_back(
+          {over_loops({piece.view, piece.type, offset, strides}, root_loops, root_loops_.size()),
+           known->second.value});
   }
 
   const Ir& ir_;
