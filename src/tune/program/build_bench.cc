@@ -471,8 +471,11 @@ Status BuildBench::time(int rounds, const std::vector<BuildId>& builds, std::uin
 }
 
 double BuildBench::sample_seconds() const {
-  return std::clamp(context_->options.budget_seconds / plan::kSamplesWithinBudget,
-                    plan::kShortestSampleSeconds, trial::kProgramSampleSeconds);
+  const double samples = context_->options.traits().one_batch_tells
+                             ? plan::kSamplesWithinBudgetByBatches
+                             : plan::kSamplesWithinBudget;
+  return std::clamp(context_->options.budget_seconds / samples, plan::kShortestSampleSeconds,
+                    trial::kProgramSampleSeconds);
 }
 
 Result<std::vector<double>> BuildBench::sample(const std::vector<BuildId>& builds,

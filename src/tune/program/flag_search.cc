@@ -76,7 +76,7 @@ class FlagSearch {
       found_.bases.push_back(set_of(best_[kBlocked]));
     if (best_[kTiled] > 0 && ratio_of(best_[kTiled]) < plan::kTiledMayWin * ratio_of(best_[kAny]))
       found_.bases.push_back(set_of(best_[kTiled]));
-    HONE_TRY(add_fused_base());
+    HONE_TRY(take_fused_base());
     return std::move(found_);
   }
 
@@ -164,29 +164,27 @@ class FlagSearch {
     return choice.fuses && !fused_.empty();
   }
 
-  // Adds the set of fusing choices that promises most to what is tuned, however slow it is untuned.
-  // Wrong outputs do not exclude it: the wrong dispatch is repaired as it is tuned.
-  Status add_fused_base() {
+  // Tunes the set of fusing choices that promises most, however slow it is untuned, in the place of
+  // the best other one. Wrong outputs do not exclude it: the wrong dispatch is repaired as it is
+  // tuned.
+  Status take_fused_base() {
+    if (fused_.size() > plan::kFusedTries) fused_.resize(plan::kFusedTries);
     const FusionPromise as_it_is = promise_of(context_, program_);
-    std::size_t tries = 0;
-    for (const FusionSet& fused : fused_) {
-      const double promised = fused.promise.seconds / as_it_is.seconds;
-      if (tries++ == plan::kFusedTries) break;
-      HONE_ASSIGN(const std::size_t tried, try_once(with_fused(fused.choices)));
-      const FlagTrial& trial = found_.trials[tried];
+    std::vector<Set> sets;
+    for (const FusionSet& fused : fused_) sets.push_back(with_fused(fused.choices));
+    HONE_TRY(try_once(sets));
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      const FlagTrial& trial = found_.trials[*place_of(sets[i])];
       const ProgramBuild* const build = builds_.find(trial.id());
       const bool works =
           trial.failure.empty() || (build != nullptr && build->unusable == Unusable::kWrong);
       context_.note(
           "flags: {} makes {} launches of {}; near the device's bounds {:.2f} of the time{}",
-          trial.label, fused.promise.launches, as_it_is.launches, promised,
+          trial.label, fused_[i].promise.launches, as_it_is.launches,
+          fused_[i].promise.seconds / as_it_is.seconds,
           trial.failure.empty() ? "" : "; untuned it is not used: " + trial.failure);
       if (!works) continue;
-      const FlagSet base{trial.label, trial.flags};
-      if (promised < plan::kFusedInstead)
-        found_.bases.front() = base;
-      else if (std::ranges::count(found_.bases, base.flags, &FlagSet::flags) == 0)
-        found_.bases.push_back(base);
+      found_.bases.front() = {trial.label, trial.flags};
       break;
     }
     return {};
@@ -202,14 +200,11 @@ class FlagSearch {
     return fused;
   }
 
-  // Returns the set's trial, compiled and timed in one round unless it was tried before.
-  Result<std::size_t> try_once(const Set& set) {
-    const auto known = std::ranges::find_if(
-        sets_, [&](const Set& tried) { return std::ranges::is_permutation(tried, set); });
-    if (known != sets_.end()) return to_index(known - sets_.begin());
-    HONE_ASSIGN(const std::vector<std::size_t> made, make({set}));
-    HONE_TRY(time_once(made));
-    return made.front();
+  // Compiles the sets that were not tried before, and times each in one round.
+  Status try_once(std::vector<Set> sets) {
+    std::erase_if(sets, [this](const Set& set) { return was_tried(set); });
+    HONE_ASSIGN(const std::vector<std::size_t> made, make(std::move(sets)));
+    return time_once(made);
   }
 
   // Tries the other choices on top of the best of the kind, those that did best alone first, until
@@ -278,9 +273,14 @@ class FlagSearch {
     return false;
   }
 
-  bool was_tried(const Set& set) const {
-    return std::ranges::any_of(
-        sets_, [&](const Set& tried) { return std::ranges::is_permutation(tried, set); });
+  bool was_tried(const Set& set) const { return place_of(set).has_value(); }
+
+  // The trial of these choices, in any order.
+  std::optional<std::size_t> place_of(const Set& set) const {
+    const auto tried = std::ranges::find_if(
+        sets_, [&](const Set& each) { return std::ranges::is_permutation(each, set); });
+    if (tried == sets_.end()) return std::nullopt;
+    return to_index(tried - sets_.begin());
   }
 
   // Compiles and checks the sets, or takes known results. Returns the trials' places, in order.

@@ -47,8 +47,7 @@ struct FoundFlags {
   // Flag sets to tune the dispatches with. First the best of those that leave all operations to a
   // spec; it may have no name. Then the best with blocked weights, if it is another and about as
   // fast. Then the best with data tiling, if it is near the best of all. A set whose fused
-  // dispatches promise much less time (fusion_sets.h) stands in the place of the first, one that
-  // promises a little less comes last.
+  // dispatches promise much less time (fusion_sets.h) stands in the place of the first.
   std::vector<FlagSet> bases;
   std::optional<ProgramVerdict> verdict;  // where it was asked for and there is a best
 

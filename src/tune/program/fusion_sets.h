@@ -13,7 +13,7 @@
 
 namespace hone::tune {
 
-// What a program's dispatches would take near the device's bounds.
+// Time of a program's dispatches near the device's bounds.
 struct FusionPromise {
   int launches = 0;    // of a call
   double seconds = 0;  // by operations or bytes, whichever takes longer, and by launches
