@@ -186,7 +186,7 @@ inline constexpr std::size_t kFlagsFusedTogether = 4;
 // its time, tuned, where tuning without it came to 0.41. One that promised 0.95 of a prefill's
 // gained nothing.
 inline constexpr double kFusedMayWin = 0.85;
-// Fused sets that are compiled, those of the best promise. The best that compiles is tuned.
+// Fused sets that are compiled, the best promise first, until one compiles.
 inline constexpr std::size_t kFusedTries = 4;
 // Least possible gain for which a baseline beside others is tuned, as a share of a call's time.
 inline constexpr double kWorthTuningShare = 0.1;

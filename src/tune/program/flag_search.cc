@@ -45,9 +45,11 @@ class FlagSearch {
     HONE_TRY(builds_.add({default_build()}));
     watch_ = Stopwatch(context_.clock);
     HONE_TRY(judge_fusion());
+    HONE_TRY(take_fused_base());
+    watch_ = Stopwatch(context_.clock);
     std::vector<Set> singles;
     for (std::size_t i = 0; i < choices_.size(); ++i)
-      if (!is_judged(choices_[i])) singles.push_back({i});
+      if (!is_judged(choices_[i])) singles.push_back(on_base(i));
     std::vector<std::size_t> alone;
     for (std::size_t begin = 0; begin < singles.size() && !is_over(); begin += at_once()) {
       const auto next =
@@ -76,7 +78,7 @@ class FlagSearch {
       found_.bases.push_back(set_of(best_[kBlocked]));
     if (best_[kTiled] > 0 && ratio_of(best_[kTiled]) < plan::kTiledMayWin * ratio_of(best_[kAny]))
       found_.bases.push_back(set_of(best_[kTiled]));
-    HONE_TRY(take_fused_base());
+    if (!base_.empty()) found_.bases.front() = set_of(fastest_on_base(alone));
     return std::move(found_);
   }
 
@@ -164,40 +166,46 @@ class FlagSearch {
     return choice.fuses && !fused_.empty();
   }
 
-  // Tunes the set of fusing choices that promises most, however slow it is untuned, in the place of
-  // the best other one. Wrong outputs do not exclude it: the wrong dispatch is repaired as it is
-  // tuned.
+  // Takes the set of fusing choices that promises most, of those that compile, for the base of what
+  // follows, however slow it is untuned. Wrong outputs do not exclude it: the wrong dispatch is
+  // repaired as it is tuned.
   Status take_fused_base() {
     if (fused_.size() > plan::kFusedTries) fused_.resize(plan::kFusedTries);
     const FusionPromise as_it_is = promise_of(context_, program_);
-    std::vector<Set> sets;
-    for (const FusionSet& fused : fused_) sets.push_back(with_fused(fused.choices));
-    HONE_TRY(try_once(sets));
-    for (std::size_t i = 0; i < sets.size(); ++i) {
-      const FlagTrial& trial = found_.trials[*place_of(sets[i])];
+    for (const FusionSet& fused : fused_) {
+      HONE_TRY(try_once({fused.choices}));
+      const FlagTrial& trial = found_.trials[*place_of(fused.choices)];
       const ProgramBuild* const build = builds_.find(trial.id());
-      const bool works =
-          trial.failure.empty() || (build != nullptr && build->unusable == Unusable::kWrong);
       context_.note(
           "flags: {} makes {} launches of {}; near the device's bounds {:.2f} of the time{}",
-          trial.label, fused_[i].promise.launches, as_it_is.launches,
-          fused_[i].promise.seconds / as_it_is.seconds,
+          trial.label, fused.promise.launches, as_it_is.launches,
+          fused.promise.seconds / as_it_is.seconds,
           trial.failure.empty() ? "" : "; untuned it is not used: " + trial.failure);
-      if (!works) continue;
-      found_.bases.front() = {trial.label, trial.flags};
+      if (!trial.failure.empty() && (build == nullptr || build->unusable != Unusable::kWrong))
+        continue;
+      base_ = fused.choices;
       break;
     }
     return {};
   }
 
-  // The fusing choices, and of the best set to tune with what does not fuse.
-  Set with_fused(Set fused) const {
-    for (const std::size_t other : sets_[best_[kUntiled]])
-      if (!choices_[other].fuses && std::ranges::none_of(fused, [&](std::size_t each) {
-            return excludes(choices_[each], choices_[other]);
-          }))
-        fused.push_back(other);
-    return fused;
+  // The fused base, with the other choice that makes it fastest if one does.
+  std::size_t fastest_on_base(const std::vector<std::size_t>& alone) const {
+    std::size_t fastest = *place_of(base_);
+    for (const std::size_t trial : alone)
+      if (found_.trials[trial].ratio && is_of(kUntiled, sets_[trial]) &&
+          ratio_of(trial) < plan::kFlagStep * ratio_of(fastest))
+        fastest = trial;
+    return fastest;
+  }
+
+  // The choice on the fused base, without what it excludes there.
+  Set on_base(std::size_t choice) const {
+    Set set;
+    for (const std::size_t other : base_)
+      if (!excludes(choices_[other], choices_[choice])) set.push_back(other);
+    set.push_back(choice);
+    return set;
   }
 
   // Compiles the sets that were not tried before, and times each in one round.
@@ -258,7 +266,7 @@ class FlagSearch {
   // Returns the ratio of the set of this choice alone; when it failed, one so large that the choice
   // is not tried again.
   double ratio_alone(std::size_t choice) const {
-    const auto alone = std::ranges::find(sets_, Set{choice});
+    const auto alone = std::ranges::find(sets_, on_base(choice));
     if (alone == sets_.end()) return 1;
     const FlagTrial& trial = found_.trials[static_cast<std::size_t>(alone - sets_.begin())];
     // A choice that does not change the module alone may change it together with another.
@@ -505,6 +513,7 @@ class FlagSearch {
   Stopwatch watch_;
   std::vector<provider::FlagChoice> choices_;
   std::vector<FusionSet> fused_;  // of choices, the best promise first
+  Set base_;                      // fusing choices that the others are tried on; may be empty
   FoundFlags found_;
   std::vector<store::ProgramMeasurement> rows_;   // of earlier runs
   std::vector<Set> sets_{{}};                     // of each trial

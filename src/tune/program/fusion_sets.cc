@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <set>
 #include <tuple>
 
+#include "base/hash.h"
 #include "plan/policy.h"
 #include "tune/dispatch/dispatch_weight.h"
 
@@ -23,6 +25,14 @@ std::vector<std::vector<std::size_t>> subsets(const std::vector<std::size_t>& nu
   }
   std::ranges::stable_sort(sets, std::greater(), &std::vector<std::size_t>::size);
   return sets;
+}
+
+// Names a program by its dispatches.
+std::string dispatches_of(const problem::Program& program) {
+  std::string all;
+  for (const problem::Dispatch& dispatch : program.dispatches)
+    all += fmt::format("{} {}\n", dispatch.launches_per_call, problem::fingerprint(dispatch));
+  return content_hash(all);
 }
 
 auto rank(const FusionSet& set) {
@@ -61,13 +71,12 @@ Result<std::vector<FusionSet>> fusion_sets(Context& context, const std::string& 
     }
     HONE_ASSIGN(const auto loaded, context.compiler.load_programs(programs));
     for (std::size_t s = begin; s < end; ++s)
-      if (loaded[s - begin]) found.push_back({sets[s], promise_of(context, *loaded[s - begin])});
+      if (const auto& program = loaded[s - begin])
+        found.push_back({sets[s], promise_of(context, *program), dispatches_of(*program)});
   }
   std::ranges::stable_sort(found, {}, rank);
-  const auto equal = std::ranges::unique(found, [](const FusionSet& a, const FusionSet& b) {
-    return a.promise.seconds == b.promise.seconds && a.promise.launches == b.promise.launches;
-  });
-  found.erase(equal.begin(), equal.end());
+  std::set<std::string> known;
+  std::erase_if(found, [&](const FusionSet& set) { return !known.insert(set.dispatches).second; });
   return found;
 }
 

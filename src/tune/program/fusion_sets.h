@@ -24,12 +24,14 @@ FusionPromise promise_of(const Context& context, const problem::Program& program
 struct FusionSet {
   std::vector<std::size_t> choices;  // numbers, ascending
   FusionPromise promise;
+  std::string dispatches;  // hash: equal for sets that make the same dispatches
 };
 
 // Splits the program under each set of at most plan::kFlagsFusedTogether of the choices that fuse
 // (provider::FlagChoice::fuses), many at a time and the largest sets first, until `is_over`. Sets
-// under which it does not split are left out, and of sets with equal promise all but the smallest.
-// Returns the others by promise, the best first. Errors: those of CompileService::load_programs.
+// under which it does not split are left out, and of sets that make the same dispatches all but the
+// smallest. Returns the others by promise, the best first. Errors: those of
+// CompileService::load_programs.
 Result<std::vector<FusionSet>> fusion_sets(Context& context, const std::string& bytes,
                                            const std::vector<provider::FlagChoice>& choices,
                                            const std::function<bool()>& is_over);
