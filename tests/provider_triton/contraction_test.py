@@ -79,6 +79,18 @@ def products_of_integers(m, n, k):
                   stores=[access(2, "i32", n, 1, 0, value=0)])
 
 
+def several(m, n, k, batch=1, joined=False):
+    """Three products of A with B, B1, B2: each with a result of its own, or, `joined`, A B * A B1 and A B2 - A B."""
+    roots = [operation("root", "f32", product=i) for i in range(3)]
+    values = [*roots, operation("arith.mulf", "f32", 0, 1), operation("arith.subf", "f32", 2, 0)]
+    results = (3, 4) if joined else (2, 0, 1)
+    stores = [access(4 + i, "f32", m * n, n, 1, 0, value=value) for i, value in enumerate(results)]
+    rights = [access(1 + i, "f16", k * n, 0, 1, n) for i in range(3)]
+    return document([("batch", batch), ("m", m), ("n", n), ("k", k)], access(0, "f16", m * k, k, 0, 1), rights[0],
+                    values if joined else roots, stores, rhs1=rights[1], rhs2=rights[2],
+                    views=[view(i) for i in range(4 + len(results))])
+
+
 def batched(batch, m, n, k):
     """The second operand is stored column by column."""
     loops = [("batch", batch), ("m", m), ("n", n), ("k", k)]
@@ -134,6 +146,27 @@ class Numbers(unittest.TestCase):
             self.product(40, 88, 72, STRUCTURE=structure)
             self.product(40, 88, 72, STRUCTURE=structure, BLOCK_N=32, MORE_N=16)
         self.product(40, 88, 72, STRUCTURE=5, SPLIT_K=3)
+
+    def several_products(self, m, n, k, batch=1, joined=False, **knobs):
+        a, rights = numbers(batch, m, k), [numbers(batch, k, n, seed=1 + i) for i in range(3)]
+        results = [numpy.full((batch, m, n), 77, numpy.float32) for _ in range(2 if joined else 3)]
+        run(several(m, n, k, batch, joined), [a, *rights, *results], knobs=knobs)
+        first, second, third = (f32(a) @ f32(right) for right in rights)
+        for got, wanted in zip(results, (first * second, third - first) if joined else (third, first, second)):
+            self.assert_equal(got, wanted)
+
+    def test_several_products_with_results_of_their_own(self):
+        self.several_products(20, 33, 40)
+        self.several_products(32, 32, 32, batch=2)
+        self.several_products(40, 33, 150, batch=2, SPLIT_K=3)
+        self.several_products(40, 88, 72, STRUCTURE=5)
+        self.several_products(40, 88, 72, STRUCTURE=5, BLOCK_N=32, MORE_N=16)
+        self.several_products(40, 88, 72, STRUCTURE=5, SPLIT_K=3)
+
+    def test_results_of_several_products(self):
+        self.several_products(20, 33, 40, joined=True)
+        self.several_products(40, 48, 64, batch=2, joined=True)
+        self.several_products(40, 88, 72, joined=True, STRUCTURE=5)
 
     def test_programs_that_share_a_tile_of_a_batch(self):
         a, b, c = numbers(3, 9, 70), numbers(3, 21, 70, seed=1), numpy.zeros((3, 9, 21), numpy.float32)

@@ -79,8 +79,9 @@ class KernelText:
     def of_product(self, product):
         """The values that the product's stores need, by number, in order; and these stores."""
         values, stores = self.said["values"], self.said["stores"]
-        if self.products > 1:
-            stores = [store for store, made_of in zip(stores, products_of(self.said)) if made_of == {product}]
+        if self.products == 1:
+            return range(len(values)), stores
+        stores = [store for store, made_of in zip(stores, products_of(self.said)) if made_of == {product}]
         needed = {store["value"] for store in stores}
         for place in reversed(range(len(values))):
             if place in needed:
