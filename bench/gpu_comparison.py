@@ -127,12 +127,15 @@ class Comparison:
             self.samplers[variant] = torch.sample
 
     def set_up(self):
-        for variant, command, budget in (("hone", "tune", self.options.budget), ("flags", "flags", self.options.flags)):
+        found = [("hone", "tune", self.options.budget), ("flags", "flags", self.options.flags)]
+        if self.options.flags == "none":
+            found.pop()
+        for variant, command, budget in found:
             seconds = self.attempt(variant, f"hone {command}, budget {budget}", self.hone, command, budget)
             self.facts[variant] = {"seconds": seconds}
         self.set_up_iree("default", self.iree.default_flags)
-        self.set_up_iree("flags", ["@flags/compile_flags.txt"])
-        self.set_up_iree("hone", ["@tune/compile_flags.txt"])
+        for variant, command, _ in reversed(found):
+            self.set_up_iree(variant, [f"@{command}/compile_flags.txt"])
         for peer in self.options.peers:
             self.set_up_torch(peer, PEERS[peer][1])
         self.set_up_torch("f32", "f32")

@@ -48,7 +48,7 @@ def row_of(options, comparison, rounds):
     """In the form of bench/results (bench/README.md), with facts of each variant besides."""
     facts, truth, hone = comparison.facts, comparison.outputs.get("f32"), rounds.get("hone")
     variants = {}
-    for variant in ("default", "flags", "hone", *options.peers):
+    for variant in ("default", "hone", *options.beside):
         times, outputs = rounds.get(variant), comparison.outputs.get(variant)
         error = error_of(outputs, truth) if outputs and truth else None
         variants[variant] = {**facts.get(variant, {}), "error_percent": figure(error and 100 * error)}
@@ -58,7 +58,7 @@ def row_of(options, comparison, rounds):
         if variant in comparison.failed:
             variants[variant]["reason"] = comparison.failed[variant]
     peers = []
-    for variant in ("flags", *options.peers):
+    for variant in options.beside:
         peer = {"name": NAMES[variant], "value": variants[variant].get("median"), **variants[variant]}
         if hone and variant in rounds:
             is_faster = variants[variant]["median"] < variants["hone"]["median"]
@@ -104,7 +104,7 @@ def parse_arguments():
     parser.add_argument("--device", default="cuda:0", help="cuda:N or cpu")
     parser.add_argument("--target", default="sm_80")
     parser.add_argument("--budget", default="60s", metavar="TIME", help="of hone tune")
-    parser.add_argument("--flags", default="60s", metavar="TIME", help="of hone flags")
+    parser.add_argument("--flags", default="60s", metavar="TIME", help="of hone flags; none: without best flags")
     parser.add_argument("--peers", default="torch,max-autotune", help=f"of {','.join(PEERS)}; '' for none")
     parser.add_argument("--peer-limit", type=float, default=300, metavar="SECONDS", help="until a peer has compiled")
     parser.add_argument("--torch", default=sys.executable, metavar="PYTHON", help="that has torch, numpy and onnx")
@@ -122,6 +122,7 @@ def parse_arguments():
     options.peers = [peer for peer in options.peers.split(",") if peer]
     if unknown := set(options.peers) - set(PEERS):
         parser.error(f"unknown peers: {', '.join(unknown)}")
+    options.beside = [*(["flags"] if options.flags != "none" else []), *options.peers]
     options.place = ["--device", options.device]
     options.place += ["--target", options.target] if options.device != "cpu" else []
     options.hone = options.hone.resolve()
@@ -140,7 +141,7 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         options.work = (options.work or pathlib.Path(folder)).resolve()
-        variants = ["default", "flags", "hone", *options.peers]
+        variants = ["default", "hone", *options.beside]
         line(["model", *(NAMES[variant] for variant in variants), "hone over default"])
         line(["---"] * (len(variants) + 2))
         for name in options.model:
@@ -163,7 +164,7 @@ def main():
             if options.out:
                 keep(options.out, row)
             cells = {"default": row["default"], "hone": row["hone"]} | {
-                variant: peer for variant, peer in zip(["flags", *options.peers], row["peers"])}
+                variant: peer for variant, peer in zip(options.beside, row["peers"])}
             gain = f"{row['speedup']}x {row['interval']}" if row["speedup"] else "-"
             line([name, *(cell(cells[variant]) for variant in variants), gain])
     return 1 if failed else 0

@@ -163,7 +163,7 @@ class FlagSearch {
 
   // Whether a choice is judged by the dispatches that it makes, not by the untuned program's time.
   bool is_judged(const provider::FlagChoice& choice) const {
-    return choice.fuses && !fused_.empty();
+    return choice.fuses && !base_.empty();
   }
 
   // Takes the set of fusing choices that promises most, of those that compile, for the base of what

@@ -216,9 +216,10 @@ class StatementWriter {
                                  yielded = ir_.yielded(operation), results = ir_.results(operation);
     // A loop that only results walk repeats them: keys for each of a group of queries.
     for (std::size_t i = 0; i + results.size() < operands.size(); ++i)
-      for (const int loop : single_loops(ir_.api(), maps[i]))
-        if (root_loop.at(static_cast<std::size_t>(loop)) < 0)
-          refuse("it computes something beside its root: " + in_words(ir_, operation));
+      for (const Linear& index : indices(ir_.api(), maps[i]).value_or(std::vector<Linear>()))
+        for (std::size_t loop = 0; loop < root_loop.size(); ++loop)
+          if (root_loop[loop] < 0 && index.of_loop.at(loop) != 0)
+            refuse("it computes something beside its root: " + in_words(ir_, operation));
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const MlirValue argument = arguments.at(i);
       const MlirOperation from = ir_.defining_operation(operands[i]);
