@@ -214,6 +214,8 @@ inline constexpr double kScreeningShare = 0.4;
 // rounds that tell. An entry that hurts takes from what the others save.
 inline constexpr double kArrivesShare = 0.95;
 inline constexpr std::uint64_t kArrivalRounds = 3;
+// Entries that are ablated in any case: two compiles tell about as soon.
+inline constexpr std::size_t kFewEntries = 2;
 // Most ablations of a spec: each takes a compile and a dozen rounds. A spec with more entries is
 // tried without each of so many groups of them. A group that hurts is halved until the culprit is
 // found.

@@ -439,7 +439,7 @@ class Proof {
   Status add_ablations() {
     const std::span<const VerifiedEntry> for_speed = std::span(entries_).subspan(repairs_);
     bool arrives = false;
-    if (for_speed.size() > 1) {
+    if (for_speed.size() > plan::kFewEntries) {
       HONE_ASSIGN(arrives, what_was_promised_arrives());
     }
     groups_ = in_groups(for_speed, arrives ? 1 : plan::kMostAblations);
