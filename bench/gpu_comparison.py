@@ -93,7 +93,7 @@ class Comparison:
             flags = ["--compile-flags-file", f"{file}/compile_flags.txt"] if file else self.options.place[2:]
             listing = self.work / f"{variant}.dispatches.json"
             words = [self.options.hone, "dispatches", self.program, "--json", "--iree", self.iree.packages, *flags]
-            if variant in self.failed:
+            if variant in self.failed or variant not in self.facts:
                 continue
             try:
                 if not listing.exists():
