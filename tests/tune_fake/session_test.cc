@@ -299,6 +299,33 @@ TEST_F(OneTuner, FindsTheEntriesOfManyThatHurtTheProgram) {
   EXPECT_EQ(best_, "spec (helping entries)") << observer_.notes;
 }
 
+// Whether the program was timed without one of its entries.
+bool ablates(store::Store& store, const ProgramTuningResult& result) {
+  const auto rows = store.program_measurements(result.program_id);
+  EXPECT_TRUE(rows) << rows.error().message;
+  return rows && std::ranges::any_of(*rows, [](const store::ProgramMeasurement& row) {
+           return row.variant.find("spec without main_dispatch_") != std::string::npos;
+         });
+}
+
+// Four kernels that are 30 us faster each.
+TEST_F(OneTuner, AblatesNothingWhereWhatKernelsPromiseArrives) {
+  test::FakePool pool(4);
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  EXPECT_FALSE(ablates(store_, *result));
+}
+
+// One of them takes 20 us more in the program: 100 of 120 us arrive.
+TEST_F(OneTuner, AblatesWhereItDoesNot) {
+  test::FakePool pool(4);
+  pool.harm = {{"main_dispatch_1", 20e-6}};
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_TRUE(ablates(store_, *result));
+}
+
 // Two of three are half of the time and more; once they are faster the third takes most of it.
 TEST_F(OneTuner, TakesUpWhatWasBeyondTheCoverageWhereTheRestIsFast) {
   options_.coverage = 0.5;
