@@ -192,6 +192,7 @@ TEST_F(FlagSearch, FindsTheFusionToTuneByItsLaunches) {
   EXPECT_THAT(bases(), testing::ElementsAre("up + down + fast"));
   provider_.choices[0] = fused("up", std::string(test::kWrongFlag));
   EXPECT_THAT(bases(), testing::ElementsAre("up + down"));
+  EXPECT_THAT(bases(), testing::ElementsAre("up + down")) << "as a run that continues finds it";
   provider_.choices[0] = fused("up", std::string(test::kRefusedFlag));
   EXPECT_THAT(bases(), testing::ElementsAre("down + fast"));
   // Where launches cost nothing, the time of the untuned program is all there is to go by.

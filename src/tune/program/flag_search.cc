@@ -174,13 +174,16 @@ class FlagSearch {
     const FusionPromise as_it_is = promise_of(context_, program_);
     for (const FusionSet& fused : fused_) {
       HONE_TRY(try_once({fused.choices}));
-      const FlagTrial& trial = found_.trials[*place_of(fused.choices)];
+      const std::size_t tried = *place_of(fused.choices);
+      const FlagTrial& trial = found_.trials[tried];
+      // A row of an earlier run does not say whether it is wrong or does not compile.
+      if (trial.known && !trial.failure.empty()) HONE_TRY(compile({tried}));
       const ProgramBuild* const build = builds_.find(trial.id());
       context_.note(
           "flags: {} makes {} launches of {}; near the device's bounds {:.2f} of the time{}",
           trial.label, fused.promise.launches, as_it_is.launches,
           fused.promise.seconds / as_it_is.seconds,
-          trial.failure.empty() ? "" : "; untuned it is not used: " + trial.failure);
+          trial.failure.empty() ? "" : "; untuned: " + trial.failure);
       if (!trial.failure.empty() && (build == nullptr || build->unusable != Unusable::kWrong))
         continue;
       base_ = fused.choices;
