@@ -1,5 +1,7 @@
 #include "worker/compile_pool.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <set>
 
@@ -51,7 +53,11 @@ Result<std::vector<Outcome>> CompilePool::once_each(const std::vector<Message>& 
 
 std::optional<WorkerPool::Begun> CompilePool::begin_once(const Message& message) {
   if (options_.jobs < 2) return std::nullopt;
-  return send_new(Kind::kOnce, "", message);
+  const Sequence sequence = send_new(Kind::kOnce, "", message);
+  // The socket takes a part of a large program at a time, and nobody may pump until the end.
+  while (zygote_ && (zygote_->connection().poll_events() & POLLOUT) != 0)
+    if (!pump(1)) break;  // who waits for the job is told why
+  return sequence;
 }
 
 Result<Outcome> CompilePool::prepare(const std::string& key, const Message& message) {

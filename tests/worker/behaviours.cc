@@ -148,6 +148,7 @@ Outcome behave(const Message& message) {
     start_daemon();
     hang();
   }
+  if (kind == "write") std::ofstream(std::string(message.body)) << "done";
   if (kind == "large") return Message{"large", nullptr, {std::string(message.body, 'b')}};
   if (kind == "kill-parent" ||
       (kind == "kill-parent-once" && !std::filesystem::exists(std::string(message.body)))) {

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
+
 #include "base/fd.h"
 #include "base/stopwatch.h"
 #include "tests/worker/compile_pool_fixture.h"
@@ -63,6 +66,21 @@ TEST_F(CompilePoolTest, AJobThatWasBegunGoesOnBesideOthers) {
   const auto ended = pool.end_once(*begun);
   ASSERT_TRUE(ended && *ended);
   EXPECT_EQ((*ended)->body["body"], "begun");
+}
+
+// The socket takes a program of 16 MB in parts, and nothing else is asked of the pool.
+TEST_F(CompilePoolTest, ALargeJobThatWasBegunRunsThoughNobodyWaits) {
+  CompilePool& pool = start();
+  const std::filesystem::path file = folder() / "written";
+  const auto begun =
+      pool.begin_once({"write", file.string(), {std::string(std::size_t{16} << 20, 'p')}});
+  ASSERT_TRUE(begun);
+  constexpr int kTries = 1000;
+  for (int i = 0; i < kTries && !std::filesystem::exists(file); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(std::filesystem::exists(file));
+  EXPECT_TRUE(pool.end_once(*begun));
+  std::filesystem::remove(file);
 }
 
 TEST_F(CompilePoolTest, APoolOfOneProcessBeginsNothing) {
