@@ -37,6 +37,10 @@ inline constexpr double kSearchShareOfSizes = 0.75;
 // Least ratio of an item's share of the time (by gain) to the time it needs; below it, the item is
 // skipped.
 inline constexpr double kWorthwhileShare = 0.5;
+// Share of all items' time from which an item is tried if trying is cheap, and the share of the
+// session's time that such tries may need. Of 68 searches on an H200 the best of the first eight
+// kernels was at the median the best of all, and at worst 19 % behind (bench/first_candidates.py).
+inline constexpr double kTriedShare = 0.001, kFirstTriesShare = 0.75;
 // Share of the run time that a sufficient budget covers; the remaining items take next to no time.
 inline constexpr double kSufficientCoverage = 0.95;
 // Largest share of the total time for measuring which dispatches matter.
@@ -44,7 +48,7 @@ inline constexpr double kWeighingShare = 0.2;
 // Assumed seconds to set up a dispatch, before one was.
 inline constexpr double kSetupSeconds = 1.5;
 // Seconds for a search of a few rounds: where compiles disturb the measurements, and beside them.
-inline constexpr double kLeastSearchSeconds = 3, kLeastSearchSecondsBesideCompiles = 2;
+inline constexpr double kLeastSearchSeconds = 3, kLeastSearchSecondsBesideCompiles = 1;
 // Least seconds for one dispatch: to prepare it, and for a few candidates and their finalists.
 inline constexpr double kLeastDispatchSeconds = 15;
 // Gain that tuning may bring in any case, as a share of the default's time.
@@ -91,6 +95,15 @@ inline constexpr std::size_t kHopelessWrong = 8;
 // Skip a provider that needs to come within 1.5x of its stated lower bound to win. The fastest
 // kernel seen took 2.6x that bound (docs/studies/replaced-kernels.md: 234 of 621 TFLOP/s).
 inline constexpr double kBeyondHope = 1.5;
+// Ratio of the best kernel's time to the default's below which the default's provider is not
+// searched. The best of 120 of its configurations took 0.45 of the default's time or more, for five
+// dispatches on an H200.
+inline constexpr double kBeyondDefault = 0.25;
+// Kernels of a provider after which it is given up if the best takes this many times as long as
+// another provider's best. On an H200 the compiler's own best of 120 was 2x to 17x behind Triton's
+// (bench/first_candidates.py).
+inline constexpr std::size_t kOutdoneTries = 16;
+inline constexpr double kOutdoneRatio = 1.5;
 // Ratio below which two first measurements are indistinguishable.
 inline constexpr double kSameTimeRatio = 1.01;
 // Candidates per dispatch where nothing is measured (hone tune --compile-only).
@@ -104,7 +117,7 @@ inline constexpr double kDeviceDifference = 0.005;
 // launches tells, a verdict takes less.
 inline constexpr double kFinalistShare = 0.25;
 inline constexpr double kMostFinalistSeconds = 20;
-inline constexpr double kFewestFinalistSeconds = 3, kFewestFinalistSecondsByBatches = 1;
+inline constexpr double kFewestFinalistSeconds = 3, kFewestFinalistSecondsByBatches = 0.5;
 // Factor by which the fewest rounds may exceed the finalists' time.
 inline constexpr double kFinalistOverrun = 2;
 // Share of the finalists' time for comparing the winner's launches.
@@ -132,9 +145,10 @@ inline constexpr double kOtherDefault = 0.05;
 // kernels before it matter about as much: measured alone, operands are warm.
 inline constexpr double kNearTieRatio = 1.05;
 inline constexpr std::size_t kMostNearTies = 2;  // each takes a compile of the whole program
-// Share of a dispatch's time for libraries and the compiler's own runtime, and its limit in
-// seconds.
+// Share of a dispatch's time for libraries and the compiler's own runtime, its limit in seconds,
+// and the least for which libraries are measured.
 inline constexpr double kBaselineShare = 0.1, kMostBaselineSeconds = 8;
+inline constexpr double kLeastBaselineSeconds = 0.5;
 // Assumed time to measure a library, in launches of the default. Two libraries took 22 s and 8 s
 // where the default takes 62 ms (4x8192x8192 in f32, two cores).
 inline constexpr double kLaunchesOfLibrary = 400;
@@ -182,8 +196,8 @@ inline constexpr double kBlockedMayWin = 1.25;
 // Fusing choices tried together, at most.
 inline constexpr std::size_t kFlagsFusedTogether = 4;
 // Promised share of the program's time near the device's bounds below which a fused set is tuned in
-// the place of the best set without it. On an H200 a set that promised 0.54 of BERT's came to 0.23 of
-// its time, tuned, where tuning without it came to 0.41. One that promised 0.95 of a prefill's
+// the place of the best set without it. On an H200 a set that promised 0.54 of BERT's came to 0.23
+// of its time, tuned, where tuning without it came to 0.41. One that promised 0.95 of a prefill's
 // gained nothing.
 inline constexpr double kFusedMayWin = 0.85;
 // Fused sets that are compiled, the best promise first, until one compiles.
@@ -214,8 +228,6 @@ inline constexpr double kScreeningShare = 0.4;
 // rounds that tell. An entry that hurts takes from what the others save.
 inline constexpr double kArrivesShare = 0.95;
 inline constexpr std::uint64_t kArrivalRounds = 3;
-// Entries that are ablated in any case: two compiles tell about as soon.
-inline constexpr std::size_t kFewEntries = 2;
 // Most ablations of a spec: each takes a compile and a dozen rounds. A spec with more entries is
 // tried without each of so many groups of them. A group that hurts is halved until the culprit is
 // found.

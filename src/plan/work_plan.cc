@@ -44,16 +44,24 @@ void WorkPlan::deal(double seconds_left) {
     if (item.state == State::kLeftOut) item.state = State::kWaiting;
   if (everything_) return;
   std::vector<std::size_t> kept = waiting();
-  double gain = 0;
-  for (const std::size_t place : kept) gain += items_[place].weight.gain;
+  double gain = 0, needs = 0;
+  for (const std::size_t place : kept) {
+    gain += items_[place].weight.gain;
+    needs += items_[place].weight.needs;
+  }
+  const double all = time();
   const std::size_t fewest = count(State::kFinished) > 0 ? 0 : 1;
   const bool some_gain =
       std::ranges::any_of(items_, [](const Item& item) { return item.weight.gain > 0; });
   while (kept.size() > fewest) {
     const Weight& least = items_[kept.back()].weight;
     const bool of_use = least.gain > 0 || !some_gain;
-    if (of_use && seconds_left * least.gain >= kWorthwhileShare * least.needs * gain) break;
+    const bool pays = seconds_left * least.gain >= kWorthwhileShare * least.needs * gain;
+    const bool is_tried =
+        least.share >= kTriedShare * all && needs <= for_first_tries_ * seconds_left;
+    if (of_use && (pays || is_tried)) break;
     gain -= least.gain;
+    needs -= least.needs;
     items_[kept.back()].state = State::kLeftOut;
     kept.pop_back();
   }

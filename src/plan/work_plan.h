@@ -1,7 +1,8 @@
 // Plans a run and splits its time among items: the dispatches of a program, a list of GEMMs.
 //
 // Time is split by weight, an item's potential gain. An item whose share would not cover the cost
-// of trying it is skipped, which leaves its share to the others. Unused time is redistributed among
+// of trying it is skipped, which leaves its share to the others. Where trying is cheap, every item
+// that takes 0.1 % of the time is tried first. Unused time is redistributed among
 // the waiting items. An item without potential gain is tuned only if no item has any, or if the
 // user named it.
 #pragma once
@@ -41,7 +42,9 @@ struct Item {
 class WorkPlan {
  public:
   // `everything`: no item is skipped, however short the time, as for items that the user named.
-  explicit WorkPlan(bool everything) : everything_(everything) {}
+  // `for_first_tries`: share of the time that trying items may need before gain decides.
+  explicit WorkPlan(bool everything, double for_first_tries = 0)
+      : everything_(everything), for_first_tries_(for_first_tries) {}
 
   // Adds an item and returns its place.
   std::size_t add(Item item);
@@ -87,8 +90,8 @@ class WorkPlan {
   // or hurrying any.
   double enough_for(double coverage) const;
 
-  // Returns the --budget that suffices for most of the time: "40s". Empty if `seconds_left` does, or
-  // if `part` is 0. `part`: as for describe().
+  // Returns the --budget that suffices for most of the time: "40s". Empty if `seconds_left` does,
+  // or if `part` is 0. `part`: as for describe().
   std::string sufficient_budget(double seconds_left, double part) const;
 
   // Describes the plan for people, before the work, in several lines: order and time of the items,
@@ -102,6 +105,7 @@ class WorkPlan {
   std::vector<std::size_t> heaviest(double coverage) const;
 
   bool everything_;
+  double for_first_tries_;
   std::vector<Item> items_;
 };
 

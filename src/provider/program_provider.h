@@ -107,6 +107,9 @@ struct ModuleFunctions {
 
 // Seconds of one call, the mean over calls that together take about `seconds`.
 using ProgramTimer = std::function<Result<double>(const ProgramCall& call, double seconds)>;
+// Results of one call; what ProgramProvider::run returns.
+using ProgramCaller = std::function<Result<std::vector<problem::Array>>(const ProgramCall& call,
+                                                                        std::size_t results)>;
 // Kernel times over calls that together take about `seconds`, after one warm-up call. With
 // `seconds` 0 it times a single call without warm-up. No kernels if the runtime names none. Fails
 // with the tool's words if the program does not run.
@@ -118,8 +121,14 @@ struct ProgramTimers {
   // Times programs, one after the other. What they have in common (the device, files of weights)
   // may stay loaded from one to the next until the timer is destroyed.
   ProgramTimer programs;
+  // Calls programs likewise, where that saves the seconds that the device takes to open; else
+  // empty. A program may find in its memory what the one before has computed.
+  ProgramCaller calls = {};
   // Empty where the runtime cannot time each kernel while a program runs on such a device.
   KernelTimer kernels = {};
+  // Whether a process keeps to one of several times that a call of less than a millisecond may
+  // take.
+  bool short_calls_vary = false;
 };
 
 // Inputs of a script that repeats a proof without hone.

@@ -399,9 +399,17 @@ Result<std::vector<CompiledCandidate>> CompileService::compile_alone(
     const DispatchToPrepare& dispatch,
     const std::vector<std::optional<provider::Payload>>& payloads) {
   HONE_TRY(prepare(dispatch));
-  std::vector<CompiledCandidate> compiled;
+  std::map<worker::JobId, std::size_t> places;
   for (const std::optional<provider::Payload>& payload : payloads) {
-    HONE_ASSIGN(compiled.emplace_back(), compile(dispatch.key, payload));
+    HONE_ASSIGN(const worker::JobId job, submit(dispatch.key, payload));
+    places.emplace(job, places.size());
+  }
+  std::vector<CompiledCandidate> compiled(payloads.size());
+  while (!places.empty()) {
+    HONE_ASSIGN(std::optional<CompiledCandidate> finished, next_finished());
+    if (!finished) return failure("the compile workers lost a job of '{}'", dispatch.key);
+    const auto place = places.extract(finished->id);
+    if (!place.empty()) compiled[place.mapped()] = std::move(*finished);
   }
   HONE_TRY(release(dispatch.key));
   return compiled;

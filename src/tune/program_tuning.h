@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/policy.h"
 #include "plan/work_plan.h"
 #include "tune/dispatch/finished_work.h"
 #include "tune/program/program_proof.h"
@@ -33,7 +34,8 @@ class ProgramTuning {
   ProgramTuning(Context& context, problem::SizeSet sizes, std::string label)
       : context_(context),
         label_(std::move(label)),
-        plan_(/*everything=*/!context.options.dispatches.empty()) {
+        plan_(/*everything=*/!context.options.dispatches.empty(),
+              context.options.traits().compiling_disturbs ? 0 : plan::kFirstTriesShare) {
     result_.sizes = std::move(sizes);
   }
 

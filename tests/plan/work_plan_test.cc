@@ -48,6 +48,20 @@ TEST(WorkPlan, LeavesOutWhatItsPartWouldNotPayFor) {
   EXPECT_THAT(plan.describe("dispatches", 60), Not(HasSubstr("too small")));
 }
 
+// As above, but three quarters of the time may go to first tries.
+TEST(WorkPlan, TriesWhatTakesAThousandthOfTheTimeWhereThatIsCheap) {
+  const auto kept = [](double tiny, double seconds) {
+    WorkPlan plan(false, 0.75);
+    for (const double share : {80.0, 15.0, 4.5, tiny}) plan.add({"", {share, share, 8}});
+    plan.deal(seconds);
+    return plan.count(State::kWaiting);
+  };
+  EXPECT_EQ(kept(0.5, 60), 4u);   // 4 x 8 of 45
+  EXPECT_EQ(kept(0.5, 40), 3u);   // of 30
+  EXPECT_EQ(kept(0.05, 60), 3u);  // 0.05 % of the time
+  EXPECT_EQ(kept(0.5, 20), 1u);   // of 15
+}
+
 TEST(WorkPlan, KeepsOneHoweverShortTheTimeIs) {
   const WorkPlan plan = four(1);
   EXPECT_EQ(plan.count(State::kWaiting), 1u);

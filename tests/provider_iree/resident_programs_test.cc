@@ -60,6 +60,20 @@ TEST_F(Resident, ProgramsAreTimedOneAfterTheOther) {
   }
 }
 
+TEST_F(Resident, ProgramsReturnTheirResults) {
+  provider::ProgramCall add = call("dense<[1.0, 2.0, -3.0, 0.5]>");
+  add.function.outputs = {{problem::ElementType::kF32, {4}}};
+  for (int i = 0; i < 2; ++i) {
+    const auto results = programs_.run(add, 1);
+    ASSERT_TRUE(results) << results.error().message;
+    EXPECT_TRUE(programs_.is_resident());
+    const std::vector<float> sums{1, 2, -3, 0.5};
+    EXPECT_EQ(results->front().bytes, std::string(reinterpret_cast<const char*>(sums.data()), 16));
+  }
+  add.function.name = "subtract";
+  EXPECT_THAT(programs_.run(add, 1).error().message, HasSubstr("subtract"));
+}
+
 TEST_F(Resident, ProgramsAreLoadedAnewForEachSample) {
   const provider::ProgramCall add = call("dense<1.0>");
   ASSERT_TRUE(programs_.time(add, kSeconds));

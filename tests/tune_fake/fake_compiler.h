@@ -239,6 +239,7 @@ class FakeProvider : public provider::ProgramProvider, public provider::SpecWrit
   const provider::SpecWriter& specs() const override { return *this; }
   std::string_view name() const override { return "fake"; }
   std::string_view constraint_set() const override { return "fake"; }
+  std::vector<space::Value> tiles{1, 2, 4, 8, 16, 32, 64};
   std::set<std::string> without_space;  // names of dispatches
   std::string does_not_run;             // a part of modules that fail; empty: none does
   std::string why_no_space(const problem::Dispatch& dispatch) const override {
@@ -246,7 +247,7 @@ class FakeProvider : public provider::ProgramProvider, public provider::SpecWrit
   }
   Result<space::Space> space_of(const problem::Dispatch&) const override {
     space::SpaceBuilder builder;
-    builder.knob("tile", "", {1, 2, 4, 8, 16, 32, 64});
+    builder.knob("tile", "", tiles);
     return builder.build();
   }
   Result<provider::Payload> payload_of(const problem::Dispatch&, const space::Space&,

@@ -11,8 +11,11 @@ class CountsTimers : public test::FakeProvider {
  public:
   provider::ProgramTimers timers(const device::Address& device) const override {
     ++asked;
-    return test::FakeProvider::timers(device);
+    provider::ProgramTimers timers = test::FakeProvider::timers(device);
+    timers.short_calls_vary = short_calls_vary;
+    return timers;
   }
+  bool short_calls_vary = true;
   mutable int asked = 0;
 };
 
@@ -51,6 +54,12 @@ TEST_F(TimeRounds, ShareAProcess) {
 TEST_F(TimeRounds, HaveAProcessEachWhereTheProgramIsShort) {
   rounds_of({.rounds = 5}, "0.0005");
   EXPECT_EQ(provider_.asked, 5);
+}
+
+TEST_F(TimeRounds, ShareAProcessHoweverShortWhereProcessesDoNotDiffer) {
+  provider_.short_calls_vary = false;
+  rounds_of({.rounds = 5}, "0.0005");
+  EXPECT_EQ(provider_.asked, 1);
 }
 
 }  // namespace

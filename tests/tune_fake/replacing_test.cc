@@ -98,11 +98,40 @@ TEST_F(Replacing, WhoCannotWinIsNotSearched) {
   const auto stored = store_.events(result->run);
   ASSERT_TRUE(stored) << stored.error().message;
   std::string events;
-  for (const store::EventRow& event : *stored)
-    events += event.kind + ": " + event.text + "\n";
+  for (const store::EventRow& event : *stored) events += event.kind + ": " + event.text + "\n";
   EXPECT_THAT(events, HasSubstr("not searched: main_dispatch_0: of fake no kernel takes less than "
                                 "40 us, and one of 50"));
   EXPECT_THAT(observer_.notes, HasSubstr("not searched: main_dispatch_0"));
+}
+
+// Of 100 tiles of the compiler's the first 16 take at least 1.9 times as long as the other's best.
+TEST_F(Replacing, WhoIsFarBehindAfterItsFirstKernelsIsGivenUp) {
+  pool_.in_program = seconds_of_tile;
+  provider_.tiles.clear();
+  for (space::Value tile = 1; tile <= 100; ++tile) provider_.tiles.push_back(tile);
+  options_.dispatches = {"main_dispatch_0"};
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(observer_.notes, HasSubstr("kernels are far from the best found"));
+  EXPECT_GE(pool_.compiled, 1 + 16);
+  EXPECT_LT(pool_.compiled, 60);
+  EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir"));
+}
+
+// All kernels of the compiler's are wrong, its default too. One of the three dispatches gets time;
+// the third is repaired by the other's kernels alone.
+TEST_F(Replacing, ARepairEndsWithTheFirstProviderThatIsRight) {
+  pool_.in_program = seconds_of_tile;
+  is_wrong_ = [](const std::string& code, std::int64_t) { return test::tile_in(code) < 128; };
+  options_.budget_seconds = 1e-6;
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  const std::string& tuned = result->at_sizes.front().tuned.front().dispatch->name;
+  EXPECT_EQ(tuned, "main_dispatch_0");
+  EXPECT_EQ(result->wrong_by_default.size(), 3u);
+  EXPECT_EQ(pool_.compiled, 3 + 7 + 7) << "each default; seven tiles of what is tuned, and of what "
+                                          "the other has no kernel for";
+  EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir", "main_dispatch_2.mlir"));
 }
 
 // The compiler's default is what the other's kernels are compared with. What neither has a space

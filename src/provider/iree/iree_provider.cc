@@ -96,10 +96,15 @@ Result<std::vector<problem::Array>> IreeProvider::run(const provider::ProgramCal
 
 provider::ProgramTimers IreeProvider::timers(const device::Address& device) const {
   provider::ProgramTimers timers;
-  timers.programs = [programs = std::make_shared<ResidentPrograms>(installation_)](
-                        const provider::ProgramCall& call, double seconds) {
+  const auto programs = std::make_shared<ResidentPrograms>(installation_);
+  timers.programs = [programs](const provider::ProgramCall& call, double seconds) {
     return programs->time(call, seconds);
   };
+  if (device.index)
+    timers.calls = [programs](const provider::ProgramCall& call, std::size_t results) {
+      return programs->run(call, results);
+    };
+  timers.short_calls_vary = !device.index;  // several threads share them
   if (!device.index)
     timers.kernels = [this](const provider::ProgramCall& call, double seconds) {
       return kernel_times_in_module(installation_, call, seconds);

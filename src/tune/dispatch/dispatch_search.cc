@@ -1,6 +1,7 @@
 #include "tune/dispatch/dispatch_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -80,11 +81,13 @@ Result<std::vector<space::Configuration>> Contender::propose(std::size_t count) 
 }
 
 void Contender::take(const space::Configuration& configuration, const Trial& trial) {
+  ++told_;
   if (trial.noise) noise_.push_back(*trial.noise);
   if (strategy_)
     strategy_->tell(configuration, {trial.ratio, trial.failure ? cause_of(*trial.failure) : ""});
   if (trial.state == trial::TrialState::kMeasured) {
     ++right_;
+    best_ratio_ = std::min(best_ratio_, *trial.ratio);
     return;
   }
   if (!trial.failure) return;
@@ -150,6 +153,7 @@ Status DispatchSearch::run() {
   clock_ = Stopwatch(context_.clock);
   const double seconds = seconds_to_search();
   for (std::size_t i = 0; i < contenders_.size(); ++i) {
+    if (is_repaired()) break;
     now_ = &contenders_[i];
     HONE_ASSIGN(const bool hopeless, cannot_win());
     if (hopeless) continue;
@@ -164,13 +168,20 @@ Status DispatchSearch::run() {
 }
 
 Result<bool> DispatchSearch::cannot_win() {
-  if (tried_.empty() || !context_.state->peak) return false;
-  const double least = now_->provider().least_seconds(dispatch_, *context_.state->peak);
+  if (tried_.empty()) return false;
   const double found = best_ratio_ * bench_.default_seconds();
-  if (least * plan::kBeyondHope < found) return false;
+  const double least =
+      context_.state->peak ? now_->provider().least_seconds(dispatch_, *context_.state->peak) : 0;
+  const bool is_default_far = &now_->provider() == &context_.provider && share_.least_right == 0 &&
+                              best_ratio_ < plan::kBeyondDefault;
+  if (least * plan::kBeyondHope < found && !is_default_far) return false;
   const std::string why =
-      fmt::format("{}: of {} no kernel takes less than {}, and one of {} was found", dispatch_.name,
-                  now_->provider().name(), format_duration(least), format_duration(found));
+      is_default_far
+          ? fmt::format("{}: {}'s default takes {:.1f} times as long as what was found",
+                        dispatch_.name, now_->provider().name(), 1 / best_ratio_)
+          : fmt::format("{}: of {} no kernel takes less than {}, and one of {} was found",
+                        dispatch_.name, now_->provider().name(), format_duration(least),
+                        format_duration(found));
   context_.observer.note("not searched: " + why);
   HONE_TRY(context_.store.log_event("not searched", why));
   return true;
@@ -178,16 +189,13 @@ Result<bool> DispatchSearch::cannot_win() {
 
 Status DispatchSearch::search(double seconds) {
   Contender& now = *now_;
-  const bool may_give_up = &now.provider() != &context_.provider;
   const double at_most = seconds + std::max(plan::kMostSecondsLonger, seconds - clock_.seconds());
   const auto goes_on = [&] {
-    const bool enough =
-        share_.enough > 0 && now.tried() >= share_.enough && now.right() >= share_.least_right;
-    if (enough) return false;
+    if (is_repaired() && now.tried() >= share_.enough) return false;
     if (now.tried() == 0 || clock_.seconds() < seconds) return true;
-    return now.right() < share_.least_right && clock_.seconds() < at_most;
+    return right() < share_.least_right && clock_.seconds() < at_most;
   };
-  while (now.left() > 0 && goes_on() && !(may_give_up && now.is_hopeless())) {
+  while (now.left() > 0 && goes_on() && why_given_up().empty()) {
     report(Stage::kSearch, seconds - clock_.seconds());
     HONE_TRY(pick_up());
     HONE_ASSIGN(const std::vector<space::Configuration> proposals,
@@ -204,7 +212,7 @@ Status DispatchSearch::search(double seconds) {
       break;
     }
   }
-  if (may_give_up && now.is_hopeless()) return give_up();
+  if (const std::string why = why_given_up(); !why.empty()) return give_up(why);
   HONE_TRY(finish_compiling(0));
   while (!put_aside_.empty() && clock_.seconds() < seconds) {
     HONE_TRY(pick_up());
@@ -220,10 +228,28 @@ Status DispatchSearch::search(double seconds) {
   return bench_.trials().cancel_compiles();
 }
 
-Status DispatchSearch::give_up() {
-  const std::string note = now_->why_hopeless();
-  context_.observer.note(note);
-  HONE_TRY(context_.store.log_event("search given up", note));
+std::size_t DispatchSearch::right() const {
+  std::size_t all = 0;
+  for (const Contender& each : contenders_) all += each.right();
+  return all;
+}
+
+std::string DispatchSearch::why_given_up() const {
+  if (&now_->provider() != &context_.provider && now_->is_hopeless()) return now_->why_hopeless();
+  double best = std::numeric_limits<double>::infinity();  // of the others
+  for (const Contender& each : contenders_)
+    if (&each != now_) best = std::min(best, each.best_ratio());
+  if (std::isinf(best) || now_->told() < plan::kOutdoneTries || right() < share_.least_right ||
+      now_->best_ratio() < plan::kOutdoneRatio * best)
+    return "";
+  return fmt::format(
+      "{}: the first {} of {}'s kernels are far from the best found, and no more are tried",
+      dispatch_.name, now_->told(), now_->provider().name());
+}
+
+Status DispatchSearch::give_up(const std::string& why) {
+  context_.observer.note(why);
+  HONE_TRY(context_.store.log_event("search given up", why));
   HONE_TRY(bench_.trials().cancel_compiles());
   compiling_.clear();
   std::erase_if(put_aside_, [this](const Proposal& each) { return each.of == now_; });

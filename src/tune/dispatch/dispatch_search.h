@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -44,8 +45,8 @@ struct Share {
   // Correct candidates to find even after the search's time is over, for as long again or ten
   // seconds. Fewer where the space has no more.
   std::size_t least_right = 0;
-  // Candidates of one provider that suffice once least_right are correct, whatever time is left; 0:
-  // no limit.
+  // Candidates of one provider that suffice once least_right of all are correct, whatever time is
+  // left; 0: no limit.
   std::size_t enough = 0;
 };
 
@@ -82,7 +83,9 @@ class Contender {
   bool stopped() const { return !note_.stopped.empty(); }
   std::size_t tried() const { return note_.tried; }
   std::size_t left() const { return note_.planned - std::min(note_.planned, note_.tried); }
-  std::size_t right() const { return right_; }  // candidates, so far
+  std::size_t right() const { return right_; }       // candidates, so far
+  std::size_t told() const { return told_; }         // outcomes
+  double best_ratio() const { return best_ratio_; }  // of right(); infinite without one
   const SearchNote& note() const { return note_; }
 
   // Whether the provider is given up after kHopelessWrong wrong kernels. Its kernels may be for
@@ -104,7 +107,9 @@ class Contender {
   std::optional<search::StopRule> stop_rule_;   // of "auto"
   std::vector<double> noise_;                   // of each ratio that was measured here
   SearchNote note_;
+  std::size_t told_ = 0;
   std::size_t wrong_ = 0, right_ = 0;  // of its candidates that ran, so far
+  double best_ratio_ = std::numeric_limits<double>::infinity();
   std::string last_failure_;
   CommonReason failures_;
 };
@@ -160,12 +165,19 @@ class DispatchSearch {
  private:
   // Begins the present contender's search, with an equal part of the time that is left.
   Status begin_turn();
-  // Whether the present contender cannot beat the best candidate found so far.
+  // Whether the present contender cannot beat the best candidate found so far: by its lower bound,
+  // or because its own default is too far behind.
   Result<bool> cannot_win();
   // Searches the present contender's space until clock_ reaches `seconds`.
   Status search(double seconds);
+  // Why the present contender's search ends before its time: none of its kernels is right, or its
+  // first ones are far behind another's. Empty: it goes on.
+  std::string why_given_up() const;
   // Drops the present contender and cancels its remaining compiles.
-  Status give_up();
+  Status give_up(const std::string& why);
+  std::size_t right() const;  // candidates of all contenders, so far
+  // Whether a repair has what it asks for: Share::enough.
+  bool is_repaired() const { return share_.enough > 0 && right() >= share_.least_right; }
   std::size_t round_size(double seconds) const;
   std::size_t rounds_ahead() const;
   Status begin_round(const std::vector<space::Configuration>& proposals);

@@ -55,7 +55,10 @@ class DispatchTuner {
 
   Status compare_with_libraries(std::optional<store::Id> winner) {
     const auto span = context_.spend(trial::Activity::kBaselines);
-    HONE_ASSIGN(const std::string why_not, measure_baselines(context_, bench_, winner));
+    std::string why_not = "no time is left for it";
+    if (search_.for_baselines() >= plan::kLeastBaselineSeconds) {
+      HONE_ASSIGN(why_not, measure_baselines(context_, bench_, winner));
+    }
     if (!why_not.empty())
       HONE_TRY(
           context_.store.log_event("no baseline", fmt::format("{}: {}", dispatch_.name, why_not)));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -77,8 +78,9 @@ class BuildBench {
   Status add_each(std::vector<ProgramBuild> builds);
   Status add(ProgramBuild build);
 
-  // Returns why the build would not be timed; empty if it would. The build is not kept.
-  Result<std::string> failure_of(ProgramBuild build);
+  // Returns why the build would not be timed; empty if it would. The build is not kept; `module`
+  // takes what it compiles to.
+  Result<std::string> failure_of(ProgramBuild build, std::string& module);
 
   // Compiles a build again in one step, as its user will, if add() used a shared frontend compile,
   // and takes the new module. Failure: it does not compile, or it is another module that does not
@@ -166,12 +168,15 @@ class BuildBench {
   double flops_ = 0;  // of a call
   std::filesystem::path folder_;
   std::vector<std::filesystem::path> inputs_;
+  provider::ProgramCaller calls_;  // may be empty
   std::vector<ProgramBuild> builds_;
   std::size_t made_ = 0;  // names files
   // Inputs and the outputs expected for them, by the build `expected_by_`: the default or the one
   // that repairs it.
   std::vector<CheckedSet> checked_;
   BuildId expected_by_ = {};
+  // Modules, by hash, whose outputs are the expected ones, and how they differ.
+  std::map<std::string, std::vector<measure::ArrayDifference>> right_;
   bool narrow_ = false;  // it computes in f16 or bf16
   bool wide_begun_ = false;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -46,14 +47,13 @@ class FlagSearch {
     watch_ = Stopwatch(context_.clock);
     HONE_TRY(judge_fusion());
     HONE_TRY(take_fused_base());
-    watch_ = Stopwatch(context_.clock);
     std::vector<Set> singles;
     for (std::size_t i = 0; i < choices_.size(); ++i)
       if (!is_judged(choices_[i])) singles.push_back(on_base(i));
     std::vector<std::size_t> alone;
-    for (std::size_t begin = 0; begin < singles.size() && !is_over(); begin += at_once()) {
-      const auto next =
-          std::span(singles).subspan(begin).first(std::min(at_once(), singles.size() - begin));
+    for (std::span<const Set> left = singles; !left.empty() && !is_over();) {
+      const auto next = left.first(std::min(at_once(), left.size()));
+      left = left.subspan(next.size());
       HONE_ASSIGN(const std::vector<std::size_t> made, make({next.begin(), next.end()}));
       HONE_TRY(time_once(made));
       alone.insert(alone.end(), made.begin(), made.end());
@@ -92,14 +92,22 @@ class FlagSearch {
   // Whether the kind has a best of its own that is not the best untiled set.
   bool is_own(Of which) const { return best_[which] > 0 && best_[which] != best_[kUntiled]; }
 
-  // Trials per batch: as many as keep the compile processes busy. Results are stored after each
-  // batch.
-  std::size_t at_once() const { return std::max<std::size_t>(1, context_.options.compile_jobs); }
+  // Trials per batch: as many as keep the compile processes busy. After fusion was judged, no more
+  // than the time is enough to call. Results are stored after each batch.
+  std::size_t at_once() const {
+    const auto most = static_cast<double>(context_.options.compile_jobs);
+    const double left = request_.seconds - watch_.seconds();
+    const double fit = is_fusion_judged_ ? left / context_.state->deadline.calls(
+                                                      plan::kCallsOfTrial, plan::kProcessesOfTrial)
+                                         : most;
+    return static_cast<std::size_t>(std::max(1.0, std::min(most, fit)));
+  }
 
-  // Whether no further trial begins. The first begins if the session has time for it.
+  // Whether no further trial begins. The first begins if the session has time for it, unless fusion
+  // was judged.
   bool is_over() const {
     if (!context_.state->deadline.has(context_.state->deadline.trial())) return true;
-    if (compiles_ == 0) return false;
+    if (compiles_ == 0 && !is_fusion_judged_) return false;
     const double seconds = watch_.seconds();
     return seconds > plan::kFlagSearchOverrun * request_.seconds ||
            (seconds > request_.seconds && compiles_ >= request_.compiles);
@@ -148,16 +156,20 @@ class FlagSearch {
   // (fusion_sets.h), on a device where launches take time.
   Status judge_fusion() {
     if (!request_.for_tuning || context_.options.place().facts.launch_seconds == 0) return {};
+    is_fusion_judged_ = true;
     report_step("fused dispatches");
-    const auto is_late = [this] {
-      return watch_.seconds() > plan::kFusionShare * request_.seconds ||
-             !context_.state->deadline.has(context_.state->deadline.trial());
-    };
-    HONE_ASSIGN(fused_, fusion_sets(context_, bytes_, choices_, is_late));
     const double as_it_is = promise_of(context_, program_).seconds;
-    std::erase_if(fused_, [&](const FusionSet& set) {
-      return set.promise.seconds > plan::kFusedMayWin * as_it_is;
-    });
+    const auto promises = [&](const FusionSet& set) {
+      return set.promise.seconds <= plan::kFusedMayWin * as_it_is;
+    };
+    // Where no large set promises anything, their parts do not either.
+    const auto is_over = [&](const std::vector<FusionSet>& found) {
+      return watch_.seconds() > plan::kFusionShare * request_.seconds ||
+             !context_.state->deadline.has(context_.state->deadline.trial()) ||
+             (!found.empty() && std::ranges::none_of(found, promises));
+    };
+    HONE_ASSIGN(fused_, fusion_sets(context_, bytes_, choices_, is_over));
+    std::erase_if(fused_, std::not_fn(promises));
     return {};
   }
 
@@ -515,6 +527,7 @@ class FlagSearch {
   std::string called_;
   Stopwatch watch_;
   std::vector<provider::FlagChoice> choices_;
+  bool is_fusion_judged_ = false;
   std::vector<FusionSet> fused_;  // of choices, the best promise first
   Set base_;                      // fusing choices that the others are tried on; may be empty
   FoundFlags found_;

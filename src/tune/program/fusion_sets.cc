@@ -51,16 +51,16 @@ FusionPromise promise_of(const Context& context, const problem::Program& program
   return promise;
 }
 
-Result<std::vector<FusionSet>> fusion_sets(Context& context, const std::string& bytes,
-                                           const std::vector<provider::FlagChoice>& choices,
-                                           const std::function<bool()>& is_over) {
+Result<std::vector<FusionSet>> fusion_sets(
+    Context& context, const std::string& bytes, const std::vector<provider::FlagChoice>& choices,
+    const std::function<bool(const std::vector<FusionSet>&)>& is_over) {
   std::vector<std::size_t> fusing;
   for (std::size_t i = 0; i < choices.size(); ++i)
     if (choices[i].fuses) fusing.push_back(i);
   const std::vector<std::vector<std::size_t>> sets = subsets(fusing, plan::kFlagsFusedTogether);
   const std::size_t at_once = std::max<std::size_t>(1, context.options.compile_jobs);
   std::vector<FusionSet> found;
-  for (std::size_t begin = 0; begin < sets.size() && !is_over(); begin += at_once) {
+  for (std::size_t begin = 0; begin < sets.size() && !is_over(found); begin += at_once) {
     const std::size_t end = std::min(sets.size(), begin + at_once);
     std::vector<trial::ProgramToCompile> programs;
     for (std::size_t s = begin; s < end; ++s) {

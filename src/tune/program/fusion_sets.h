@@ -32,8 +32,8 @@ struct FusionSet {
 // under which it does not split are left out, and of sets that make the same dispatches all but the
 // smallest. Returns the others by promise, the best first. Errors: those of
 // CompileService::load_programs.
-Result<std::vector<FusionSet>> fusion_sets(Context& context, const std::string& bytes,
-                                           const std::vector<provider::FlagChoice>& choices,
-                                           const std::function<bool()>& is_over);
+Result<std::vector<FusionSet>> fusion_sets(
+    Context& context, const std::string& bytes, const std::vector<provider::FlagChoice>& choices,
+    const std::function<bool(const std::vector<FusionSet>&)>& is_over);
 
 }  // namespace hone::tune

@@ -41,7 +41,7 @@ Result<std::vector<std::vector<double>>> time_rounds(
   std::iota(order.begin(), order.end(), 0);
   std::mt19937_64 generator(request.seed);
   std::vector<std::vector<double>> times;
-  provider::ProgramTimer time_of = provider.timers(calls.front().device).programs;
+  provider::ProgramTimers timers = provider.timers(calls.front().device);
   const Stopwatch watch;
   std::size_t rounds = request.rounds;
   std::string described;  // before the first round
@@ -68,11 +68,12 @@ Result<std::vector<std::vector<double>>> time_rounds(
     std::shuffle(order.begin(), order.end(), generator);
     // Calls of one round share a process, so that they can be compared. Rounds of several processes
     // show both times, as the user's processes will.
-    if (round > 0 && std::ranges::min(times.front()) < plan::kSteadyCallSeconds)
-      time_of = provider.timers(calls.front().device).programs;
+    if (round > 0 && timers.short_calls_vary &&
+        std::ranges::min(times.front()) < plan::kSteadyCallSeconds)
+      timers = provider.timers(calls.front().device);
     std::vector<double>& row = times.emplace_back(calls.size());
     for (const std::size_t c : order) {
-      HONE_ASSIGN(row[c], time_of(calls[c], request.seconds));
+      HONE_ASSIGN(row[c], timers.programs(calls[c], request.seconds));
     }
   }
   if (request.time != nullptr) request.time->describe(std::move(described));

@@ -27,8 +27,8 @@ struct ProgramRounds {
 // Returns rounds[r][c]: seconds per call of calls[c] in round r. Every round runs each call once,
 // in random order and loaded anew, so that its memory lies elsewhere every time. The device and
 // files of weights may stay within a round (ProgramProvider::timers). They stay from one
-// round to the next only in programs of a millisecond or more. Errors: those of the runtime's tool;
-// kInterrupted when told to stop.
+// round to the next, but for programs of less than a millisecond where these vary by process.
+// Errors: those of the runtime's tool; kInterrupted when told to stop.
 Result<std::vector<std::vector<double>>> time_rounds(
     const provider::ProgramProvider& provider, const std::vector<provider::ProgramCall>& calls,
     const ProgramRounds& request, Observer& observer);

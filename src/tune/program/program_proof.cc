@@ -337,8 +337,12 @@ class Proof {
   // Returns why the program with the first `count` entries is not timed; empty if it is.
   Result<std::string> failure_with(std::size_t count) {
     HONE_ASSIGN(ProgramBuild build, spec_build(first_entries(count), ""));
-    if (count == entries_.size()) build.compiled = vetted_module();
-    return builds_->failure_of(std::move(build));
+    const bool is_whole = count == entries_.size();
+    if (is_whole) build.compiled = vetted_module();
+    std::string module;
+    HONE_ASSIGN(std::string failed, builds_->failure_of(std::move(build), module));
+    if (is_whole && failed.empty()) module_ = std::move(module);
+    return failed;
   }
 
   // The vetted module lacks the starter spec, so it serves only if there is none.
@@ -439,7 +443,7 @@ class Proof {
   Status add_ablations() {
     const std::span<const VerifiedEntry> for_speed = std::span(entries_).subspan(repairs_);
     bool arrives = false;
-    if (for_speed.size() > plan::kFewEntries) {
+    if (for_speed.size() > 1) {
       HONE_ASSIGN(arrives, what_was_promised_arrives());
     }
     groups_ = in_groups(for_speed, arrives ? 1 : plan::kMostAblations);

@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "base/file.h"
 #include "base/process.h"
 #include "base/ranges.h"
 #include "provider/iree/compiler/library.h"
@@ -44,6 +46,13 @@ std::optional<Settings> settings_for(const provider::ProgramCall& call) {
       return std::nullopt;
   }
   return settings;
+}
+
+// Whether NumPy has its elements, in as many bits.
+bool is_in_numpy(const problem::TensorType& type) {
+  using enum problem::ElementType;
+  constexpr std::array kSigned{kF16, kF32, kF64, kI8, kI16, kI32, kI64};
+  return std::ranges::count(kSigned, type.element) > 0;
 }
 
 // <site-packages>/iree/_runtime_libs/iree-benchmark-module
@@ -81,25 +90,33 @@ class ResidentPrograms::Process {
   }
 
   Result<double> time(const provider::ProgramCall& call, double seconds) {
-    std::vector<std::string> inputs;
-    for (const std::filesystem::path& input : call.inputs) inputs.push_back(input.string());
-    const std::string request = nlohmann::json{{"module", call.module.string()},
-                                               {"function", call.function.name},
-                                               {"inputs", inputs},
-                                               {"seconds", seconds}}
-                                    .dump() +
-                                "\n";
-    HONE_TRY(send(request));
-    HONE_ASSIGN(const nlohmann::json said, answer(call));
+    HONE_ASSIGN(const nlohmann::json said, ask(call, "seconds", seconds));
     const auto found = said.find("seconds");
     if (found == said.end() || !found->is_number() || !(found->get<double>() > 0))
       return failure("IREE's runtime told no time: {}", said.dump());
     return found->get<double>();
   }
 
+  Status write_results(const provider::ProgramCall& call,
+                       const std::vector<std::filesystem::path>& files) {
+    return ask(call, "results", mapped(files, &std::filesystem::path::native)).map([](const auto&) {
+    });
+  }
+
  private:
   Process(ChildProcess child, std::pair<device::Address, std::vector<std::string>> serves)
       : child_(std::move(child)), serves_(std::move(serves)) {}
+
+  // Asks for the call's time, or its results.
+  Result<nlohmann::json> ask(const provider::ProgramCall& call, const std::string& what,
+                             const nlohmann::json& value) {
+    const nlohmann::json request{{"module", call.module.native()},
+                                 {"function", call.function.name},
+                                 {"inputs", mapped(call.inputs, &std::filesystem::path::native)},
+                                 {what, value}};
+    HONE_TRY(send(request.dump() + "\n"));
+    return answer(call);
+  }
 
   Status send(std::string_view line) {
     while (!line.empty()) {
@@ -192,10 +209,37 @@ Result<double> ResidentPrograms::time(const provider::ProgramCall& call, double 
   resident_ = process != nullptr;
   if (!resident_) return benchmark_module(installation_, call, seconds);
   Result<double> took = process->time(call, seconds);
-  // Whatever state a program that failed has left behind, the next one does not find it.
-  if (!took)
-    std::erase_if(processes_, [process](const auto& each) { return each.get() == process; });
+  if (!took) end(*process);
   return took;
+}
+
+Result<std::vector<problem::Array>> ResidentPrograms::run(const provider::ProgramCall& call,
+                                                          std::size_t results) {
+  Process* process = nullptr;
+  if (std::ranges::all_of(call.function.outputs, is_in_numpy)) {
+    HONE_ASSIGN(process, process_for(call));
+  }
+  resident_ = process != nullptr;
+  if (!resident_) return run_module(installation_, call, results);
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-results-"));
+  std::vector<std::filesystem::path> files;
+  for (std::size_t i = 0; i < results; ++i)
+    files.push_back(folder.path() / fmt::format("result{}.npy", i));
+  if (!process->write_results(call, files)) {
+    end(*process);
+    return run_module(installation_, call, results);  // or says what is wrong in its own words
+  }
+  std::vector<problem::Array> arrays;
+  for (const std::filesystem::path& file : files) {
+    HONE_ASSIGN(const std::string bytes, read_file(file));
+    HONE_ASSIGN(arrays.emplace_back(), problem::from_npy(bytes));
+  }
+  return arrays;
+}
+
+// Whatever state a program that failed has left behind, the next one does not find it.
+void ResidentPrograms::end(const Process& process) {
+  std::erase_if(processes_, [&](const auto& each) { return each.get() == &process; });
 }
 
 }  // namespace hone::iree

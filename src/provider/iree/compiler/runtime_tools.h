@@ -97,7 +97,12 @@ class ResidentPrograms {
   // that are not timed. Errors: benchmark_module's.
   Result<double> time(const provider::ProgramCall& call, double seconds);
 
-  // Whether the last sample came from a process that stays.
+  // Results of one call. What an earlier program has computed may still lie in the memory that the
+  // next one gets: call programs on one set of arguments after another, lest a kernel that writes
+  // nothing pass. Errors: run_module's.
+  Result<std::vector<problem::Array>> run(const provider::ProgramCall& call, std::size_t results);
+
+  // Whether the last sample or result came from a process that stays.
   bool is_resident() const { return resident_; }
 
  private:
@@ -106,6 +111,7 @@ class ResidentPrograms {
   // Returns the process for the call's device and flags, and starts it if there is none. nullptr if
   // the process cannot serve the call.
   Result<Process*> process_for(const provider::ProgramCall& call);
+  void end(const Process& process);
 
   Installation installation_;
   std::vector<std::unique_ptr<Process>> processes_;

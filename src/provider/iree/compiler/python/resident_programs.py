@@ -1,7 +1,7 @@
 """Runs compiled programs one after the other under IREE's runtime, for as long as its parent asks.
 
 The device is opened and files of weights are mapped once; each request loads its module anew, so that where its memory
-lies is drawn anew, and times calls of it. Lines of JSON travel over the socket at descriptor 3: one from here when all
+lies is drawn anew, and times calls of it, or writes what one call returns. Lines of JSON travel over the socket at descriptor 3: one from here when all
 is ready, then an answer for each request (src/provider/iree/compiler/runtime_tools.h).
 """
 import gc
@@ -48,11 +48,8 @@ class Programs:
             device=self.device, buffer=numpy.ascontiguousarray(array).view(numpy.uint8).reshape(-1))
         return self.iree.HalBufferView(buffer, array.shape, int(kind))
 
-    def time(self, request):
-        """Seconds per call, the mean over calls that together take about as long as is asked for."""
-        # A random gap moves each module: the process reuses freed memory, so modules would all lie
-        # in the same place.
-        gap = bytearray(random.randrange(MOST_GAP_BYTES))
+    def load(self, request):
+        """A context of the module, its function, and the arguments."""
         hal = self.iree.create_hal_module(self.instance, self.device)
         module = self.iree.VmModule.mmap(self.instance, request["module"])
         context = self.iree.VmContext(self.instance, [hal, *self.parameters, module])
@@ -62,6 +59,39 @@ class Programs:
         arguments = self.iree.VmVariantList(len(request["inputs"]))
         for file in request["inputs"]:
             arguments.push_ref(self.argument(file))
+        return context, function, arguments
+
+    def call(self, request):
+        """Calls the function once and writes each result to its file."""
+        import numpy
+        from iree.runtime.array_interop import DeviceArray
+        context, function, arguments = self.load(request)
+        results = self.iree.VmVariantList(len(request["results"]))
+        context.invoke(function, arguments, results)
+        for index, file in enumerate(request["results"]):
+            view = results.get_as_object(index, self.iree.HalBufferView)
+            numpy.save(file, DeviceArray(self.device, view).to_host())
+            self.spoil(view.get_buffer())
+        return {}
+
+    def spoil(self, buffer):
+        """Overwrites a result, lest a later module that gets its memory and writes nothing seem right."""
+        import numpy
+        garbage = self.device.allocator.allocate_buffer_copy(
+            memory_type=self.iree.MemoryType.DEVICE_LOCAL, allowed_usage=self.iree.BufferUsage.DEFAULT,
+            device=self.device, buffer=numpy.full(buffer.byte_length(), 0xFF, numpy.uint8))
+        semaphore = self.device.create_semaphore(0)
+        fence = self.iree.HalFence.create_at
+        self.device.queue_copy(garbage, buffer, wait_semaphores=fence(semaphore, 0),
+                               signal_semaphores=fence(semaphore, 1))
+        fence(semaphore, 1).wait()
+
+    def time(self, request):
+        """Seconds per call, the mean over calls that together take about as long as is asked for."""
+        # A random gap moves each module: the process reuses freed memory, so modules would all lie
+        # in the same place.
+        gap = bytearray(random.randrange(MOST_GAP_BYTES))
+        context, function, arguments = self.load(request)
 
         def call_for(seconds):
             calls, begin = 0, time.perf_counter()
@@ -96,7 +126,8 @@ def main():
     answer({})
     for line in lines:
         try:
-            what = programs.time(json.loads(line))
+            request = json.loads(line)
+            what = programs.call(request) if "results" in request else programs.time(request)
         except Exception as error:  # pylint: disable=broad-except
             what = {"error": f"{type(error).__name__}: {error}"}
         gc.collect()  # ends what the request has loaded before the next is loaded
