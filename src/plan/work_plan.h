@@ -2,9 +2,8 @@
 //
 // Time is split by weight, an item's potential gain. An item whose share would not cover the cost
 // of trying it is skipped, which leaves its share to the others. Where trying is cheap, every item
-// that takes 0.1 % of the time is tried first. Unused time is redistributed among
-// the waiting items. An item without potential gain is tuned only if no item has any, or if the
-// user named it.
+// that takes 0.1 % of the time is tried first. Unused time is redistributed among the waiting
+// items. An item without potential gain is tuned only if no item has any, or if the user named it.
 #pragma once
 
 #include <cstddef>

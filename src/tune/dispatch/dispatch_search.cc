@@ -177,8 +177,10 @@ Result<bool> DispatchSearch::cannot_win() {
   if (least * plan::kBeyondHope < found && !is_default_far) return false;
   const std::string why =
       is_default_far
-          ? fmt::format("{}: {}'s default takes {:.1f} times as long as what was found",
-                        dispatch_.name, now_->provider().name(), 1 / best_ratio_)
+          ? fmt::format(
+                "{}: {}'s default takes {:.1f} times as long as what was found "
+                "(--provider {} searches it)",
+                dispatch_.name, now_->provider().name(), 1 / best_ratio_, now_->provider().name())
           : fmt::format("{}: of {} no kernel takes less than {}, and one of {} was found",
                         dispatch_.name, now_->provider().name(), format_duration(least),
                         format_duration(found));
@@ -195,7 +197,8 @@ Status DispatchSearch::search(double seconds) {
     if (now.tried() == 0 || clock_.seconds() < seconds) return true;
     return right() < share_.least_right && clock_.seconds() < at_most;
   };
-  while (now.left() > 0 && goes_on() && why_given_up().empty()) {
+  const auto is_given_up = [&] { return is_hopeless() || is_outdone(); };
+  while (now.left() > 0 && goes_on() && !is_given_up()) {
     report(Stage::kSearch, seconds - clock_.seconds());
     HONE_TRY(pick_up());
     HONE_ASSIGN(const std::vector<space::Configuration> proposals,
@@ -212,7 +215,7 @@ Status DispatchSearch::search(double seconds) {
       break;
     }
   }
-  if (const std::string why = why_given_up(); !why.empty()) return give_up(why);
+  if (is_given_up()) return give_up();
   HONE_TRY(finish_compiling(0));
   while (!put_aside_.empty() && clock_.seconds() < seconds) {
     HONE_TRY(pick_up());
@@ -234,20 +237,31 @@ std::size_t DispatchSearch::right() const {
   return all;
 }
 
-std::string DispatchSearch::why_given_up() const {
-  if (&now_->provider() != &context_.provider && now_->is_hopeless()) return now_->why_hopeless();
-  double best = std::numeric_limits<double>::infinity();  // of the others
-  for (const Contender& each : contenders_)
-    if (&each != now_) best = std::min(best, each.best_ratio());
-  if (std::isinf(best) || now_->told() < plan::kOutdoneTries || right() < share_.least_right ||
-      now_->best_ratio() < plan::kOutdoneRatio * best)
-    return "";
-  return fmt::format(
-      "{}: the first {} of {}'s kernels are far from the best found, and no more are tried",
-      dispatch_.name, now_->told(), now_->provider().name());
+bool DispatchSearch::is_hopeless() const {
+  return &now_->provider() != &context_.provider && now_->is_hopeless();
 }
 
-Status DispatchSearch::give_up(const std::string& why) {
+double DispatchSearch::best_of_others() const {
+  double best = std::numeric_limits<double>::infinity();
+  for (const Contender& each : contenders_)
+    if (&each != now_) best = std::min(best, each.best_ratio());
+  return best;
+}
+
+bool DispatchSearch::is_outdone() const {
+  const double best = best_of_others();
+  return std::isfinite(best) && now_->told() >= plan::kOutdoneTries &&
+         right() >= share_.least_right && now_->best_ratio() >= plan::kOutdoneRatio * best;
+}
+
+Status DispatchSearch::give_up() {
+  const std::string why =
+      is_hopeless() ? now_->why_hopeless()
+                    : fmt::format(
+                          "{}: the best of {}'s {} kernels takes {:.1f} times as long as another "
+                          "provider's, and no more are tried",
+                          dispatch_.name, now_->provider().name(), now_->told(),
+                          now_->best_ratio() / best_of_others());
   context_.observer.note(why);
   HONE_TRY(context_.store.log_event("search given up", why));
   HONE_TRY(bench_.trials().cancel_compiles());

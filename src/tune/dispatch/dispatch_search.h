@@ -170,11 +170,13 @@ class DispatchSearch {
   Result<bool> cannot_win();
   // Searches the present contender's space until clock_ reaches `seconds`.
   Status search(double seconds);
-  // Why the present contender's search ends before its time: none of its kernels is right, or its
-  // first ones are far behind another's. Empty: it goes on.
-  std::string why_given_up() const;
+  // Whether none of the present contender's kernels is right, unless it is the session's own.
+  bool is_hopeless() const;
+  // Whether the present contender's first kernels are far behind another's.
+  bool is_outdone() const;
+  double best_of_others() const;  // ratio; infinite where none is right
   // Drops the present contender and cancels its remaining compiles.
-  Status give_up(const std::string& why);
+  Status give_up();
   std::size_t right() const;  // candidates of all contenders, so far
   // Whether a repair has what it asks for: Share::enough.
   bool is_repaired() const { return share_.enough > 0 && right() >= share_.least_right; }

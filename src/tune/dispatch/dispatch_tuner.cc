@@ -55,7 +55,7 @@ class DispatchTuner {
 
   Status compare_with_libraries(std::optional<store::Id> winner) {
     const auto span = context_.spend(trial::Activity::kBaselines);
-    std::string why_not = "no time is left for it";
+    std::string why_not = "its share of the budget is too short for libraries";
     if (search_.for_baselines() >= plan::kLeastBaselineSeconds) {
       HONE_ASSIGN(why_not, measure_baselines(context_, bench_, winner));
     }

@@ -97,9 +97,9 @@ class FlagSearch {
   std::size_t at_once() const {
     const auto most = static_cast<double>(context_.options.compile_jobs);
     const double left = request_.seconds - watch_.seconds();
-    const double fit = is_fusion_judged_ ? left / context_.state->deadline.calls(
-                                                      plan::kCallsOfTrial, plan::kProcessesOfTrial)
-                                         : most;
+    const double fit = judges_fusion() ? left / context_.state->deadline.calls(
+                                                    plan::kCallsOfTrial, plan::kProcessesOfTrial)
+                                       : most;
     return static_cast<std::size_t>(std::max(1.0, std::min(most, fit)));
   }
 
@@ -107,7 +107,7 @@ class FlagSearch {
   // was judged.
   bool is_over() const {
     if (!context_.state->deadline.has(context_.state->deadline.trial())) return true;
-    if (compiles_ == 0 && !is_fusion_judged_) return false;
+    if (compiles_ == 0 && !judges_fusion()) return false;
     const double seconds = watch_.seconds();
     return seconds > plan::kFlagSearchOverrun * request_.seconds ||
            (seconds > request_.seconds && compiles_ >= request_.compiles);
@@ -152,11 +152,15 @@ class FlagSearch {
     return !has(SpecReach::kNothing) && has(SpecReach::kTiles) == (which == kTiled);
   }
 
+  // Whether fusion is judged by dispatches: on a device where launches take time.
+  bool judges_fusion() const {
+    return request_.for_tuning && context_.options.place().facts.launch_seconds > 0;
+  }
+
   // Finds the sets of fusing choices that promise much less time than the program as it is
-  // (fusion_sets.h), on a device where launches take time.
+  // (fusion_sets.h).
   Status judge_fusion() {
-    if (!request_.for_tuning || context_.options.place().facts.launch_seconds == 0) return {};
-    is_fusion_judged_ = true;
+    if (!judges_fusion()) return {};
     report_step("fused dispatches");
     const double as_it_is = promise_of(context_, program_).seconds;
     const auto promises = [&](const FusionSet& set) {
@@ -527,7 +531,6 @@ class FlagSearch {
   std::string called_;
   Stopwatch watch_;
   std::vector<provider::FlagChoice> choices_;
-  bool is_fusion_judged_ = false;
   std::vector<FusionSet> fused_;  // of choices, the best promise first
   Set base_;                      // fusing choices that the others are tried on; may be empty
   FoundFlags found_;

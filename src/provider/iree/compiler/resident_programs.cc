@@ -51,8 +51,8 @@ std::optional<Settings> settings_for(const provider::ProgramCall& call) {
 // Whether NumPy has its elements, in as many bits.
 bool is_in_numpy(const problem::TensorType& type) {
   using enum problem::ElementType;
-  constexpr std::array kSigned{kF16, kF32, kF64, kI8, kI16, kI32, kI64};
-  return std::ranges::count(kSigned, type.element) > 0;
+  constexpr std::array kTypes{kF16, kF32, kF64, kI8, kI16, kI32, kI64};
+  return std::ranges::count(kTypes, type.element) > 0;
 }
 
 // <site-packages>/iree/_runtime_libs/iree-benchmark-module

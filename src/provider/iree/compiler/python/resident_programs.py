@@ -1,8 +1,9 @@
 """Runs compiled programs one after the other under IREE's runtime, for as long as its parent asks.
 
 The device is opened and files of weights are mapped once; each request loads its module anew, so that where its memory
-lies is drawn anew, and times calls of it, or writes what one call returns. Lines of JSON travel over the socket at descriptor 3: one from here when all
-is ready, then an answer for each request (src/provider/iree/compiler/runtime_tools.h).
+lies is drawn anew, and times calls of it, or writes what one call returns. Lines of JSON travel over the socket at
+descriptor 3: one from here when all is ready, then an answer for each request
+(src/provider/iree/compiler/runtime_tools.h).
 """
 import gc
 import json
