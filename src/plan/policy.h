@@ -38,8 +38,9 @@ inline constexpr double kSearchShareOfSizes = 0.75;
 // skipped.
 inline constexpr double kWorthwhileShare = 0.5;
 // Share of all items' time from which an item is tried if trying is cheap, and the share of the
-// session's time that such tries may need. Of 68 searches on an H200 the best of the first eight
-// kernels was at the median the best of all, and at worst 19 % behind (bench/first_candidates.py).
+// session's time that such tries may need. In 82 searches on an H200 the best of Triton's first
+// eight kernels was at the median the best of all, and at worst 19 % behind. The compiler's own
+// first eight were 42 % behind at the median (bench/first_candidates.py).
 inline constexpr double kTriedShare = 0.001, kFirstTriesShare = 0.75;
 // Share of the run time that a sufficient budget covers; the remaining items take next to no time.
 inline constexpr double kSufficientCoverage = 0.95;
@@ -100,8 +101,9 @@ inline constexpr double kBeyondHope = 1.5;
 // dispatches on an H200.
 inline constexpr double kBeyondDefault = 0.25;
 // Kernels of a provider after which it is given up if the best takes this many times as long as
-// another provider's best. In 12 searches on an H200 the compiler's own best of 60 to 150 was among
-// its first 16, and 2x to 17x behind Triton's (bench/first_candidates.py).
+// another provider's best. In 18 searches on an H200 the best of the compiler's own first 16 was at
+// worst 19 % behind its best of 60 to 150 (bench/first_candidates.py), and 2x to 17x behind
+// Triton's.
 inline constexpr std::size_t kOutdoneTries = 16;
 inline constexpr double kOutdoneRatio = 1.5;
 // Ratio below which two first measurements are indistinguishable.
