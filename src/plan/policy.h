@@ -148,7 +148,7 @@ inline constexpr double kOtherDefault = 0.05;
 inline constexpr double kNearTieRatio = 1.05;
 inline constexpr std::size_t kMostNearTies = 2;  // each takes a compile of the whole program
 // Share of a dispatch's time for libraries and the compiler's own runtime, its limit in seconds,
-// and the least for which libraries are measured.
+// and the least for which libraries are measured while other dispatches of a program wait.
 inline constexpr double kBaselineShare = 0.1, kMostBaselineSeconds = 8;
 inline constexpr double kLeastBaselineSeconds = 0.5;
 // Assumed time to measure a library, in launches of the default. Two libraries took 22 s and 8 s

@@ -369,6 +369,11 @@ double DispatchSearch::for_baselines() const {
              : 0;
 }
 
+bool DispatchSearch::has_time_for_libraries() const {
+  const bool others_wait = context_.programs != nullptr && share_.after > 0;
+  return !others_wait || for_baselines() >= plan::kLeastBaselineSeconds;
+}
+
 // Seconds left to search: the dispatch's share, less the time spent and the steps after the search.
 double DispatchSearch::seconds_to_search() const {
   const double for_shipping = traits().assembles_code ? plan::kShippingSeconds : 0;

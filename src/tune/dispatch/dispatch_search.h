@@ -157,6 +157,9 @@ class DispatchSearch {
   // Seconds of the share for the steps after the search.
   double for_finalists() const;
   double for_baselines() const;
+  // Whether libraries are measured too. In a program they wait while its other dispatches need the
+  // time.
+  bool has_time_for_libraries() const;
   // Tells the observer the progress; `seconds_left` of the stage.
   void report(Stage stage, double seconds_left);
 

@@ -56,7 +56,7 @@ class DispatchTuner {
   Status compare_with_libraries(std::optional<store::Id> winner) {
     const auto span = context_.spend(trial::Activity::kBaselines);
     std::string why_not = "its share of the budget is too short for libraries";
-    if (search_.for_baselines() >= plan::kLeastBaselineSeconds) {
+    if (search_.has_time_for_libraries()) {
       HONE_ASSIGN(why_not, measure_baselines(context_, bench_, winner));
     }
     if (!why_not.empty())
