@@ -59,7 +59,7 @@ inline constexpr double kLeastExpectedGain = 0.05;
 inline constexpr double kLeastGainLeft = 0.05;
 // Candidates per provider, best estimate first, for a repair that is not worth tuning: it must be
 // correct, not fastest. There may be dozens of repairs, on top of the user's budget.
-inline constexpr std::size_t kCandidatesOfRepair = 16;
+inline constexpr std::size_t kCandidatesOfRepair = 8;
 
 // ---- Profile of a program before tuning ----
 
@@ -98,8 +98,8 @@ inline constexpr std::size_t kHopelessWrong = 8;
 inline constexpr double kBeyondHope = 1.5;
 // Ratio of the best kernel's time to the default's below which the default's provider is not
 // searched. The best of 120 of its configurations took 0.45 of the default's time or more, for five
-// dispatches on an H200.
-inline constexpr double kBeyondDefault = 0.25;
+// dispatches on an H200. In 60 searches of three models it came near such a kernel once.
+inline constexpr double kBeyondDefault = 0.45;
 // Kernels of a provider after which it is given up if the best takes this many times as long as
 // another provider's best. In 18 searches on an H200 the best of the compiler's own first 16 was at
 // worst 19 % behind its best of 60 to 150 (bench/first_candidates.py), and 2x to 17x behind
@@ -148,17 +148,19 @@ inline constexpr double kOtherDefault = 0.05;
 inline constexpr double kNearTieRatio = 1.05;
 inline constexpr std::size_t kMostNearTies = 2;  // each takes a compile of the whole program
 // Share of a dispatch's time for libraries and the compiler's own runtime, its limit in seconds,
-// and the least for which libraries are measured while other dispatches of a program wait.
+// and the least for which libraries are measured where a program has other dispatches.
 inline constexpr double kBaselineShare = 0.1, kMostBaselineSeconds = 8;
-inline constexpr double kLeastBaselineSeconds = 0.5;
+inline constexpr double kLeastBaselineSeconds = 1.5;
 // Assumed time to measure a library, in launches of the default. Two libraries took 22 s and 8 s
 // where the default takes 62 ms (4x8192x8192 in f32, two cores).
 inline constexpr double kLaunchesOfLibrary = 400;
 // Least seconds for measuring under the compiler's own runtime, which starts a process per sample.
 inline constexpr double kSecondsUnderRuntime = 4;
-// Seconds to compile, verify and measure a winner again where the shipped code differs, and to
-// compare its launches.
-inline constexpr double kShippingSeconds = 2, kShippedCompareSeconds = 5;
+// Seconds to verify and measure a winner again where the shipped code differs (it compiles while the
+// finalists race), and to compare its launches.
+inline constexpr double kShippingSeconds = 1.5, kShippedCompareSeconds = 5;
+// Finalists that are compiled as they ship while they race.
+inline constexpr std::size_t kShippedAhead = 3;
 // Rounds under the runtime: enough for a verdict at 5 % (six) with some to spare. Each is a process
 // of its own, with at most so many launches.
 inline constexpr int kRuntimeRounds = 8;

@@ -67,7 +67,9 @@ class WorkPlan {
   // Decides which unfinished items there is time for: at least one if none is finished. next()
   // returns them.
   void deal(double seconds_left);
-  // The waiting item with the largest potential gain; nullopt if none is left.
+  // Waiting items, those with the largest potential gain first.
+  std::vector<std::size_t> waiting() const;
+  // The first of them; nullopt if none is left.
   std::optional<std::size_t> next() const;
   // The next item once the one at `place` is done, as far as known now.
   std::optional<std::size_t> next_after(std::size_t place) const;
@@ -99,7 +101,6 @@ class WorkPlan {
   std::string describe(const std::string& what, double seconds_left, double part = 1) const;
 
  private:
-  std::vector<std::size_t> waiting() const;             // those that may gain most first
   std::vector<std::size_t> unknown(State state) const;  // nothing is found for them yet
   std::vector<std::size_t> heaviest(double coverage) const;
 

@@ -119,7 +119,7 @@ class ProfileRun {
       return false;
     };
     while (is_compiling()) {
-      HONE_ASSIGN(const auto compiled, context_.compiler.next_finished());
+      HONE_ASSIGN(const auto compiled, context_.compiler.next_finished(""));
       if (!compiled) return failure("the compile workers lost a job");
       bool taken = false;
       for (std::size_t i = 0; i < begun_.size() && !taken; ++i) {

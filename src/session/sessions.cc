@@ -41,7 +41,7 @@ Status complete(SessionOptions& options) {
   HONE_ASSIGN(tuning.runtime_flags, runtime_flags(options.runtime));
   if (!tuning.traits().compiling_disturbs) {
     leave_cores_to_runners(options);
-    tuning.compile_ahead = 2 * static_cast<std::size_t>(options.toolchain.jobs);
+    tuning.compile_ahead = static_cast<std::size_t>(options.toolchain.jobs);
   }
   tuning.compile_jobs = static_cast<std::size_t>(jobs_of(options.toolchain));
   return {};

@@ -46,6 +46,16 @@ CompiledModule module_of(worker::Outcome outcome) {
   return or_crash(jobs::kCompileProgram.answered_in(*std::move(outcome)));
 }
 
+CompiledCandidate compiled(worker::Finished finished) {
+  CompiledCandidate candidate{finished.id, {}, finished.seconds, {}, finished.ended};
+  auto answer = finished.outcome
+                    ? or_crash(jobs::kCompile.answered_in(*std::move(finished.outcome)))
+                    : tl::unexpected(std::move(finished.outcome).error());
+  if (answer) candidate.stages = answer->stages;
+  candidate.artifact = std::move(answer).map(&jobs::Compiled::artifact);
+  return candidate;
+}
+
 }  // namespace
 
 std::shared_ptr<const std::string> CompiledPrograms::find(const std::string& key) const {
@@ -305,7 +315,8 @@ Result<std::vector<Status>> CompileService::prepare_each(
 }
 
 Status CompileService::release(const std::string& key) {
-  stated_.erase(key);
+  std::erase_if(submitted_, [&](const auto& entry) { return entry.second.key == key; });
+  if (stated_.erase(key) == 0) return {};
   for (Replacing& each : replacing_)
     if (each.prepared.erase(key) > 0) HONE_TRY(each.pool->release(key));
   return pool_.release(key);
@@ -319,15 +330,19 @@ void CompileService::add_replacing(std::string provider, worker::WorkerPool& poo
 Result<worker::JobId> CompileService::submit(const std::string& key,
                                              const std::optional<provider::Payload>& payload) {
   const worker::JobId id = ++last_job_;
-  if (payload && !payload->replacing.empty())
-    HONE_TRY(submit_replacing(key, id, *payload));
-  else
-    HONE_TRY(pool_.submit(key, id, jobs::kCompile.ask({payload})));
+  HONE_TRY(send(id, key, payload));
+  submitted_.emplace(id, Submitted{key, payload});
   return id;
 }
 
-Status CompileService::submit_replacing(const std::string& key, worker::JobId id,
-                                        const provider::Payload& payload) {
+Status CompileService::send(worker::JobId id, const std::string& key,
+                            const std::optional<provider::Payload>& payload) {
+  if (payload && !payload->replacing.empty()) return send_replacing(id, key, *payload);
+  return pool_.submit(key, id, jobs::kCompile.ask({payload}));
+}
+
+Status CompileService::send_replacing(worker::JobId id, const std::string& key,
+                                      const provider::Payload& payload) {
   const auto maker = std::ranges::find(replacing_, payload.replacing, &Replacing::provider);
   const auto stated = stated_.find(key);
   if (maker == replacing_.end() || stated == stated_.end())
@@ -344,9 +359,23 @@ Status CompileService::submit_replacing(const std::string& key, worker::JobId id
   return maker->pool->submit(key, id, jobs::kCompile.ask({payload}));
 }
 
-Status CompileService::cancel_all() {
+// Pools cancel all that they compile, so that other dispatches' unfinished candidates are sent
+// anew.
+Status CompileService::cancel(const std::string& key) {
+  const auto is_outstanding = [&](const auto& entry) {
+    return entry.second.key == key && !entry.second.finished;
+  };
+  const bool any = std::ranges::any_of(submitted_, is_outstanding);
+  for (bool taken = any; taken;) {
+    HONE_ASSIGN(taken, take_finished(0));
+  }
+  std::erase_if(submitted_, [&](const auto& entry) { return entry.second.key == key; });
+  if (!any) return {};
   for (const Replacing& each : replacing_) HONE_TRY(each.pool->cancel_all());
-  return pool_.cancel_all();
+  HONE_TRY(pool_.cancel_all());
+  for (const auto& [id, other] : submitted_)
+    if (!other.finished) HONE_TRY(send(id, other.key, other.payload));
+  return {};
 }
 
 Result<std::optional<worker::Finished>> CompileService::next_of_any(double seconds) {
@@ -375,43 +404,70 @@ std::vector<worker::JobTime> CompileService::take_job_times() {
   return times;
 }
 
-Result<std::optional<CompiledCandidate>> CompileService::next_finished(double seconds) {
-  HONE_ASSIGN(std::optional<worker::Finished> finished, next_of_any(seconds));
-  if (!finished) return std::optional<CompiledCandidate>();
-  CompiledCandidate candidate{finished->id, {}, finished->seconds, {}, finished->ended};
-  auto compiled = finished->outcome
-                      ? or_crash(jobs::kCompile.answered_in(*std::move(finished->outcome)))
-                      : tl::unexpected(std::move(finished->outcome).error());
-  if (compiled) candidate.stages = compiled->stages;
-  candidate.artifact = std::move(compiled).map(&jobs::Compiled::artifact);
-  return std::optional<CompiledCandidate>(std::move(candidate));
+Result<std::optional<CompiledCandidate>> CompileService::next_finished(const std::string& key,
+                                                                       double seconds) {
+  const Stopwatch watch;
+  for (;;) {
+    const auto done = std::ranges::find_if(submitted_, [&](const auto& entry) {
+      return entry.second.finished && (key.empty() || entry.second.key == key);
+    });
+    if (done != submitted_.end()) return std::move(submitted_.extract(done).mapped().finished);
+    const double left = seconds < 0 ? seconds : std::max(0.0, seconds - watch.seconds());
+    HONE_ASSIGN(const bool taken, take_finished(left));
+    if (!taken) return std::optional<CompiledCandidate>();
+  }
+}
+
+Result<bool> CompileService::take_finished(double seconds) {
+  HONE_ASSIGN(std::optional<worker::Finished> next, next_of_any(seconds));
+  if (!next) return false;
+  if (const auto job = submitted_.find(next->id); job != submitted_.end())
+    job->second.finished = compiled(std::move(*next));
+  return true;
 }
 
 Result<CompiledCandidate> CompileService::compile(const std::string& key,
                                                   const std::optional<provider::Payload>& payload) {
   HONE_TRY(submit(key, payload));
-  HONE_ASSIGN(std::optional<CompiledCandidate> finished, next_finished());
+  HONE_ASSIGN(std::optional<CompiledCandidate> finished, next_finished(key));
   if (!finished) return failure("the compile workers lost a job of '{}'", key);
   return std::move(*finished);
+}
+
+Status CompileService::compile_ahead(
+    const DispatchToPrepare& dispatch,
+    const std::vector<std::optional<provider::Payload>>& payloads) {
+  HONE_TRY(prepare(dispatch));
+  for (const std::optional<provider::Payload>& payload : payloads)
+    HONE_TRY(submit(dispatch.key, payload));
+  return {};
 }
 
 Result<std::vector<CompiledCandidate>> CompileService::compile_alone(
     const DispatchToPrepare& dispatch,
     const std::vector<std::optional<provider::Payload>>& payloads) {
-  HONE_TRY(prepare(dispatch));
-  std::map<worker::JobId, std::size_t> places;
+  if (!stated_.contains(dispatch.key)) HONE_TRY(compile_ahead(dispatch, payloads));
+  std::vector<worker::JobId> wanted;
   for (const std::optional<provider::Payload>& payload : payloads) {
-    HONE_ASSIGN(const worker::JobId job, submit(dispatch.key, payload));
-    places.emplace(job, places.size());
+    const auto job = std::ranges::find_if(submitted_, [&](const auto& entry) {
+      return entry.second.key == dispatch.key && entry.second.payload == payload;
+    });
+    if (job != submitted_.end()) {
+      wanted.push_back(job->first);
+      continue;
+    }
+    HONE_ASSIGN(wanted.emplace_back(), submit(dispatch.key, payload));
   }
-  std::vector<CompiledCandidate> compiled(payloads.size());
-  while (!places.empty()) {
-    HONE_ASSIGN(std::optional<CompiledCandidate> finished, next_finished());
-    if (!finished) return failure("the compile workers lost a job of '{}'", dispatch.key);
-    const auto place = places.extract(finished->id);
-    if (!place.empty()) compiled[place.mapped()] = std::move(*finished);
+  std::map<worker::JobId, CompiledCandidate> finished;
+  const auto is_missing = [&](worker::JobId job) { return !finished.contains(job); };
+  while (std::ranges::any_of(wanted, is_missing)) {
+    HONE_ASSIGN(std::optional<CompiledCandidate> next, next_finished(dispatch.key));
+    if (!next) return failure("the compile workers lost a job of '{}'", dispatch.key);
+    finished.emplace(next->id, std::move(*next));
   }
   HONE_TRY(release(dispatch.key));
+  std::vector<CompiledCandidate> compiled;
+  for (const worker::JobId job : wanted) compiled.push_back(finished.at(job));
   return compiled;
 }
 

@@ -143,23 +143,30 @@ class CompileService {
   // payload names `provider` (Payload::replacing), from the statement that prepare() was given.
   void add_replacing(std::string provider, worker::WorkerPool& pool,
                      std::vector<std::string> flags);
-  // Submits a candidate; without a payload, the compiler's default. Returns the id that it finishes
-  // under, unique within this service.
+  // Submits a candidate of a prepared dispatch; without a payload, the compiler's default. Returns
+  // the id that it finishes under, unique within this service. Candidates of several dispatches may
+  // be outstanding.
   Result<worker::JobId> submit(const std::string& key,
                                const std::optional<provider::Payload>& payload);
-  // Waits at most `seconds` (negative: no limit) for the next finished candidate. Nothing if none
-  // finished, or none is outstanding.
-  Result<std::optional<CompiledCandidate>> next_finished(double seconds = -1);
-  // Compiles one candidate of a prepared dispatch and waits for it. No other candidate may be
-  // outstanding.
+  // Waits at most `seconds` (negative: no limit) for the next finished candidate of the dispatch
+  // `key`; "": of any. What finishes of others is kept for them. Nothing if none finished, or none
+  // is outstanding.
+  Result<std::optional<CompiledCandidate>> next_finished(const std::string& key,
+                                                         double seconds = -1);
+  // Compiles one candidate of a prepared dispatch and waits for it. No other candidate of the
+  // dispatch may be outstanding.
   Result<CompiledCandidate> compile(const std::string& key,
                                     const std::optional<provider::Payload>& payload);
-  // Prepares a dispatch for these candidates alone and compiles them one after the other. Results
-  // are in their order.
+  // Prepares a dispatch for these candidates alone and compiles them side by side. Results are in
+  // their order. compile_ahead() begins with candidates of which some will be asked for; without
+  // that, release() ends them.
+  Status compile_ahead(const DispatchToPrepare& dispatch,
+                       const std::vector<std::optional<provider::Payload>>& payloads);
   Result<std::vector<CompiledCandidate>> compile_alone(
       const DispatchToPrepare& dispatch,
       const std::vector<std::optional<provider::Payload>>& payloads);
-  Status cancel_all();
+  // Drops the outstanding candidates of the dispatch `key`, whose server stays prepared.
+  Status cancel(const std::string& key);
   // Returns the jobs of all pools, other than candidates, that have ended since the last call.
   std::vector<worker::JobTime> take_job_times();
 
@@ -208,16 +215,27 @@ class CompileService {
   Result<std::optional<worker::Outcome>> take_prefetched(const worker::Message& message);
   // Does for all pools what WorkerPool::next_finished() does for one.
   Result<std::optional<worker::Finished>> next_of_any(double seconds);
-  Status submit_replacing(const std::string& key, worker::JobId id,
-                          const provider::Payload& payload);
+  // Waits at most `seconds` for the next finished candidate, and keeps it for who submitted it.
+  Result<bool> take_finished(double seconds);
+  Status send(worker::JobId id, const std::string& key,
+              const std::optional<provider::Payload>& payload);
+  Status send_replacing(worker::JobId id, const std::string& key, const provider::Payload& payload);
 
   struct Prefetched {
     worker::Message message;
     worker::WorkerPool::Begun pending;
   };
 
+  // A candidate from its submission until somebody takes its result.
+  struct Submitted {
+    std::string key;
+    std::optional<provider::Payload> payload;
+    std::optional<CompiledCandidate> finished = {};
+  };
+
   worker::WorkerPool& pool_;
   std::vector<Prefetched> prefetched_;
+  std::map<worker::JobId, Submitted> submitted_;
   CompiledPrograms compiled_;
   std::vector<Replacing> replacing_;
   std::map<std::string, Stated> stated_;  // by key

@@ -146,12 +146,13 @@ Status TrialRunner::finish_compiling(const Trials& trials, double patience) {
 Result<std::size_t> TrialRunner::wait_for_compiles(double seconds) {
   std::optional<TimeBudget::Span> span;
   if (services_.time != nullptr) span.emplace(*services_.time, Activity::kWait);
-  HONE_ASSIGN(std::optional<CompiledCandidate> next, services_.compiler.next_finished(seconds));
+  HONE_ASSIGN(std::optional<CompiledCandidate> next,
+              services_.compiler.next_finished(key_, seconds));
   std::vector<CompiledCandidate> finished;
   Status status;
   while (next) {
     finished.push_back(std::move(*next));
-    auto another = services_.compiler.next_finished(0);
+    auto another = services_.compiler.next_finished(key_, 0);
     if (!another) status = tl::unexpected(another.error());
     next = another ? std::move(*another) : std::nullopt;
   }
@@ -195,7 +196,7 @@ Result<bool> TrialRunner::take_compiled(const CompiledCandidate& finished) {
 
 Status TrialRunner::cancel_compiles() {
   if (compiling_.empty()) return {};
-  HONE_TRY(services_.compiler.cancel_all());
+  HONE_TRY(services_.compiler.cancel(key_));
   for (const auto& [job, candidate] : compiling_) {
     Trial trial;
     trial.candidate = candidate;

@@ -48,23 +48,15 @@ problem::GivenSizes ProgramTuning::given() const {
   return sizes_given(result_.sizes, options.function, options.inputs);
 }
 
-// Compiles the program for another CPU too, for the references. Their dispatches have the same
-// names and share no code generation with the candidates.
 Status ProgramTuning::split(References references) {
-  const std::string& path = context_.options.input;
-  const std::vector<std::string> flags = context_.flags();
-  trial::ProgramToCompile other{
-      path, *bytes_, joined(context_.options.reference_flags, context_.baseline.extra_flags.flags)};
+  const ProgramsToLoad programs = programs_to_load(context_, *bytes_, {}, given());
   const bool wants_references = references == References::kLoaded;
-  other.given = given();
-  if (wants_references) context_.compiler.prefetch_load(other);
-  HONE_ASSIGN(result_.program,
-              context_.compiler.load_program({path, *bytes_, flags, flags, other.given}));
-  HONE_TRY(ask_for_spaces(context_.compiler, *context_.programs, flags, result_.program,
-                          context_.replacing));
+  if (wants_references) context_.compiler.prefetch_load(programs.reference);
+  HONE_ASSIGN(result_.program, context_.compiler.load_program(programs.tuned));
+  HONE_TRY(ask_for_spaces(context_.compiler, *context_.programs, programs.tuned.flags,
+                          result_.program, context_.replacing));
   if (!wants_references) return {};
-  HONE_ASSIGN(problem::Program reference,
-              context_.compiler.load_program({path, *bytes_, other.flags, {}, other.given}));
+  HONE_ASSIGN(problem::Program reference, context_.compiler.load_program(programs.reference));
   references_ = std::move(reference.dispatches);
   return {};
 }
@@ -146,6 +138,7 @@ Status ProgramTuning::search(double seconds, double part) {
   plan_.deal(seconds);
   const std::string budget = plan_.sufficient_budget(seconds, part);
   if (plan_.items().size() > 1) context_.observer.note(plan_.describe("dispatches", seconds, part));
+  HONE_TRY(compile_references(mapped(plan_.waiting(), [&](std::size_t i) { return chosen_[i]; })));
   do {
     while (const auto place = plan_.next()) {
       const double left = seconds - watch.seconds();
@@ -155,11 +148,13 @@ Status ProgramTuning::search(double seconds, double part) {
                                     ? plan::kRightInWholeSession
                                     : 0;
       HONE_TRY(tune(*place,
-                    {done, done + plan_.count(plan::State::kWaiting), share, left - share, least}));
+                    {done, done + plan_.count(plan::State::kWaiting), share, left - share, least},
+                    plan_.next_after(*place)));
       plan_.finish(*place, share_now(*place));
       plan_.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
     }
   } while (has_more_to_do(seconds - watch.seconds()));
+  HONE_TRY(abandon_begun());
   take_found();  // a wrong default among them is a reason to look at the others
   HONE_TRY(repair_others());
   HONE_TRY(leave_out(budget.empty()
@@ -192,16 +187,20 @@ Status ProgramTuning::repair_others() {
   if (context_.state->wrong_by_default.empty() && context_.state->unchecked_outputs.empty())
     return {};
   HONE_TRY(verify_instead_of_outputs());
-  for (std::size_t i = 0; i < chosen_.size(); ++i) {
-    if (plan_.items()[i].state == plan::State::kFinished ||
-        !context_.state->wrong_by_default.contains(chosen_[i]->name))
-      continue;
+  std::vector<std::size_t> wrong;
+  for (std::size_t i = 0; i < chosen_.size(); ++i)
+    if (plan_.items()[i].state != plan::State::kFinished &&
+        context_.state->wrong_by_default.contains(chosen_[i]->name))
+      wrong.push_back(i);
+  for (std::size_t n = 0; n < wrong.size(); ++n) {
     const std::size_t done = plan_.count(plan::State::kFinished);
-    HONE_TRY(tune(i, {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1,
-                      plan::kCandidatesOfRepair}));
-    plan_.finish(i);
+    HONE_TRY(tune(wrong[n],
+                  {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1,
+                   plan::kCandidatesOfRepair},
+                  n + 1 < wrong.size() ? std::optional(wrong[n + 1]) : std::nullopt));
+    plan_.finish(wrong[n]);
   }
-  return {};
+  return abandon_begun();
 }
 
 std::vector<const problem::Dispatch*> ProgramTuning::not_verified() const {
@@ -248,14 +247,25 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
       passed_over.push_back(dispatch.name);
       continue;
     }
-    if (n % context_.options.compile_ahead == 0)
+    if (n % context_.options.compile_ahead == 0) {
       HONE_TRY(DispatchBench::compile_defaults(context_, std::span(dispatches).subspan(n), -1));
+      HONE_TRY(compile_references(std::span(dispatches).subspan(n)));
+    }
     const auto timed = default_seconds(context_, dispatch, reference_of(dispatch));
     HONE_TRY(all_but_failure(timed));
     if (!timed && !context_.state->wrong_by_default.contains(dispatch.name))
       passed_over.push_back(dispatch.name);
   }
   return passed_over;
+}
+
+// Where compiling disturbs, each waits until its dispatch is measured.
+Status ProgramTuning::compile_references(std::span<const problem::Dispatch* const> dispatches) {
+  if (context_.options.traits().compiling_disturbs) return {};
+  std::vector<Referenced> referenced;
+  for (const problem::Dispatch* const dispatch : dispatches)
+    referenced.push_back({dispatch, reference_of(*dispatch)});
+  return tune::compile_references(context_, referenced);
 }
 
 Result<bool> ProgramTuning::take_finished(std::size_t place) {
@@ -343,26 +353,57 @@ Status ProgramTuning::measure_defaults(double seconds) {
   return {};
 }
 
-Status ProgramTuning::tune(std::size_t place, const Share& share) {
+Status ProgramTuning::tune(std::size_t place, const Share& share,
+                           std::optional<std::size_t> next_place) {
   const problem::Dispatch& dispatch = *chosen_[place];
-  HONE_ASSIGN(const std::optional<measure::ProblemRequest> next, problem_after(place));
+  HONE_ASSIGN(std::optional<Next> next, prepare(next_place, place));
+  Turn turn{share, reference_of(dispatch)};
+  if (const auto begun = begun_.extract(place)) turn.begun = begun.mapped();
+  if (next) {
+    turn.next = &next->problem;
+    turn.after_search = [&] { return begin(*std::exchange(next, {}), share); };
+  }
   HONE_ASSIGN(std::optional<TunedDispatch> tuned,
-              tune_and_keep(context_, dispatch, reference_of(dispatch), share, result_.not_tuned,
-                            next ? &*next : nullptr));
+              tune_and_keep(context_, dispatch, turn, result_.not_tuned));
   if (tuned) result_.tuned.push_back(std::move(*tuned));
   return {};
 }
 
-// The reference of a large dispatch takes seconds, in which the device would idle.
-Result<std::optional<measure::ProblemRequest>> ProgramTuning::problem_after(
-    std::size_t place) const {
-  const std::optional<std::size_t> next = plan_.next_after(place);
-  if (!next || context_.options.traits().compiling_disturbs) return std::nullopt;
+// The reference of a large dispatch takes seconds, and its spaces tenths, in which the device would
+// idle.
+Result<std::optional<ProgramTuning::Next>> ProgramTuning::prepare(std::optional<std::size_t> next,
+                                                                  std::size_t after) const {
+  if (!next || begun_.contains(*next) || context_.options.traits().compiling_disturbs)
+    return std::nullopt;
   const problem::Dispatch& dispatch = *chosen_[*next];
+  // Both would use one compile server.
+  if (problem::fingerprint(dispatch) == problem::fingerprint(*chosen_[after])) return std::nullopt;
   Result<measure::ProblemRequest> problem = problem_of(context_, dispatch, reference_of(dispatch));
   HONE_TRY(all_but_failure(problem));
   if (!problem) return std::nullopt;  // tuning it says why
-  return std::move(*problem);
+  return Next{*next, std::move(*problem), std::async(std::launch::async, [&, this] {
+                return contenders_for(context_, dispatch);
+              })};
+}
+
+Status ProgramTuning::begin(Next next, const Share& share) {
+  const problem::Dispatch& dispatch = *chosen_[next.place];
+  Share expected = share;
+  if (share.after > 0) expected.seconds = plan_.seconds_for(next.place, share.after);
+  Result<BegunDispatch> begun =
+      next.contenders.get().and_then([&](std::deque<Contender>&& contenders) {
+        return begin_dispatch(context_, dispatch, reference_of(dispatch), std::move(contenders),
+                              expected);
+      });
+  HONE_TRY(all_but_failure(begun));
+  if (begun) begun_.emplace(next.place, std::move(*begun));  // else its turn says why
+  return {};
+}
+
+Status ProgramTuning::abandon_begun() {
+  for (const auto& [place, begun] : begun_) HONE_TRY(abandon(begun));
+  begun_.clear();
+  return {};
 }
 
 // A dispatch that shares its spec entry with a winner gets that winner too, or neither gets it. The

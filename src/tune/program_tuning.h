@@ -1,7 +1,12 @@
 // Steps of a program from its file to a proven spec, at one set of sizes.
 #pragma once
 
+#include <deque>
+#include <future>
+#include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -66,6 +71,7 @@ class ProgramTuning {
   // Returns the independent compile of `dispatch`; null if there is none.
   const problem::Dispatch* reference_of(const problem::Dispatch& dispatch) const;
   const std::string& bytes() const { return *bytes_; }  // of the program's file
+  problem::GivenSizes given() const;                    // that the program is loaded with
   const std::string& label() const { return label_; }
   ProgramTuningResult& result() { return result_; }
   const ProgramTuningResult& result() const { return result_; }
@@ -74,7 +80,6 @@ class ProgramTuning {
   Status split(References references);
   Status choose_function();
   Status count_launches();
-  problem::GivenSizes given() const;
   Result<bool> take_finished(std::size_t place);
   void take_found();
   const TunedDispatch* found(std::size_t place) const;
@@ -82,10 +87,20 @@ class ProgramTuning {
   // Reason why no configuration of the dispatch can be used in the program; empty if one can.
   std::string why_of_no_use(const problem::Dispatch& dispatch) const;
   Status measure_defaults(double seconds);
-  Status tune(std::size_t place, const Share& share);
-  // Returns the verification problem of the dispatch after it, for the runners to prefetch; none if
-  // there is nothing to prefetch.
-  Result<std::optional<measure::ProblemRequest>> problem_after(std::size_t place) const;
+  // `next`: the place that probably comes next. Where compiling disturbs nothing, that dispatch is
+  // prepared meanwhile: its spaces are made and its problem prefetched at first, its compiles begun
+  // after the search.
+  Status tune(std::size_t place, const Share& share, std::optional<std::size_t> next);
+  struct Next {
+    std::size_t place = 0;
+    measure::ProblemRequest problem;
+    std::future<Result<std::deque<Contender>>> contenders;
+  };
+  // Nothing if it cannot be verified, or need not be prepared.
+  Result<std::optional<Next>> prepare(std::optional<std::size_t> next, std::size_t after) const;
+  Status begin(Next next, const Share& share);
+  // Ends what was begun and is not tuned after all.
+  Status abandon_begun();
   bool has_more_to_do(double seconds);
   double share_now(std::size_t place) const;  // of a dispatch that is finished
   Status repair_others();
@@ -93,6 +108,7 @@ class ProgramTuning {
   // wrong.
   Status verify_instead_of_outputs();
   std::vector<const problem::Dispatch*> not_verified() const;
+  Status compile_references(std::span<const problem::Dispatch* const> dispatches);
   // Returns the names of the dispatches that could not be verified.
   Result<std::vector<std::string>> verify_defaults(
       const std::vector<const problem::Dispatch*>& dispatches);
@@ -105,9 +121,10 @@ class ProgramTuning {
   std::vector<store::Id> ids_;  // of each of chosen_, since weigh()
   bool is_callable_ = false;    // a function of the program is
   EarlierWork earlier_;
-  plan::WorkPlan plan_;                   // an item for each of chosen_
-  std::size_t verified_ = 0;              // dispatches, once verify_defaults() has taken all
-  std::vector<std::string> passed_over_;  // and those that could not be
+  plan::WorkPlan plan_;                         // an item for each of chosen_
+  std::map<std::size_t, BegunDispatch> begun_;  // by place
+  std::size_t verified_ = 0;                    // dispatches, once verify_defaults() has taken all
+  std::vector<std::string> passed_over_;        // and those that could not be
   ProgramTuningResult result_;
 };
 

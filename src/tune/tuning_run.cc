@@ -267,7 +267,8 @@ class TuningRun {
         .seconds = plan::kFlagShare * options.budget_seconds,
         .compiles = options.budget_seconds >= plan::kWholeSessionSeconds ? plan::kFlagCompiles : 0,
         .for_tuning = true,
-        .prove = false};
+        .prove = false,
+        .given = tuning.given()};
     Result<FoundFlags> found =
         tune::search_flags(context_, tuning.result().program, *bytes_, *function, request);
     // Dispatches are tuned even when whole programs cannot be run here.

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <deque>
+
 namespace hone::trial {
 namespace {
 
@@ -41,6 +44,114 @@ class AskedPool final : public worker::WorkerPool {
   }
   std::vector<worker::Message> begun_;
 };
+
+// Compiles nothing by itself: a test says what finishes.
+class HeldPool final : public worker::WorkerPool {
+ public:
+  struct Held {
+    std::string key;
+    worker::JobId id = 0;
+  };
+  std::vector<Held> submitted;  // that are outstanding, in their order
+  std::size_t cancelled = 0;
+
+  void finish(const std::string& key) {
+    const auto held = std::ranges::find(submitted, key, &Held::key);
+    finished_.push_back(
+        {held->id,
+         worker::Message{"artifact",
+                         {{"format", "held"}, {"launch", provider::Launch()}, {"configured", ""}},
+                         {"code of " + key}}});
+    submitted.erase(held);
+  }
+
+  Result<worker::Outcome> once(const worker::Message&) override {
+    return failure("not asked for here");
+  }
+  Result<worker::Outcome> prepare(const std::string&, const worker::Message&) override {
+    return worker::Outcome(worker::Message{"prepared", nlohmann::json::object(), {}});
+  }
+  Status release(const std::string& key) override {
+    std::erase_if(submitted, [&](const Held& each) { return each.key == key; });
+    return {};
+  }
+  Status submit(const std::string& key, worker::JobId id, const worker::Message&) override {
+    submitted.push_back({key, id});
+    return {};
+  }
+  Result<std::optional<worker::Finished>> next_finished(double) override {
+    if (finished_.empty()) return std::optional<worker::Finished>();
+    std::optional<worker::Finished> next = std::move(finished_.front());
+    finished_.pop_front();
+    return next;
+  }
+  std::size_t outstanding() const override { return submitted.size() + finished_.size(); }
+  Status cancel_all() override {
+    ++cancelled;
+    submitted.clear();
+    finished_.clear();
+    return {};
+  }
+
+ private:
+  std::deque<worker::Finished> finished_;
+};
+
+std::string code_of(const std::optional<CompiledCandidate>& finished) {
+  return finished && finished->artifact ? finished->artifact->code : "none";
+}
+
+TEST(CompileService, KeepsWhatFinishesForItsDispatch) {
+  HeldPool pool;
+  CompileService compiler(pool);
+  ASSERT_TRUE(compiler.prepare({"first", "source", {}}));
+  ASSERT_TRUE(compiler.prepare({"second", "source", {}}));
+  ASSERT_TRUE(compiler.submit("first", {}));
+  ASSERT_TRUE(compiler.submit("second", {}));
+  pool.finish("second");
+  EXPECT_EQ(code_of(compiler.next_finished("first", 0).value()), "none");
+  pool.finish("first");
+  EXPECT_EQ(code_of(compiler.next_finished("first", 0).value()), "code of first");
+  EXPECT_EQ(code_of(compiler.next_finished("second", 0).value()), "code of second");
+  EXPECT_EQ(code_of(compiler.next_finished("second", 0).value()), "none");
+}
+
+TEST(CompileService, CancelsTheCandidatesOfOneDispatchAlone) {
+  HeldPool pool;
+  CompileService compiler(pool);
+  for (const char* const key : {"first", "second", "third"}) {
+    ASSERT_TRUE(compiler.prepare({key, "source", {}}));
+    ASSERT_TRUE(compiler.submit(key, {}));
+  }
+  pool.finish("third");
+  ASSERT_TRUE(compiler.cancel("first"));
+  // The pool forgets all. What it had finished is kept, and what it had not is sent again.
+  EXPECT_EQ(pool.cancelled, 1u);
+  ASSERT_EQ(pool.submitted.size(), 1u);
+  EXPECT_EQ(pool.submitted.front().key, "second");
+  pool.finish("second");
+  EXPECT_EQ(code_of(compiler.next_finished("second", 0).value()), "code of second");
+  EXPECT_EQ(code_of(compiler.next_finished("third", 0).value()), "code of third");
+  ASSERT_TRUE(compiler.cancel("first"));  // it has none
+  EXPECT_EQ(pool.cancelled, 1u);
+}
+
+TEST(CompileService, TakesWhatWasCompiledAhead) {
+  HeldPool pool;
+  CompileService compiler(pool);
+  const DispatchToPrepare dispatch{"product", "source", {}};
+  const provider::Payload likely{{{"tile", 8}}}, unlikely{{{"tile", 4}}};
+  ASSERT_TRUE(compiler.compile_ahead(dispatch, {std::nullopt, unlikely, likely}));
+  ASSERT_EQ(pool.submitted.size(), 3u);
+  const std::vector<HeldPool::Held> begun = pool.submitted;
+  for (int i = 0; i < 3; ++i) pool.finish("product");
+  const auto compiled = compiler.compile_alone(dispatch, {likely, std::nullopt});
+  ASSERT_TRUE(compiled);
+  ASSERT_EQ(compiled->size(), 2u);
+  EXPECT_EQ(compiled->at(0).id, begun[2].id);
+  EXPECT_EQ(compiled->at(1).id, begun[0].id);
+  EXPECT_EQ(code_of(compiler.next_finished("product", 0).value()), "none");  // it is released
+}
 
 TEST(CompileService, SplitsAndCompilesAProgramFromOneFrontendIr) {
   AskedPool pool;

@@ -57,6 +57,7 @@ class FakePool final : public worker::WorkerPool {
   int prepared = 0;  // servers
   // The most dispatches whose candidates were outstanding at the same time.
   std::size_t dispatches_at_once = 0;
+  std::set<std::string> with_candidates;  // servers that were asked for more than a default
   int programs_compiled = 0;
   // Candidates that are compiled before the user stops hone.
   int stopped_after = std::numeric_limits<int>::max();
@@ -189,6 +190,7 @@ class FakePool final : public worker::WorkerPool {
   }
   Status submit(const std::string& key, worker::JobId id, const worker::Message& message) override {
     worker::Finished finished{id, {}, 0.001};
+    if (!message.body.empty()) with_candidates.insert(key);
     const auto failure = failures.find(++compiled);
     if (failure != failures.end()) {
       finished.outcome = tl::unexpected(failure->second);

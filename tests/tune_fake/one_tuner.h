@@ -30,6 +30,7 @@ class OneTuner : public FakeSession {
              });
     };
     runner->is_wrong = is_wrong_;
+    runner->before_job = before_job_;
     HONE_ASSIGN(TuningResult result, run_session(options_, store_, provider_,
                                                  {.pool = pool,
                                                   .runner = std::move(runner),
@@ -54,6 +55,7 @@ class OneTuner : public FakeSession {
 
   store::Store store_ = open_store();
   test::FakeRunner::Log log_;
+  std::function<void(const std::string&)> before_job_;  // of the runner, by its kind
   SilentObserver observer_;
   std::string best_;  // variant of the program
   std::vector<std::string> repairs_;

@@ -373,6 +373,24 @@ TEST_F(OneTuner, CompilesWhatIsLikelyToShipWhileTheDeviceTimesTheRest) {
   EXPECT_EQ(plain, 1);
 }
 
+// The winner's launches are compared at the end of a dispatch's race.
+TEST_F(OneTuner, TheNextDispatchCompilesWhileFinalistsRace) {
+  for (const bool disturbs : {true, false}) {
+    start_anew();
+    for (device::Place& place : options_.places) place.traits.compiling_disturbs = disturbs;
+    test::FakePool pool(3);
+    std::size_t begun = 0;
+    before_job_ = [&](const std::string& kind) {
+      if (kind == "repeat" && begun == 0) begun = pool.with_candidates.size();
+    };
+    const auto result = run(pool);
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(begun, disturbs ? 1u : 2u);
+    EXPECT_EQ(result->tuned.size(), 3u);
+    EXPECT_EQ(pool.compiled, 3 * 8) << "nothing twice";
+  }
+}
+
 // Four kernels that are 30 us faster each, and something between them that takes 20 us more.
 TEST_F(OneTuner, SaysHowMuchOfWhatKernelsPromiseArrives) {
   provider_.tells_times = true;

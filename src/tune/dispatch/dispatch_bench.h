@@ -28,6 +28,16 @@ using trial::Trials;
 Result<measure::ProblemRequest> problem_of(Context& context, const problem::Dispatch& dispatch,
                                            const problem::Dispatch* reference);
 
+// A dispatch and the same one of an independent compile, null if there is none.
+struct Referenced {
+  const problem::Dispatch* dispatch = nullptr;
+  const problem::Dispatch* reference = nullptr;
+};
+// Compiles references in parallel, so that problem_of() need not wait: of the first
+// Options::compile_ahead of the dispatches, those that this session does not know. A compile that
+// fails is left to problem_of().
+Status compile_references(Context& context, std::span<const Referenced> dispatches);
+
 class DispatchBench {
  public:
   // Prepares to compile the dispatch's candidates. begin() may be called then, and fails where the

@@ -19,20 +19,45 @@
 namespace hone::tune {
 namespace {
 
+// A source names its own target, so an equal source would give the same code.
+bool is_independent(const problem::Dispatch& dispatch, const problem::Dispatch* reference) {
+  return reference != nullptr && reference->source != dispatch.source;
+}
+
+// Whether something runs on the host that a dispatch's reference can be compiled from.
+bool has_source(const Context& context, const problem::Dispatch* reference) {
+  return reference != nullptr || context.options.traits().runs_on_host;
+}
+
+// Source that a dispatch's reference is compiled from, and its name in SessionState::references.
+struct ReferenceSource {
+  std::string name;
+  trial::DispatchToPrepare dispatch;
+};
+
+ReferenceSource source_of(const Context& context, const problem::Dispatch& dispatch,
+                          const problem::Dispatch* reference) {
+  const bool independent = is_independent(dispatch, reference);
+  const problem::Dispatch& from = independent ? *reference : dispatch;
+  const std::vector<std::string> flags =
+      independent ? context.options.reference_flags : context.flags();
+  const std::string key = problem::fingerprint(from) + "#reference";
+  return {key + nlohmann::json(flags).dump(), {key, from.source, flags}};
+}
+
 // Compiles the reference once per session, for all callers.
 Result<provider::Artifact> compile_reference(Context& context, const problem::Dispatch& dispatch,
-                                             const std::vector<std::string>& flags) {
-  const std::string key = problem::fingerprint(dispatch) + "#reference";
-  const std::string name = key + nlohmann::json(flags).dump();
-  if (const auto* const known = value_at(context.state->references, name); known != nullptr)
+                                             const problem::Dispatch* reference) {
+  const ReferenceSource source = source_of(context, dispatch, reference);
+  if (const auto* const known = value_at(context.state->references, source.name); known != nullptr)
     return *known;
   HONE_ASSIGN(std::vector<trial::CompiledCandidate> compiled,
-              context.compiler.compile_alone({key, dispatch.source, flags}, {std::nullopt}));
+              context.compiler.compile_alone(source.dispatch, {std::nullopt}));
   auto& artifact = compiled.front().artifact;
   if (!artifact)
     return failure("the reference of '{}' does not compile: {}", dispatch.name,
                    artifact.error().message);
-  return context.state->references.emplace(name, std::move(*artifact)).first->second;
+  return context.state->references.emplace(source.name, std::move(*artifact)).first->second;
 }
 
 measure::ProblemRequest problem_without_reference(const Context& context,
@@ -45,25 +70,44 @@ measure::ProblemRequest problem_without_reference(const Context& context,
           {}};
 }
 
-// A source names its own target, so an equal source would give the same code.
-bool is_independent(const problem::Dispatch& dispatch, const problem::Dispatch* reference) {
-  return reference != nullptr && reference->source != dispatch.source;
-}
-
 }  // namespace
 
 Result<measure::ProblemRequest> problem_of(Context& context, const problem::Dispatch& dispatch,
                                            const problem::Dispatch* reference) {
   measure::ProblemRequest problem = problem_without_reference(context, dispatch);
   if (measure::has_exact_reference(dispatch)) return problem;
-  if (reference == nullptr && !context.options.traits().runs_on_host)
+  if (!has_source(context, reference))
     return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",
                    dispatch.name);
-  const bool independent = is_independent(dispatch, reference);
-  HONE_ASSIGN(problem.reference,
-              compile_reference(context, independent ? *reference : dispatch,
-                                independent ? context.options.reference_flags : context.flags()));
+  HONE_ASSIGN(problem.reference, compile_reference(context, dispatch, reference));
   return problem;
+}
+
+Status compile_references(Context& context, std::span<const Referenced> dispatches) {
+  const auto span = context.spend(trial::Activity::kPrepare);
+  std::vector<ReferenceSource> sources;
+  std::vector<trial::DispatchToPrepare> servers;
+  for (const auto& [dispatch, reference] :
+       dispatches.first(std::min(dispatches.size(), context.options.compile_ahead))) {
+    if (measure::has_exact_reference(*dispatch) || !has_source(context, reference)) continue;
+    ReferenceSource source = source_of(context, *dispatch, reference);
+    if (context.state->references.contains(source.name) ||
+        std::ranges::count(sources, source.name, &ReferenceSource::name) > 0)
+      continue;
+    servers.push_back(source.dispatch);
+    sources.push_back(std::move(source));
+  }
+  HONE_ASSIGN(const std::vector<Status> prepared, context.compiler.prepare_each(servers));
+  for (std::size_t i = 0; i < servers.size(); ++i)
+    if (prepared[i]) HONE_TRY(context.compiler.submit(servers[i].key, {}));
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    if (!prepared[i]) continue;  // who needs it says why
+    HONE_ASSIGN(auto compiled, context.compiler.next_finished(servers[i].key));
+    if (compiled && compiled->artifact)
+      context.state->references.emplace(sources[i].name, std::move(*compiled->artifact));
+    HONE_TRY(context.compiler.release(servers[i].key));
+  }
+  return {};
 }
 
 Result<DispatchBench> DispatchBench::open(Context& context, const problem::Dispatch& dispatch) {
@@ -126,18 +170,9 @@ Status DispatchBench::compile_defaults(Context& context,
   HONE_ASSIGN(const std::vector<Status> prepared, context.compiler.prepare_each(servers));
   for (std::size_t i = 0; i < benches.size(); ++i)
     if (prepared[i]) HONE_TRY(benches[i].compile_default());  // else who tunes it says why
-  while (std::ranges::any_of(
-      benches, [](const DispatchBench& each) { return each.trials_.is_compiling(); })) {
-    const double left = seconds < 0 ? -1 : std::max(0.0, seconds - watch.seconds());
-    HONE_ASSIGN(const std::optional<trial::CompiledCandidate> next,
-                context.compiler.next_finished(left));
-    if (!next) break;
-    for (DispatchBench& bench : benches) {
-      HONE_ASSIGN(const bool taken, bench.trials_.take_compiled(*next));
-      if (taken) break;
-    }
-  }
   for (DispatchBench& bench : benches) {
+    const double left = seconds < 0 ? -1 : std::max(0.0, seconds - watch.seconds());
+    HONE_TRY(bench.trials_.finish_compiling({&bench.default_}, left));
     HONE_TRY(bench.trials_.cancel_compiles());
     HONE_TRY(context.compiler.release(bench.key()));
   }

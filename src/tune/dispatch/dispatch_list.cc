@@ -89,7 +89,7 @@ class ListTuner {
 
   Status tune_one(const problem::Dispatch& dispatch, const Share& share) {
     HONE_ASSIGN(std::optional<TunedDispatch> tuned,
-                tune_and_keep(context_, dispatch, nullptr, share, result_.not_tuned));
+                tune_and_keep(context_, dispatch, {share}, result_.not_tuned));
     tuned_here_ = tuned_here_ || tuned;
     if (tuned) result_.tuned.push_back(std::move(*tuned));
     return {};
@@ -146,7 +146,7 @@ Result<CheckedCandidate> check_one(Context& context, const GivenCandidate& given
         return check_on(context, bench, given);
       });
   if (checked || checked.error().kind != ErrorKind::kFailure) return checked;
-  HONE_TRY(context.compiler.cancel_all());
+  HONE_TRY(context.compiler.cancel(problem::fingerprint(given.dispatch)));
   CheckedCandidate failed;
   failed.given = &given;
   failed.failure = checked.error().message;

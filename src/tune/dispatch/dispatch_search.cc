@@ -149,6 +149,11 @@ Status DispatchSearch::begin_turn() {
   return now_->begin(seconds_to_search() / left);
 }
 
+void DispatchSearch::take_turn(const Share& share, const Stopwatch& whole) {
+  share_ = share;
+  whole_ = whole;
+}
+
 Status DispatchSearch::run() {
   clock_ = Stopwatch(context_.clock);
   const double seconds = seconds_to_search();
@@ -198,6 +203,8 @@ Status DispatchSearch::search(double seconds) {
     return right() < share_.least_right && clock_.seconds() < at_most;
   };
   const auto is_given_up = [&] { return is_hopeless() || is_outdone(); };
+  // A repair mostly needs no more than what was begun.
+  if (share_.enough > 0) HONE_TRY(finish_compiling(0, patience(false)));
   while (now.left() > 0 && goes_on() && !is_given_up()) {
     report(Stage::kSearch, seconds - clock_.seconds());
     HONE_TRY(pick_up());
@@ -206,9 +213,9 @@ Status DispatchSearch::search(double seconds) {
     if (now.stopped()) break;
     if (!proposals.empty()) {
       HONE_TRY(begin_round(proposals));
-      HONE_TRY(finish_compiling(rounds_ahead()));
+      HONE_TRY(finish_compiling(rounds_ahead(), patience(false)));
     } else if (!compiling_.empty()) {
-      HONE_TRY(finish_compiling(0));  // what is told then may be worth refining
+      HONE_TRY(finish_compiling(0, patience(false)));  // what is told then may be worth refining
     } else if (!put_aside_.empty()) {
       HONE_TRY(wait_for_others(seconds - clock_.seconds()));
     } else {
@@ -216,7 +223,7 @@ Status DispatchSearch::search(double seconds) {
     }
   }
   if (is_given_up()) return give_up();
-  HONE_TRY(finish_compiling(0));
+  HONE_TRY(finish_compiling(0, patience(!goes_on())));
   while (!put_aside_.empty() && clock_.seconds() < seconds) {
     HONE_TRY(pick_up());
     if (!put_aside_.empty()) HONE_TRY(wait_for_others(seconds - clock_.seconds()));
@@ -228,7 +235,7 @@ Status DispatchSearch::search(double seconds) {
   report(Stage::kSearch, 0);
   if (const std::string why = now.failures(); !why.empty())
     context_.note("{}: {}", dispatch_.name, why);
-  return bench_.trials().cancel_compiles();
+  return cancel_compiles();
 }
 
 std::size_t DispatchSearch::right() const {
@@ -264,9 +271,16 @@ Status DispatchSearch::give_up() {
                           now_->best_ratio() / best_of_others());
   context_.observer.note(why);
   HONE_TRY(context_.store.log_event("search given up", why));
+  std::erase_if(put_aside_, [this](const Proposal& each) { return each.of == now_; });
+  return cancel_compiles();
+}
+
+Status DispatchSearch::cancel_compiles() {
   HONE_TRY(bench_.trials().cancel_compiles());
   compiling_.clear();
-  std::erase_if(put_aside_, [this](const Proposal& each) { return each.of == now_; });
+  std::erase_if(put_aside_, [](const Proposal& each) {
+    return each.trial.state == trial::TrialState::kCompiling;
+  });
   return {};
 }
 
@@ -309,13 +323,18 @@ Status DispatchSearch::begin_round(const std::vector<space::Configuration>& prop
   return {};
 }
 
-// The wait is limited where possible: some configurations compile 100x as long as others.
-Status DispatchSearch::finish_compiling(std::size_t most) {
+// The wait is limited where possible: some configurations compile 100x as long as others. Once the
+// search is over and a kernel is right, it ends.
+double DispatchSearch::patience(bool is_over) const {
+  if (traits().compiling_disturbs) return -1;
+  return is_over && right() > 0 ? 0 : plan::kCompilePatienceSeconds;
+}
+
+Status DispatchSearch::finish_compiling(std::size_t most, double patience) {
   while (compiling_.size() > most) {
     Round round = std::move(compiling_.front());
     compiling_.pop_front();
-    HONE_TRY(
-        finish(std::move(round), traits().compiling_disturbs ? -1 : plan::kCompilePatienceSeconds));
+    HONE_TRY(finish(std::move(round), patience));
   }
   return {};
 }
@@ -370,16 +389,15 @@ double DispatchSearch::for_baselines() const {
 }
 
 bool DispatchSearch::has_time_for_libraries() const {
-  const bool others_wait = context_.programs != nullptr && share_.after > 0;
-  return !others_wait || for_baselines() >= plan::kLeastBaselineSeconds;
+  const bool is_one_of_many = context_.programs != nullptr && share_.count > 1;
+  return !is_one_of_many || for_baselines() >= plan::kLeastBaselineSeconds;
 }
 
 // Seconds left to search: the dispatch's share, less the time spent and the steps after the search.
 double DispatchSearch::seconds_to_search() const {
-  const double for_shipping = traits().assembles_code ? plan::kShippingSeconds : 0;
-  return std::max(
-      least_search_seconds(traits()),
-      share_.seconds - whole_.seconds() - for_finalists() - for_baselines() - for_shipping);
+  return std::max(least_search_seconds(traits()), share_.seconds - whole_.seconds() -
+                                                      for_finalists() - for_baselines() -
+                                                      shipping_seconds(context_));
 }
 
 std::size_t DispatchSearch::tried_configurations() const {

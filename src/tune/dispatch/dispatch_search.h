@@ -130,23 +130,23 @@ class DispatchSearch {
   };
   using Round = std::vector<Proposal>;
 
-  // `contenders`: at least one, in the order of their turns. `whole`: since the dispatch's turn
-  // came. References outlive the search.
+  // `contenders`: at least one, in the order of their turns. References outlive the search.
   DispatchSearch(Context& context, const problem::Dispatch& dispatch,
-                 std::deque<Contender> contenders, DispatchBench& bench, const Share& share,
-                 const Stopwatch& whole)
+                 std::deque<Contender> contenders, DispatchBench& bench, const Share& share)
       : context_(context),
         dispatch_(dispatch),
         contenders_(std::move(contenders)),
         bench_(bench),
         share_(share),
-        whole_(whole),
+        whole_(context.clock),
         clock_(context.clock) {}
 
   // Begins the first contender's search, before the bench is set up. Where compiling does not
   // disturb, the default and then the first round compile meanwhile. The default goes first:
   // nothing is measured without it.
   Status begin();
+  // The dispatch's turn comes, now that its share is known; `whole`: since then.
+  void take_turn(const Share& share, const Stopwatch& whole);
   // Searches until the time is over, once the bench is set up.
   Status run();
 
@@ -157,8 +157,7 @@ class DispatchSearch {
   // Seconds of the share for the steps after the search.
   double for_finalists() const;
   double for_baselines() const;
-  // Whether libraries are measured too. In a program they wait while its other dispatches need the
-  // time.
+  // Whether libraries are measured too. In a program its other dispatches need the time more.
   bool has_time_for_libraries() const;
   // Tells the observer the progress; `seconds_left` of the stage.
   void report(Stage stage, double seconds_left);
@@ -180,14 +179,18 @@ class DispatchSearch {
   double best_of_others() const;  // ratio; infinite where none is right
   // Drops the present contender and cancels its remaining compiles.
   Status give_up();
+  // Ends what compiles. What other tuners are at is still looked at.
+  Status cancel_compiles();
   std::size_t right() const;  // candidates of all contenders, so far
   // Whether a repair has what it asks for: Share::enough.
   bool is_repaired() const { return share_.enough > 0 && right() >= share_.least_right; }
   std::size_t round_size(double seconds) const;
   std::size_t rounds_ahead() const;
   Status begin_round(const std::vector<space::Configuration>& proposals);
+  // Seconds to wait for a round's compiles; negative: no limit.
+  double patience(bool is_over) const;
   // Finishes the oldest rounds until at most `most` still compile.
-  Status finish_compiling(std::size_t most);
+  Status finish_compiling(std::size_t most, double patience);
   // Measures the round and tells the outcomes. Puts aside what still compiles after `patience`
   // seconds (negative: no limit), or belongs to another tuner.
   Status finish(Round round, double patience);
@@ -203,7 +206,7 @@ class DispatchSearch {
   Contender* now_ = &contenders_.front();  // whose turn it is; none moves in a deque
   DispatchBench& bench_;
   Share share_;
-  const Stopwatch& whole_;
+  Stopwatch whole_;  // since the dispatch's turn came
   Stopwatch clock_;  // of the search
   std::size_t failed_ = 0;
   double best_ratio_ = 1;

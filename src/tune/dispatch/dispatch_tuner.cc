@@ -13,6 +13,13 @@
 namespace hone::tune {
 namespace {
 
+// Averages the busy time over the devices.
+double busy_seconds(const Context& context) {
+  double seconds = context.runner.busy_seconds();
+  for (const trial::RunnerService* runner : context.more_runners) seconds += runner->busy_seconds();
+  return seconds / static_cast<double>(1 + context.more_runners.size());
+}
+
 std::string reason_of(measure::Won won, std::size_t tied) {
   if (won == measure::Won::kSeparated) return "faster than every other finalist";
   if (won == measure::Won::kByName)
@@ -20,23 +27,25 @@ std::string reason_of(measure::Won won, std::size_t tied) {
   return fmt::format("the fastest by estimate of {} that are not told apart", tied);
 }
 
+}  // namespace
+
 class DispatchTuner {
  public:
-  // `contenders`: at least one, in the order of their turns. `whole`: since the dispatch's turn
-  // came.
+  // `contenders`: at least one, in the order of their turns.
   DispatchTuner(Context& context, const problem::Dispatch& dispatch,
-                std::deque<Contender> contenders, DispatchBench bench, const Share& share,
-                const Stopwatch& whole)
+                std::deque<Contender> contenders, DispatchBench bench, const Share& share)
       : context_(context),
         dispatch_(dispatch),
         bench_(std::move(bench)),
-        search_(context, dispatch, std::move(contenders), bench_, share, whole) {}
+        search_(context, dispatch, std::move(contenders), bench_, share) {}
 
-  // `next`: problem that the runners prefetch; may be null.
-  Result<TunedDispatch> tune(const measure::ProblemRequest* next) {
-    HONE_TRY(search_.begin());
+  Status begin() { return search_.begin(); }
+
+  // `whole`: since the dispatch's turn came.
+  Result<TunedDispatch> tune(const Turn& turn, const Stopwatch& whole) {
+    search_.take_turn(turn.share, whole);
     HONE_TRY(bench_.set_up());
-    if (next != nullptr) HONE_TRY(bench_.expect(*next));
+    if (turn.next != nullptr) HONE_TRY(bench_.expect(*turn.next));
     HONE_TRY(search_.run());
     if (const std::string note = bench_.differing_devices(); !note.empty()) {
       context_.observer.warn(note);
@@ -44,6 +53,8 @@ class DispatchTuner {
     }
     std::vector<store::Id> finalists = this->finalists();
     HONE_TRY(add_shipped_forms(finalists));
+    HONE_TRY(compile_likely(finalists));
+    if (turn.after_search) HONE_TRY(turn.after_search());
     if (finalists.empty())
       return keep_default(default_is_wrong() ? "no candidate is right, and neither is the default"
                                              : "no candidate is right and faster than the default");
@@ -52,6 +63,13 @@ class DispatchTuner {
   }
 
   const SearchNote& search_note() const { return search_.note(); }
+
+  // Ends what compiles, and its servers.
+  Status end() {
+    HONE_TRY(bench_.trials().cancel_compiles());
+    HONE_TRY(context_.compiler.release(shipped_key(bench_)));
+    return context_.compiler.release(bench_.key());
+  }
 
   Status compare_with_libraries(std::optional<store::Id> winner) {
     const auto span = context_.spend(trial::Activity::kBaselines);
@@ -106,6 +124,16 @@ class DispatchTuner {
       tried.emplace(trial.candidate, std::move(shipping[i]));
     }
     return {};
+  }
+
+  // Compiles what ships if one of the first finalists wins, while they race.
+  Status compile_likely(const std::vector<store::Id>& finalists) {
+    if (finalists.empty() || !traits().assembles_code || context_.programs == nullptr) return {};
+    std::vector<provider::Payload> likely;
+    for (const store::Id candidate : finalists)
+      if (likely.size() < plan::kShippedAhead)
+        likely.push_back(*search_.tried().at(candidate).trial.payload);
+    return compile_shipped_ahead(context_, bench_, dispatch_, likely);
   }
 
   Status separate(const std::vector<store::Id>& finalists) {
@@ -210,40 +238,48 @@ class DispatchTuner {
   FinalistRounds finalists_;
 };
 
-// Averages the busy time over the devices.
-double busy_seconds(const Context& context) {
-  double seconds = context.runner.busy_seconds();
-  for (const trial::RunnerService* runner : context.more_runners) seconds += runner->busy_seconds();
-  return seconds / static_cast<double>(1 + context.more_runners.size());
-}
-
-}  // namespace
-
 void take_speedup(store::SelectionRow& selection, const measure::PairedComparison& comparison) {
   selection.speedup = 1 / comparison.ratio;
   selection.speedup_low = 1 / comparison.interval.high;
   selection.speedup_high = 1 / comparison.interval.low;
 }
 
+Result<BegunDispatch> begin_dispatch(Context& context, const problem::Dispatch& dispatch,
+                                     const problem::Dispatch* reference,
+                                     std::deque<Contender> contenders, const Share& share) {
+  HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
+  auto begun = std::make_shared<DispatchTuner>(context, dispatch, std::move(contenders),
+                                               std::move(bench), share);
+  if (Status status = begun->begin(); !status) {
+    HONE_TRY(begun->end());
+    return tl::unexpected(std::move(status).error());
+  }
+  return begun;
+}
+
+Status abandon(const BegunDispatch& begun) {
+  return begun->end();
+}
+
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
-                                    const problem::Dispatch* reference, const Share& share,
-                                    const measure::ProblemRequest* next) {
+                                    const Turn& turn) {
   const Stopwatch clock(context.clock);
   const double busy = busy_seconds(context);
-  HONE_ASSIGN(std::deque<Contender> contenders, contenders_for(context, dispatch));
-  HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
-  const std::string key = bench.key();
-  DispatchTuner tuner(context, dispatch, std::move(contenders), std::move(bench), share, clock);
-  Result<TunedDispatch> tuned = tuner.tune(next);
-  if (!tuned) {
-    HONE_TRY(context.compiler.cancel_all());
-    return tuned;
+  BegunDispatch tuner = turn.begun;
+  if (!tuner) {
+    HONE_ASSIGN(std::deque<Contender> contenders, contenders_for(context, dispatch));
+    HONE_ASSIGN(tuner, begin_dispatch(context, dispatch, turn.reference, std::move(contenders),
+                                      turn.share));
   }
-  tuned->search = tuner.search_note();
-  tuned->seconds = clock.seconds();
-  tuned->busy_seconds = busy_seconds(context) - busy;
-  if (context.options.baselines) HONE_TRY(tuner.compare_with_libraries(tuned->selection.winner));
-  HONE_TRY(context.compiler.release(key));
+  Result<TunedDispatch> tuned = tuner->tune(turn, clock);
+  if (tuned) {
+    tuned->search = tuner->search_note();
+    tuned->seconds = clock.seconds();
+    tuned->busy_seconds = busy_seconds(context) - busy;
+    if (context.options.baselines) HONE_TRY(tuner->compare_with_libraries(tuned->selection.winner));
+  }
+  const Status ended = tuner->end();
+  if (tuned || tuned.error().kind == ErrorKind::kFailure) HONE_TRY(ended);
   return tuned;
 }
 

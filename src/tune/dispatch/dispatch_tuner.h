@@ -1,6 +1,9 @@
 // Tunes one dispatch: baseline, search, finalists, selection.
 #pragma once
 
+#include <deque>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,11 +61,32 @@ struct TunedDispatch {
   }
 };
 
+// A dispatch whose default and first candidates may compile before its turn comes.
+class DispatchTuner;
+using BegunDispatch = std::shared_ptr<DispatchTuner>;
+
+// Begins with a dispatch. `contenders`: contenders_for() it. `share`: as far as it is known. A
+// failure if the compiler refuses the dispatch or it cannot be verified.
+Result<BegunDispatch> begin_dispatch(Context& context, const problem::Dispatch& dispatch,
+                                     const problem::Dispatch* reference,
+                                     std::deque<Contender> contenders, const Share& share);
+// Ends one that is not tuned after all.
+Status abandon(const BegunDispatch& begun);
+
+// Time and surroundings of a dispatch when its turn comes.
+struct Turn {
+  Share share;
+  const problem::Dispatch* reference = nullptr;  // source and flags of an independent compile
+  BegunDispatch begun = {};                      // null: it begins now
+  // Problem of the next dispatch, which the runners prefetch; null: none, or it would disturb.
+  const measure::ProblemRequest* next = nullptr;
+  // Called when the search is over: the compile workers have time for others. May be empty.
+  std::function<Status()> after_search = {};
+};
+
 // Tunes one dispatch. An error if the default does not compile or run, or the session was told to
-// stop. `next`: problem of the next dispatch, which the runners prefetch; null: none, or it would
-// disturb.
+// stop.
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
-                                    const problem::Dispatch* reference, const Share& share,
-                                    const measure::ProblemRequest* next = nullptr);
+                                    const Turn& turn);
 
 }  // namespace hone::tune

@@ -31,7 +31,13 @@ double least_search_seconds(const device::Traits& traits) {
 double seconds_needed(const Context& context, std::optional<double> ready) {
   const device::Traits& traits = context.options.traits();
   return ready.value_or(plan::kSetupSeconds) + least_search_seconds(traits) +
-         finalist_seconds(0, traits.one_batch_tells);
+         finalist_seconds(0, traits.one_batch_tells) + shipping_seconds(context);
+}
+
+double shipping_seconds(const Context& context) {
+  const bool ships_other_code =
+      context.options.traits().assembles_code && context.programs != nullptr;
+  return ships_other_code ? plan::kShippingSeconds : 0;
 }
 
 plan::Weight estimated_weight(const Context& context, const problem::Dispatch& dispatch) {

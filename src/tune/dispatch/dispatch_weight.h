@@ -27,5 +27,7 @@ double least_search_seconds(const device::Traits& traits);
 // Least seconds to tune a dispatch with a few candidates and its finalists. `ready`: seconds that
 // its setup took, if known.
 double seconds_needed(const Context& context, std::optional<double> ready);
+// Least seconds for a winner as it ships, where that is other code than was measured.
+double shipping_seconds(const Context& context);
 
 }  // namespace hone::tune

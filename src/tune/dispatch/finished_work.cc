@@ -109,10 +109,11 @@ std::optional<ChosenFlags> chosen_from(const store::FlagChoiceRow& row) {
 
 }  // namespace
 
-Result<std::optional<TunedDispatch>> tune_and_keep(
-    Context& context, const problem::Dispatch& dispatch, const problem::Dispatch* reference,
-    const Share& share, std::vector<NotTuned>& not_tuned, const measure::ProblemRequest* next) {
-  Result<TunedDispatch> tuned = tune_dispatch(context, dispatch, reference, share, next);
+Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
+                                                   const problem::Dispatch& dispatch,
+                                                   const Turn& turn,
+                                                   std::vector<NotTuned>& not_tuned) {
+  Result<TunedDispatch> tuned = tune_dispatch(context, dispatch, turn);
   if (!tuned && tuned.error().kind == ErrorKind::kFailure) {
     context.observer.note(tuned.error().message);
     HONE_TRY(context.store.log_event("not tuned", tuned.error().message));

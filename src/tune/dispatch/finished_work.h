@@ -16,10 +16,8 @@ namespace hone::tune {
 // need not repeat it. nullopt, and an entry of `not_tuned`, if it cannot be tuned.
 Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
                                                    const problem::Dispatch& dispatch,
-                                                   const problem::Dispatch* reference,
-                                                   const Share& share,
-                                                   std::vector<NotTuned>& not_tuned,
-                                                   const measure::ProblemRequest* next = nullptr);
+                                                   const Turn& turn,
+                                                   std::vector<NotTuned>& not_tuned);
 
 // Earlier results by dispatch, of this build and device; `dispatch` of each is null.
 struct EarlierWork {

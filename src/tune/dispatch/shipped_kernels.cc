@@ -14,6 +14,11 @@
 namespace hone::tune {
 namespace {
 
+trial::DispatchToPrepare to_ship(const Context& context, const DispatchBench& bench,
+                                 const problem::Dispatch& dispatch) {
+  return {shipped_key(bench), dispatch.source, context.flags(), {}, dispatch.statement};
+}
+
 struct AssembledKernel {
   store::Id candidate;
   std::optional<provider::Payload> payload;
@@ -33,11 +38,9 @@ class ShippedPair {
   const provider::Artifact& winner() const { return *kernels_.back().kernel.code; }
 
   Status compile(const problem::Dispatch& dispatch) {
-    HONE_ASSIGN(
-        std::vector<trial::CompiledCandidate> compiled,
-        context_.compiler.compile_alone(
-            {bench_.key() + "#shipped", dispatch.source, context_.flags(), {}, dispatch.statement},
-            {kernels_[0].payload, kernels_[1].payload}));
+    HONE_ASSIGN(std::vector<trial::CompiledCandidate> compiled,
+                context_.compiler.compile_alone(to_ship(context_, bench_, dispatch),
+                                                {kernels_[0].payload, kernels_[1].payload}));
     for (std::size_t k = 0; k < kernels_.size(); ++k) {
       auto& artifact = compiled[k].artifact;
       if (!artifact)
@@ -131,6 +134,18 @@ class ShippedPair {
 };
 
 }  // namespace
+
+std::string shipped_key(const DispatchBench& bench) {
+  return bench.key() + "#shipped";
+}
+
+Status compile_shipped_ahead(Context& context, const DispatchBench& bench,
+                             const problem::Dispatch& dispatch,
+                             const std::vector<provider::Payload>& likely) {
+  std::vector<std::optional<provider::Payload>> payloads{std::nullopt};
+  payloads.insert(payloads.end(), likely.begin(), likely.end());
+  return context.compiler.compile_ahead(to_ship(context, bench, dispatch), payloads);
+}
 
 Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
                                          const problem::Dispatch& dispatch, store::Id winner,

@@ -23,6 +23,14 @@ struct ShippedKernel {
   std::optional<measure::AccuracyBeside> accuracy = {};
 };
 
+// Key of the server that compiles the bench's candidates as they ship.
+std::string shipped_key(const DispatchBench& bench);
+
+// Begins to compile the default and the likely winners as they ship, while the device is busy.
+Status compile_shipped_ahead(Context& context, const DispatchBench& bench,
+                             const problem::Dispatch& dispatch,
+                             const std::vector<provider::Payload>& likely);
+
 // Compiles the winner and the default to PTX, and verifies and measures both as the driver
 // assembles them, interleaved. Records a measurement of phase kOwnRuntime for each; the winner's
 // sentinel_ratio is its paired ratio to the default there. The bench's problem must be the

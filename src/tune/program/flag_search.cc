@@ -17,6 +17,7 @@
 #include "plan/policy.h"
 #include "trial/records.h"
 #include "tune/program/fusion_sets.h"
+#include "tune/services/load_program.h"
 
 namespace hone::tune {
 namespace {
@@ -103,12 +104,13 @@ class FlagSearch {
     return static_cast<std::size_t>(std::max(1.0, std::min(most, fit)));
   }
 
-  // Whether no further trial begins. The first begins if the session has time for it, unless fusion
-  // was judged.
+  // Whether no further trial begins. The first begins if the session has time for it. Where fusion
+  // was judged, each has to end in time.
   bool is_over() const {
-    if (!context_.state->deadline.has(context_.state->deadline.trial())) return true;
-    if (compiles_ == 0 && !judges_fusion()) return false;
-    const double seconds = watch_.seconds();
+    const double trial = context_.state->deadline.trial(), seconds = watch_.seconds();
+    if (!context_.state->deadline.has(trial)) return true;
+    if (judges_fusion()) return seconds + trial > request_.seconds;
+    if (compiles_ == 0) return false;
     return seconds > plan::kFlagSearchOverrun * request_.seconds ||
            (seconds > request_.seconds && compiles_ >= request_.compiles);
   }
@@ -168,13 +170,20 @@ class FlagSearch {
     };
     // Where no large set promises anything, their parts do not either.
     const auto is_over = [&](const std::vector<FusionSet>& found) {
-      return watch_.seconds() > plan::kFusionShare * request_.seconds ||
+      return watch_.seconds() + context_.state->deadline.next_compile() >
+                 plan::kFusionShare * request_.seconds ||
              !context_.state->deadline.has(context_.state->deadline.trial()) ||
              (!found.empty() && std::ranges::none_of(found, promises));
     };
     HONE_ASSIGN(fused_, fusion_sets(context_, bytes_, choices_, is_over));
     std::erase_if(fused_, std::not_fn(promises));
     return {};
+  }
+
+  std::vector<std::string> flags_of(const Set& set) const {
+    std::vector<std::string> flags;
+    for (const std::size_t choice : set) flags = joined(std::move(flags), choices_[choice].flags);
+    return flags;
   }
 
   // Whether a choice is judged by the dispatches that it makes, not by the untuned program's time.
@@ -189,6 +198,11 @@ class FlagSearch {
     if (fused_.size() > plan::kFusedTries) fused_.resize(plan::kFusedTries);
     const FusionPromise as_it_is = promise_of(context_, program_);
     for (const FusionSet& fused : fused_) {
+      // Its dispatches are tuned if it compiles.
+      const ProgramsToLoad programs =
+          programs_to_load(context_, bytes_, flags_of(fused.choices), request_.given);
+      context_.compiler.prefetch_load(programs.reference);
+      context_.compiler.prefetch_load(programs.tuned);
       HONE_TRY(try_once({fused.choices}));
       const std::size_t tried = *place_of(fused.choices);
       const FlagTrial& trial = found_.trials[tried];
@@ -315,10 +329,8 @@ class FlagSearch {
     std::vector<std::size_t> made, unknown;
     for (Set& set : sets) {
       FlagTrial trial;
-      for (const std::size_t choice : set) {
-        trial.choices.push_back(choices_[choice].name);
-        trial.flags = joined(std::move(trial.flags), choices_[choice].flags);
-      }
+      for (const std::size_t choice : set) trial.choices.push_back(choices_[choice].name);
+      trial.flags = flags_of(set);
       trial.label = fmt::format("{}", fmt::join(trial.choices, " + "));
       HONE_ASSIGN(trial.compiler, context_.build_with(joined(context_.options.flags, trial.flags)));
       made.push_back(found_.trials.size());

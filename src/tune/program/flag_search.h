@@ -38,6 +38,7 @@ struct FlagSearchRequest {
   std::size_t compiles = 15;
   bool for_tuning = false;  // `bases` are climbed to as well
   bool prove = true;        // the best anew against the default, in rounds that chose nothing
+  problem::GivenSizes given = {};  // that the program was loaded with
 };
 
 struct FoundFlags {

@@ -60,8 +60,10 @@ Result<std::vector<FusionSet>> fusion_sets(
   const std::vector<std::vector<std::size_t>> sets = subsets(fusing, plan::kFlagsFusedTogether);
   const std::size_t at_once = std::max<std::size_t>(1, context.options.compile_jobs);
   std::vector<FusionSet> found;
-  for (std::size_t begin = 0; begin < sets.size() && !is_over(found); begin += at_once) {
-    const std::size_t end = std::min(sets.size(), begin + at_once);
+  for (std::size_t begin = 0, end = 0; begin < sets.size() && !is_over(found); begin = end) {
+    end = std::min(sets.size(), begin + at_once);
+    // The largest come first and alone: if none of them is of use, the others are not needed.
+    while (begin == 0 && end > 1 && sets[end - 1].size() + 1 < sets.front().size()) --end;
     std::vector<trial::ProgramToCompile> programs;
     for (std::size_t s = begin; s < end; ++s) {
       std::vector<std::string> flags = context.flags();

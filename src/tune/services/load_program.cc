@@ -43,6 +43,16 @@ Status ask_for_spaces(trial::CompileService& compiler, const provider::Provider&
   return {};
 }
 
+ProgramsToLoad programs_to_load(const Context& context, const std::string& bytes,
+                                const std::vector<std::string>& more,
+                                const problem::GivenSizes& given) {
+  const std::string& path = context.options.input;
+  const std::vector<std::string> extra = joined(context.baseline.extra_flags.flags, more);
+  const std::vector<std::string> flags = joined(context.options.flags, extra);
+  return {{path, bytes, flags, flags, given},
+          {path, bytes, joined(context.options.reference_flags, extra), {}, given}};
+}
+
 Result<provider::Payload> payload_from(const provider::Provider& provider,
                                        const problem::Dispatch& dispatch,
                                        const std::string& configuration) {

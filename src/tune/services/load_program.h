@@ -10,6 +10,7 @@
 #include "provider/provider.h"
 #include "store/rows.h"
 #include "trial/compile_service.h"
+#include "tune/services/context.h"
 
 namespace hone::tune {
 
@@ -21,6 +22,16 @@ Result<problem::Program> load_program(trial::CompileService& compiler,
                                       const std::string& bytes,
                                       const std::vector<std::string>& flags,
                                       const std::optional<problem::GivenSizes>& given = {});
+
+// Programs that are loaded to tune one under the baseline's flags and `more`: itself, and its compile
+// for another CPU. Its dispatches have the same names there and share no code generation with the
+// candidates.
+struct ProgramsToLoad {
+  trial::ProgramToCompile tuned, reference;
+};
+ProgramsToLoad programs_to_load(const Context& context, const std::string& bytes,
+                                const std::vector<std::string>& more,
+                                const problem::GivenSizes& given);
 
 // Encodes the configuration "dist_m=64,..." of the dispatch's space for its compiler. Input errors:
 // parse_configuration's.
