@@ -58,7 +58,7 @@ class Screens(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory(prefix="hone-screens-")
         cls.at = pathlib.Path(cls.folder.name)
-        cls.tuned = in_terminal(80, "tune", PROGRAM, "--budget", "15s", "--no-flags", "--no-baselines", "--out", "out",
+        cls.tuned = in_terminal(80, "tune", PROGRAM, "--budget", "5s", "--no-flags", "--no-baselines", "--out", "out",
                                 folder=cls.at)
 
     @classmethod
@@ -80,7 +80,7 @@ class Screens(unittest.TestCase):
         self.assertTrue(any(line.startswith("written:  ") for line in lines), lines)
 
     def test_a_tuning_found_again_says_the_same_into_a_pipe(self):
-        status, lines = in_pipe("tune", PROGRAM, "--budget", "15s", "--no-flags", "--no-baselines", "--out", "out",
+        status, lines = in_pipe("tune", PROGRAM, "--budget", "5s", "--no-flags", "--no-baselines", "--out", "out",
                                 folder=self.at)
         self.assertIn(status, (0, 1), lines)
         self.expect_narrow(lines, MOST_COLUMNS)

@@ -30,8 +30,21 @@ TEST_F(OneTuner, FindsTheFastestOfEachDispatchAndProvesIt) {
                           Pair("main_dispatch_2", "tile=8")));
 }
 
+// On cores a dispatch begins when its turn comes. On a GPU the next one compiles meanwhile.
+class OnCoresAndGpus : public OneTuner, public testing::WithParamInterface<bool> {
+ protected:
+  void SetUp() override {
+    OneTuner::SetUp();
+    for (device::Place& place : options_.places) place.traits.compiling_disturbs = is_cpu();
+  }
+  static bool is_cpu() { return GetParam(); }
+};
+
+INSTANTIATE_TEST_SUITE_P(, OnCoresAndGpus, testing::Bool(),
+                         [](const auto& param) { return param.param ? "cpu" : "gpu"; });
+
 // What the compiler takes in a program it may refuse by itself: the other dispatches are tuned.
-TEST_F(OneTuner, ADispatchThatIsRefusedCostsTheOthersNothing) {
+TEST_P(OnCoresAndGpus, ADispatchThatIsRefusedCostsTheOthersNothing) {
   test::FakePool pool(3);
   pool.refuses_source = "main_dispatch_1";
   const auto result = run(pool);
@@ -94,7 +107,7 @@ TEST_F(OneTuner, NoServerIsPreparedForWhatIsKnown) {
 }
 
 // Whatever it was at when it was stopped: what is in the store is not done again.
-TEST_F(OneTuner, GoesOnWhereItWasStopped) {
+TEST_P(OnCoresAndGpus, GoesOnWhereItWasStopped) {
   test::FakePool whole(2);
   ASSERT_TRUE(run(whole));
   for (int stop = 1; stop < whole.compiled; ++stop) {
@@ -374,21 +387,17 @@ TEST_F(OneTuner, CompilesWhatIsLikelyToShipWhileTheDeviceTimesTheRest) {
 }
 
 // The winner's launches are compared at the end of a dispatch's race.
-TEST_F(OneTuner, TheNextDispatchCompilesWhileFinalistsRace) {
-  for (const bool disturbs : {true, false}) {
-    start_anew();
-    for (device::Place& place : options_.places) place.traits.compiling_disturbs = disturbs;
-    test::FakePool pool(3);
-    std::size_t begun = 0;
-    before_job_ = [&](const std::string& kind) {
-      if (kind == "repeat" && begun == 0) begun = pool.with_candidates.size();
-    };
-    const auto result = run(pool);
-    ASSERT_TRUE(result) << result.error().message;
-    EXPECT_EQ(begun, disturbs ? 1u : 2u);
-    EXPECT_EQ(result->tuned.size(), 3u);
-    EXPECT_EQ(pool.compiled, 3 * 8) << "nothing twice";
-  }
+TEST_P(OnCoresAndGpus, TheNextDispatchCompilesWhileFinalistsRaceOnAGpu) {
+  test::FakePool pool(3);
+  std::size_t begun = 0;
+  before_job_ = [&](const std::string& kind) {
+    if (kind == "repeat" && begun == 0) begun = pool.with_candidates.size();
+  };
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(begun, is_cpu() ? 1u : 2u);
+  EXPECT_EQ(result->tuned.size(), 3u);
+  EXPECT_EQ(pool.compiled, 3 * 8) << "nothing twice";
 }
 
 // Four kernels that are 30 us faster each, and something between them that takes 20 us more.
