@@ -50,6 +50,7 @@ class FlagSearch : public FakeSession {
     trial::RunnerService runner(std::make_unique<test::FakeRunner>(log));
     Context context{options_, provider_, compiler, runner, store_, observer_};
     context.programs = &provider_;
+    if (compile_seconds_) context.state->deadline.compiled(*compile_seconds_);
     store::BuildRow build;
     build.compiler = "fake";
     build.flags = "[]";
@@ -77,6 +78,7 @@ class FlagSearch : public FakeSession {
   SilentObserver observer_;
   ProviderWithFlags provider_;
   test::FakePool pool_{2};
+  std::optional<double> compile_seconds_;  // of the unmodified program; none: as long as it takes
 };
 
 TEST_F(FlagSearch, FindsTheBestOfEachGroupTogether) {
@@ -166,15 +168,16 @@ TEST_F(FlagSearch, FindsBlocksToTuneWhereTheyAreNearWhatHasNone) {
   EXPECT_THAT(bases(), testing::ElementsAre("generic + fusion"));
 }
 
+provider::FlagChoice fused(const std::string& name, const std::string& more) {
+  provider::FlagChoice choice{
+      name, name, {fmt::format("{}-by-{}", test::kFusedFlag, name), more}, "a reason"};
+  choice.fuses = true;
+  return choice;
+}
+
 // Fused dispatches are slow until they are tuned: what decides is how many launches are left, 4, 2
 // and 1 of 8. Wrong outputs are no reason against it, as a wrong dispatch is repaired.
 TEST_F(FlagSearch, FindsTheFusionToTuneByItsLaunches) {
-  const auto fused = [](const std::string& name, const std::string& more) {
-    provider::FlagChoice choice{
-        name, name, {fmt::format("{}-by-{}", test::kFusedFlag, name), more}, "a reason"};
-    choice.fuses = true;
-    return choice;
-  };
   pool_.launches = 8;
   device::Place place = options_.place();
   place.facts.launch_seconds = 1;
@@ -199,6 +202,24 @@ TEST_F(FlagSearch, FindsTheFusionToTuneByItsLaunches) {
   place.facts.launch_seconds = 0;
   options_.places = {place};
   EXPECT_THAT(bases(), testing::ElementsAre("fast"));
+}
+
+// A split and a trial of a program take most of its compile's time. Where that is too long, all
+// time is left to the dispatches.
+TEST_F(FlagSearch, BeginsNothingOnAGpuThatDoesNotEndInTime) {
+  pool_.launches = 8;
+  options_.places.front().facts.launch_seconds = 1;
+  provider_.choices = {fused("up", "--no-effect"), choice("fast", "speed", times("0.8"))};
+  compile_seconds_ = 100;
+  const auto found = search({.seconds = 60, .for_tuning = true});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->trials.size(), 1u) << "the default";
+  EXPECT_EQ(found->not_tried.size(), 2u);
+  EXPECT_EQ(pool_.loads.size(), 1u) << "of the program as it is";
+  compile_seconds_ = 10;
+  const auto in_time = search({.seconds = 60, .for_tuning = true});
+  ASSERT_TRUE(in_time) << in_time.error().message;
+  EXPECT_EQ(in_time->bases.front().name, "up + fast");
 }
 
 TEST_F(FlagSearch, WhatFailsIsARowAndNotTheEnd) {
