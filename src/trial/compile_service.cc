@@ -46,6 +46,10 @@ CompiledModule module_of(worker::Outcome outcome) {
   return or_crash(jobs::kCompileProgram.answered_in(*std::move(outcome)));
 }
 
+bool is_same_job(const worker::Message& a, const worker::Message& b) {
+  return a.kind == b.kind && a.body == b.body && a.blobs == b.blobs;
+}
+
 CompiledCandidate compiled(worker::Finished finished) {
   CompiledCandidate candidate{finished.id, {}, finished.seconds, {}, finished.ended};
   auto answer = finished.outcome
@@ -166,6 +170,9 @@ void CompileService::prefetch_compile_in_f32(const ProgramToCompile& program) {
 }
 
 void CompileService::prefetch(worker::Message job) {
+  // The flag search has begun to load the programs that are split next.
+  const auto is_same = [&](const Prefetched& each) { return is_same_job(each.message, job); };
+  if (std::ranges::any_of(prefetched_, is_same)) return;
   const auto pending = limited_pool().begin_once(job);
   if (pending) prefetched_.push_back({std::move(job), *pending});
 }
@@ -212,10 +219,8 @@ Result<std::vector<CompileService::ProgramRequest>> CompileService::requests_of(
 
 Result<std::optional<worker::Outcome>> CompileService::take_prefetched(
     const worker::Message& message) {
-  const auto found = std::ranges::find_if(prefetched_, [&](const Prefetched& each) {
-    return each.message.kind == message.kind && each.message.body == message.body &&
-           each.message.blobs == message.blobs;
-  });
+  const auto found = std::ranges::find_if(
+      prefetched_, [&](const Prefetched& each) { return is_same_job(each.message, message); });
   if (found == prefetched_.end()) return std::optional<worker::Outcome>();
   const worker::WorkerPool::Begun pending = found->pending;
   prefetched_.erase(found);

@@ -21,6 +21,7 @@ class AskedPool final : public worker::WorkerPool {
     const bool half = job.kind == provider::jobs::kFrontendIr;
     return done(nlohmann::json::object(), {half ? "half" : "module of " + job.blobs.at(0)});
   }
+  std::size_t begun() const { return begun_.size(); }
   std::optional<Begun> begin_once(const worker::Message& job) override {
     begun_.push_back(job);
     return begun_.size() - 1;
@@ -171,6 +172,20 @@ TEST(CompileService, SplitsAndCompilesAProgramFromOneFrontendIr) {
   EXPECT_THAT(pool.asked[1].blobs, ElementsAre("program", "half"));
   EXPECT_EQ(pool.asked[2].kind, provider::jobs::kCompileProgram);
   EXPECT_THAT(pool.asked[2].blobs, ElementsAre("half"));
+}
+
+// The flag search and the split after it both begin to load the same program.
+TEST(CompileService, BeginsALoadAheadOnce) {
+  AskedPool pool;
+  CompileService compiler(pool);
+  const ProgramToCompile program{"program.mlir", "program", {"--flag"}};
+  compiler.prefetch_load(program);
+  compiler.prefetch_load(program);
+  EXPECT_EQ(pool.begun(), 1u);
+  ASSERT_TRUE(compiler.load_program(program));
+  EXPECT_EQ(pool.asked.size(), 1u);
+  compiler.prefetch_load(program);  // it was taken: the next one is another
+  EXPECT_EQ(pool.begun(), 2u);
 }
 
 TEST(CompileService, AsksForAFrontendIrThatItDoesNotKnow) {
