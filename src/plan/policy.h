@@ -157,8 +157,8 @@ inline constexpr double kLeastBaselineSeconds = 1.5;
 inline constexpr double kLaunchesOfLibrary = 400;
 // Least seconds for measuring under the compiler's own runtime, which starts a process per sample.
 inline constexpr double kSecondsUnderRuntime = 4;
-// Seconds to verify and measure a winner again where the shipped code differs (it compiles while the
-// finalists race), and to compare its launches.
+// Seconds to verify and measure a winner again where the shipped code differs (it compiles while
+// the finalists race), and to compare its launches.
 inline constexpr double kShippingSeconds = 1.5, kShippedCompareSeconds = 5;
 // Finalists that are compiled as they ship while they race.
 inline constexpr std::size_t kShippedAhead = 3;

@@ -23,9 +23,9 @@ Result<problem::Program> load_program(trial::CompileService& compiler,
                                       const std::vector<std::string>& flags,
                                       const std::optional<problem::GivenSizes>& given = {});
 
-// Programs that are loaded to tune one under the baseline's flags and `more`: itself, and its compile
-// for another CPU. Its dispatches have the same names there and share no code generation with the
-// candidates.
+// Programs that are loaded to tune one under the baseline's flags and `more`: itself, and its
+// compile for another CPU. Its dispatches have the same names there and share no code generation
+// with the candidates.
 struct ProgramsToLoad {
   trial::ProgramToCompile tuned, reference;
 };
