@@ -209,12 +209,17 @@ void print_table(const DispatchesOptions& options, const std::string& compiler,
     output::print_document({{"program", options.input},
                             {"compiler", compiler},
                             {"target", target_json(options.toolchain)},
-                            {"dispatches", table.to_json()}});
+                            {"dispatches", table.to_json()},
+                            {"regions", program.regions.names}});
   } else if (table.empty()) {
     fmt::print("{} has no dispatches.\n", options.input);
   } else {
     const std::size_t width = output::screen_width();
     fmt::print("{}{}", table.to_text(width), output::wrapped(reasons.text(), width));
+    for (const std::string& region : program.regions.names)
+      fmt::print("{}", output::wrapped(
+                           fmt::format("region: {}: hone tune tries it as one dispatch\n", region),
+                           width));
   }
 }
 

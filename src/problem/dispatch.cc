@@ -162,6 +162,8 @@ constexpr auto kProgramFields = [](auto& program, auto&& field) {
   field("dispatches", program.dispatches);
   field.when(program.configured_operations > 0, "configured_operations",
              program.configured_operations);
+  field.when(!program.regions.names.empty(), "regions", program.regions.names);
+  field.when(!program.regions.spec.empty(), "regions_spec", program.regions.spec);
 };
 
 void to_json(nlohmann::json& json, const Program& program) {

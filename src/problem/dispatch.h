@@ -159,6 +159,14 @@ struct Function {
   bool operator==(const Function&) const = default;
 };
 
+// Neighbouring operations of a program that a spec makes one dispatch each.
+struct Regions {
+  std::vector<std::string> names = {};  // "attention 32x512x64x512x64"
+  std::string spec = {};                // its text; empty: there are none
+
+  bool operator==(const Regions&) const = default;
+};
+
 struct Program {
   std::string path;
   std::string hash;                 // content hash of the file
@@ -166,6 +174,7 @@ struct Program {
   std::vector<Dispatch> dispatches = {};
   std::string called = {};        // the function that dispatches are tuned for; empty: all
   int configured_operations = 0;  // that the program itself configures
+  Regions regions = {};           // on a GPU; none of them once flags apply the spec
 };
 
 void to_json(nlohmann::json& json, const TensorType& type);

@@ -45,7 +45,8 @@ struct FlagChoice {
   std::string why_not = {};  // it can do nothing for the program at hand; empty where it may
   // Part of the program that is tuned under these flags; kNothing: the flags compete with tuning.
   SpecReach reach = SpecReach::kAll;
-  bool fuses = false;  // it decides which operations become one dispatch, and little else
+  bool fuses = false;      // it decides which operations become one dispatch, and little else
+  bool is_region = false;  // it does so by a spec made for the program (problem::Regions)
   std::vector<FlagFile> files = {};  // which have to be there wherever the flags are given
 };
 

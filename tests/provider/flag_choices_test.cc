@@ -76,5 +76,25 @@ TEST(PlainChoices, NameNoFile) {
   EXPECT_THAT(names, Not(Contains("--iree-preprocessing-transform-spec-filename")));
 }
 
+// The spec of a program's regions has a name of its own, by what it says.
+TEST(FlagChoices, NameTheFileThatFormsRegions) {
+  const auto regions_in = [](const problem::Program& program) {
+    const auto choices = flag_choices(program, {}, /*vector_bits=*/0, "out");
+    return *std::ranges::find(choices, "regions", &provider::FlagChoice::name);
+  };
+  EXPECT_EQ(regions_in({}).why_not, "the program has no attention of separate products");
+  problem::Program program;
+  program.regions = {.names = {"attention 2x16x8x32x8"}, .spec = "a spec"};
+  const provider::FlagChoice regions = regions_in(program);
+  EXPECT_TRUE(regions.is_region && regions.fuses);
+  EXPECT_THAT(regions.why_not, IsEmpty());
+  ASSERT_EQ(regions.files.size(), 1u);
+  EXPECT_EQ(regions.files[0].text, "a spec");
+  EXPECT_THAT(regions.flags, ElementsAre("--iree-preprocessing-transform-spec-filename=" +
+                                         regions.files[0].path.string()));
+  program.regions.spec = "another spec";
+  EXPECT_NE(regions_in(program).files[0].path, regions.files[0].path);
+}
+
 }  // namespace
 }  // namespace hone::iree

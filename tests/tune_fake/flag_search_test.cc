@@ -198,6 +198,17 @@ TEST_F(FlagSearch, FindsTheFusionToTuneByItsLaunches) {
   EXPECT_THAT(bases(), testing::ElementsAre("up + down")) << "as a run that continues finds it";
   provider_.choices[0] = fused("up", std::string(test::kRefusedFlag));
   EXPECT_THAT(bases(), testing::ElementsAre("down + fast"));
+  // A region goes with whatever else is fused. Its operations are hone's: wrong outputs exclude it.
+  provider_.choices[0] = fused("region", "--no-effect");
+  provider_.choices[0].is_region = true;
+  options_.budget_seconds = 60;
+  EXPECT_THAT(bases(), testing::ElementsAre("down + region + fast"));
+  // A whole session tunes its parts too, and the last proof compares both.
+  options_.budget_seconds = 600;
+  EXPECT_THAT(bases(), testing::ElementsAre("down + region + fast", "down"));
+  provider_.choices[0] = fused("region", std::string(test::kWrongFlag));
+  provider_.choices[0].is_region = true;
+  EXPECT_THAT(bases(), testing::ElementsAre("down + fast"));
   // Where launches cost nothing, the time of the untuned program is all there is to go by.
   place.facts.launch_seconds = 0;
   options_.places = {place};

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/ranges.h"
+#include "provider/iree/compiler/replacing_spec.h"
 #include "provider/iree/compiler/transform_specs.h"
 
 namespace hone::iree {
@@ -244,87 +246,26 @@ std::string converted_function(const ExternDispatch& dispatch, std::string_view 
       head, fmt::join(parameters, ", "), result, fmt::join(lines, "\n    "), result);
 }
 
-// A matcher of the pattern and the action that calls `function` in its place. `parameters`: types.
-std::string matcher_text(const std::string& label, const std::string& function,
-                         const std::vector<std::string>& parameters, const std::string& pattern) {
-  std::vector<std::string> arguments;
-  for (const std::string& type : parameters)
-    arguments.push_back(fmt::format("%arg{}: {}", arguments.size(), type));
-  return fmt::format(
-      R"mlir(  transform.named_sequence @match_{0}(%root: !transform.any_op {{transform.readonly}})
-      -> (!transform.any_value, !transform.any_value) {{
-    %ins, %outs = transform.iree.match.cast_compatible_dag_from_root %root {{
-    ^bb0({2}):
-{3}    }} : (!transform.any_op) -> (!transform.any_value, !transform.any_value)
-    transform.yield %ins, %outs : !transform.any_value, !transform.any_value
-  }}
-  transform.named_sequence @call_{0}(%ins: !transform.any_value {{transform.readonly}},
-                                     %out: !transform.any_value {{transform.readonly}}) {{
-    %root = transform.get_defining_op %out : (!transform.any_value) -> !transform.any_op
-{1})mlir",
-      label, calling_text(function), fmt::join(arguments, ", "), pattern);
-}
-
-std::string matcher_text(const ExternDispatch& dispatch, std::size_t number) {
-  std::vector<std::string> parameters = dispatch.operation.types;
-  parameters.erase(parameters.begin() + kResultBinding);
-  return matcher_text(std::to_string(number), fmt::format("kernel_{}", number), parameters,
-                      dispatch.operation.dag);
-}
-
-std::string scalar_text(const ScalarFunction& scalar) {
-  std::vector<std::string> parameters;
-  for (const std::string& type : scalar.parameters)
-    parameters.push_back(fmt::format("%arg{}: {}", parameters.size(), type));
-  return fmt::format("  util.func private @{}({}) -> {} {{\n{}    util.return {} : {}\n  }}\n",
-                     scalar.name, fmt::join(parameters, ", "), scalar.result, scalar.body,
-                     scalar.value, scalar.result) +
-         matcher_text(scalar.name, scalar.name, scalar.parameters, scalar.body);
-}
-
-// Operations on single values that read constants from outside are calls while patterns are looked
-// for. Those that are left are inlined again, with the kernels.
-std::string scalars_called(const std::vector<ScalarFunction>& scalars) {
-  if (scalars.empty()) return {};
-  std::vector<std::string> pairs;
-  for (const ScalarFunction& scalar : scalars)
-    pairs.push_back(fmt::format("@match_{0} -> @call_{0}", scalar.name));
-  return fmt::format(
-      R"mlir(    %plain = transform.structured.match ops{{["util.func"]}} in %module
-        : (!transform.any_op) -> !transform.any_op
-    transform.foreach %plain : !transform.any_op {{
-    ^bb0(%function: !transform.any_op):
-      %called = transform.foreach_match in %function
-          {} : (!transform.any_op) -> (!transform.any_op)
-      transform.apply_dce to %called : !transform.any_op
-    }}
-)mlir",
-      fmt::join(pairs, ",\n          "));
+std::string name_of(std::size_t number) {
+  return fmt::format("kernel_{}", number);
 }
 
 std::string head_of(std::size_t number) {
-  return fmt::format("util.func private @kernel_{}", number);
+  return "util.func private @" + name_of(number);
 }
 
-// `functions`: by dispatch, what is called in its place: @kernel_0, ...
+// `functions`: by dispatch, what is called in its place.
 std::string spec_of_functions(const std::vector<ExternDispatch>& dispatches,
                               const std::vector<std::string>& functions) {
-  std::string text = "module attributes {transform.with_named_sequence} {\n";
-  std::vector<std::string> pairs;
-  std::vector<ScalarFunction> scalars;
-  for (const ExternDispatch& dispatch : dispatches)
-    for (const ScalarFunction& scalar : dispatch.operation.scalars)
-      if (std::ranges::count(scalars, scalar) == 0) scalars.push_back(scalar);
-  for (const ScalarFunction& scalar : scalars) text += scalar_text(scalar);
+  std::vector<Replacement> replacements;
   for (std::size_t i = 0; i < dispatches.size(); ++i) {
-    text += fmt::format("  // {}\n{}{}", dispatches[i].comment, functions[i],
-                        matcher_text(dispatches[i], i));
-    pairs.push_back(fmt::format("@match_{0} -> @call_{0}", i));
+    const ReplaceableOperation& operation = dispatches[i].operation;
+    std::vector<std::string> operands = operation.types;
+    operands.erase(operands.begin() + kResultBinding);
+    replacements.push_back({dispatches[i].comment, name_of(i), functions[i], std::move(operands),
+                            operation.dag, operation.scalars});
   }
-  return text +
-         calling_entry_point(pairs, scalars_called(scalars),
-                             "    // A call would have its operands copied before each launch.\n") +
-         "}\n";
+  return replacing_spec(replacements);
 }
 
 }  // namespace

@@ -36,9 +36,7 @@ struct ExternDispatch {
   int subgroup_size = 0;
 };
 
-// The text of the spec. It replaces each entry's operations everywhere in the program. The calls
-// are inlined at once: the compiler copies the operands of a remaining call before each launch
-// (seen on 3.13: 35 MB for the convolution of docs/external-kernels.md).
+// The text of the spec (replacing_spec).
 std::string extern_spec_text(const std::vector<ExternDispatch>& dispatches,
                              problem::GpuBackend backend);
 

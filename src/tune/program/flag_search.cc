@@ -79,7 +79,10 @@ class FlagSearch {
       found_.bases.push_back(set_of(best_[kBlocked]));
     if (best_[kTiled] > 0 && ratio_of(best_[kTiled]) < plan::kTiledMayWin * ratio_of(best_[kAny]))
       found_.bases.push_back(set_of(best_[kTiled]));
-    if (!base_.empty()) found_.bases.front() = set_of(fastest_on_base(alone));
+    if (!base_.empty()) {
+      found_.bases.front() = set_of(fastest_on_base(alone));
+      HONE_TRY(add_rival_of_regions());
+    }
     return std::move(found_);
   }
 
@@ -192,8 +195,8 @@ class FlagSearch {
   }
 
   // Takes the set of fusing choices that promises most, of those that compile, for the base of what
-  // follows, however slow it is untuned. Wrong outputs do not exclude it: the wrong dispatch is
-  // repaired as it is tuned.
+  // follows, however slow it is untuned. Wrong outputs exclude a set with regions only: hone wrote
+  // their operations. Any other wrong dispatch is repaired as it is tuned.
   Status take_fused_base() {
     if (fused_.size() > plan::kFusedTries) fused_.resize(plan::kFusedTries);
     const FusionPromise as_it_is = promise_of(context_, program_);
@@ -214,11 +217,28 @@ class FlagSearch {
           trial.label, fused.promise.launches, as_it_is.launches,
           fused.promise.seconds / as_it_is.seconds,
           trial.failure.empty() ? "" : "; untuned: " + trial.failure);
-      if (!trial.failure.empty() && (build == nullptr || build->unusable != Unusable::kWrong))
+      if (!trial.failure.empty() && (without_regions(fused.choices) != fused.choices ||
+                                     build == nullptr || build->unusable != Unusable::kWrong))
         continue;
       base_ = fused.choices;
       break;
     }
+    return {};
+  }
+
+  Set without_regions(Set set) const {
+    std::erase_if(set, [&](std::size_t choice) { return choices_[choice].is_region; });
+    return set;
+  }
+
+  // Adds the base with its regions in parts, where the budget is enough to tune both. The last
+  // proof compares them in the program.
+  Status add_rival_of_regions() {
+    const Set parts = without_regions(base_);
+    if (parts == base_ || context_.options.budget_seconds < plan::kWholeSessionSeconds) return {};
+    if (!parts.empty()) HONE_TRY(try_once({parts}));
+    const std::size_t rival = parts.empty() ? best_[kUntiled] : *place_of(parts);
+    if (found_.trials[rival].failure.empty()) found_.bases.push_back(set_of(rival));
     return {};
   }
 

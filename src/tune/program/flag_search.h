@@ -48,7 +48,8 @@ struct FoundFlags {
   // Flag sets to tune the dispatches with. First the best of those that leave all operations to a
   // spec; it may have no name. Then the best with blocked weights, if it is another and about as
   // fast. Then the best with data tiling, if it is near the best of all. A set whose fused
-  // dispatches promise much less time (fusion_sets.h) stands in the place of the first.
+  // dispatches promise much less time (fusion_sets.h) stands in the place of the first. With a
+  // budget of a whole session the last is that set without its regions.
   std::vector<FlagSet> bases;
   std::optional<ProgramVerdict> verdict;  // where it was asked for and there is a best
 

@@ -17,6 +17,7 @@ namespace hone::iree {
 // Phases of IREE's pipeline, by the compiler's names (--compile-to).
 inline constexpr char kStart[] = "start";
 inline constexpr char kInput[] = "input";
+inline constexpr char kPreprocessing[] = "preprocessing";
 inline constexpr char kFlow[] = "flow";
 inline constexpr char kStream[] = "stream";
 inline constexpr char kExecutableSources[] = "executable-sources";

@@ -1,16 +1,19 @@
 #include "provider/iree/compiler/flag_choices.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
 
+#include "base/hash.h"
 #include "provider/iree/compiler/transform_specs.h"
 
 namespace hone::iree {
 namespace {
 
 // The content of a program without which a flag changes nothing.
-enum class Needs { kNothing, kProducts, kConvolutions, kFloatSums };
+enum class Needs { kNothing, kProducts, kConvolutions, kFloatSums, kRegions };
 
 enum class For { kCpu, kGpu, kBoth };
 
@@ -26,15 +29,15 @@ struct FlagRow {
 // Late, after configurations are read; early, before the program is split into dispatches.
 constexpr std::string_view kTiling = "data tiling", kEarly = "--iree-global-opt-data-tiling";
 
-// Its flag ends in the name of a file (add_file).
-constexpr std::string_view kBlocks = "weights in blocks";
+// Their flags end in the name of a file (add_file).
+constexpr std::string_view kBlocks = "weights in blocks", kRegions = "regions";
 
 constexpr std::string_view kReorderedSums = "reordered sums";
 
-constexpr std::string_view kPreprocessing = "--iree-preprocessing-pass-pipeline";
+constexpr std::string_view kPassPipeline = "--iree-preprocessing-pass-pipeline";
 
 std::string of_module(std::string_view pass) {
-  return fmt::format("{}=builtin.module({})", kPreprocessing, pass);
+  return fmt::format("{}=builtin.module({})", kPassPipeline, pass);
 }
 
 std::string of_functions(std::string_view pass) {
@@ -141,6 +144,13 @@ std::vector<FlagRow> rows() {
        {"--iree-dispatch-creation-enable-fuse-horizontal-contractions"},
        "products of one operand (query, key and value) become one dispatch",
        /*fuses=*/true},
+      {kRegions,
+       kRegions,
+       For::kGpu,
+       Needs::kRegions,
+       {std::string(kTransformSpecFlag)},
+       "product, softmax and product become attention, one dispatch",
+       /*fuses=*/true},
       {"early truncation",
        "early truncation",
        For::kGpu,
@@ -233,6 +243,8 @@ bool holds(const problem::Program& program, Needs needs) {
       return any([](const problem::Dispatch& each) {
         return each.source.find("arith.addf") != std::string::npos;
       });
+    case Needs::kRegions:
+      return !program.regions.spec.empty();
     case Needs::kNothing:
       return true;
   }
@@ -247,6 +259,8 @@ std::string_view missing(Needs needs) {
       return "the program has no product of matrices";
     case Needs::kFloatSums:
       return "the program adds up no floating-point numbers";
+    case Needs::kRegions:
+      return "the program has no attention of separate products";
     case Needs::kNothing:
       return "";
   }
@@ -266,7 +280,8 @@ provider::FlagChoice choice_of(const FlagRow& row) {
           .flags = row.flags,
           .reason = std::string(row.reason),
           .reach = reach_under(row),
-          .fuses = row.fuses};
+          .fuses = row.fuses,
+          .is_region = row.needs == Needs::kRegions};
 }
 
 std::string_view name_in(std::string_view flag) {
@@ -275,10 +290,9 @@ std::string_view name_in(std::string_view flag) {
 
 // Results in the store are found by the flags, the file's name among them: a text that makes other
 // dispatches needs another name.
-void add_file(provider::FlagChoice& choice, int columns, const std::filesystem::path& folder) {
-  const std::filesystem::path file = folder / fmt::format("weights_in_blocks_of_{}.mlir", columns);
+void add_file(provider::FlagChoice& choice, const std::filesystem::path& file, std::string text) {
   choice.flags.back() += file.string();
-  choice.files.push_back({file, weights_in_blocks(columns)});
+  choice.files.push_back({file, std::move(text)});
 }
 
 bool says(const std::vector<std::string>& flags, const FlagRow& row) {
@@ -299,7 +313,18 @@ std::vector<provider::FlagChoice> flag_choices(const problem::Program& program,
   for (const FlagRow& row : rows()) {
     if (row.target == (gpu ? For::kCpu : For::kGpu) || says(flags, row)) continue;
     provider::FlagChoice& choice = choices.emplace_back(choice_of(row));
-    if (row.name == kBlocks) add_file(choice, columns_of_a_block(vector_bits), folder);
+    if (row.name == kBlocks) {
+      const int columns = columns_of_a_block(vector_bits);
+      add_file(choice, folder / fmt::format("weights_in_blocks_of_{}.mlir", columns),
+               weights_in_blocks(columns));
+    }
+    if (row.name == kRegions) {
+      const std::string& spec = program.regions.spec;
+      add_file(choice, folder / fmt::format("regions_{}.mlir", content_hash(spec).substr(0, 8)),
+               spec);
+      if (!spec.empty())
+        choice.reason += fmt::format(": {}", fmt::join(program.regions.names, ", "));
+    }
     if (!holds(program, row.needs)) choice.why_not = missing(row.needs);
   }
   return choices;
@@ -331,7 +356,7 @@ std::vector<std::string> plain_choices() {
   for (const FlagRow& row : rows())
     for (const std::string& flag : row.flags)
       if (const std::string_view name = name_in(flag);
-          name != kPreprocessing && name != name_in(kTransformSpecFlag))
+          name != kPassPipeline && name != name_in(kTransformSpecFlag))
         names.emplace_back(name);
   return names;
 }

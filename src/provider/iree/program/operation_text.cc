@@ -1,9 +1,10 @@
+#include "provider/iree/program/operation_text.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "base/hash.h"
-#include "provider/iree/program/replaceable_operations.h"
 #include "provider/iree/program/statement_accesses.h"
 
 namespace hone::iree {

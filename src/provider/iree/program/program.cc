@@ -10,6 +10,7 @@
 #include "base/ranges.h"
 #include "provider/iree/cpu/space.h"
 #include "provider/iree/program/argument_ranges.h"
+#include "provider/iree/program/attention_regions.h"
 #include "provider/iree/program/derived_modules.h"
 #include "provider/iree/program/dispatch_ir.h"
 #include "provider/iree/program/dispatch_statement.h"
@@ -176,12 +177,27 @@ void add_overwritten(problem::Function& function, std::vector<int> arguments) {
 struct Source {
   TorchArguments torch;
   std::optional<OwnedModule> input;  // after phase `input`; none of a file past that phase
+  problem::Regions regions = {};     // on a GPU
 };
+
+// The program at the end of phase `preprocessing`, where its regions are read.
+Result<OwnedModule> preprocessed(const CompilerSession& session, const std::string& path,
+                                 Source& source, bool gpu) {
+  Invocation compile(session);
+  if (!compile.import(source.input->clone()) || !compile.run(kInput, kPreprocessing))
+    return input_error("IREE cannot compile '{}':\n{}", path, compile.diagnostics());
+  OwnedModule module = compile.take_module();
+  if (gpu) {
+    HONE_ASSIGN(source.regions, attention_regions(session, module.get()));
+  }
+  return module;
+}
 
 // The program at executable-sources, whichever of the two kinds of file it comes from.
 // `frontend_ir`: load_program().
 Result<OwnedModule> split(const CompilerSession& session, const std::string& path,
-                          std::string_view bytes, Source& source, std::string* frontend_ir) {
+                          std::string_view bytes, Source& source, std::string* frontend_ir,
+                          bool gpu) {
   const Ir ir(session.api());
   Invocation invocation(session);
   if (!invocation.parse(path, bytes))
@@ -198,9 +214,11 @@ Result<OwnedModule> split(const CompilerSession& session, const std::string& pat
   source.input = convert.take_module();
   Invocation compile(session);
   const bool is_known = frontend_ir != nullptr && !frontend_ir->empty();
-  const bool compiled = is_known
-                            ? compile.parse(path, *frontend_ir)
-                            : compile.import(source.input->clone()) && compile.run(kInput, kStream);
+  bool compiled = is_known && compile.parse(path, *frontend_ir);
+  if (!is_known) {
+    HONE_ASSIGN(OwnedModule begun, preprocessed(session, path, source, gpu));
+    compiled = compile.import(std::move(begun)) && compile.run(kPreprocessing, kStream);
+  }
   if (compiled && frontend_ir != nullptr && !is_known) {
     HONE_ASSIGN(*frontend_ir, compile.ir());
   }
@@ -316,7 +334,8 @@ Result<problem::Program> load_program(const CompilerLibrary& library, const std:
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all, Threads::kAll));
   const Ir ir(session.api());
   Source source;
-  HONE_ASSIGN(const OwnedModule module, split(session, path, bytes, source, frontend_ir));
+  HONE_ASSIGN(const OwnedModule module,
+              split(session, path, bytes, source, frontend_ir, targets_gpu(flags)));
 
   HONE_ASSIGN(std::vector<Part> parts, parts_of(session, module));
   std::vector<problem::Function> functions = functions_of(ir, module, source.torch);
@@ -330,6 +349,7 @@ Result<problem::Program> load_program(const CompilerLibrary& library, const std:
 
   problem::Program program{
       .path = path, .hash = content_hash(bytes), .functions = {}, .dispatches = {}};
+  program.regions = std::move(source.regions);
   if (source.input) program.configured_operations = configured_operations(ir, *source.input);
   const CallGraph calls(ir, module);
   for (problem::Function& function : functions) {

@@ -7,13 +7,12 @@
 
 #include "base/ranges.h"
 #include "provider/iree/compiler/compiler_session.h"
+#include "provider/iree/program/operation_text.h"
 #include "provider/iree/program/root_operation.h"
 #include "provider/iree/program/statement_accesses.h"
 
 namespace hone::iree {
 namespace {
-
-constexpr char kPreprocessing[] = "preprocessing";
 
 using Users = std::map<MlirValue, std::vector<MlirOperation>>;  // by value
 

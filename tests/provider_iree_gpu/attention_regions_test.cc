@@ -1,0 +1,232 @@
+// Attention that programs state as products and a softmax, and the spec that makes it one dispatch.
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "base/file.h"
+#include "provider/iree/compiler/transform_specs.h"
+#include "provider/iree/whole_program.h"
+#include "tests/provider_iree/compiler.h"
+
+namespace hone::iree {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Parts of a program of attention of 2 heads of 16 queries, 32 keys and 8 elements.
+struct Parts {
+  std::string scaled = "arith.mulf %x, %by : f32";  // of a score %x and the constant %by
+  // Lines that make %masked of %scaled.
+  std::string mask = R"(
+  %masked = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = [#p, #p, #p]}
+      ins(%scaled, %mask : tensor<2x16x32xf32>, tensor<16x32xf32>) outs(%es : tensor<2x16x32xf32>) {
+  ^bb0(%x: f32, %m: f32, %o: f32):
+    %s = arith.addf %x, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<2x16x32xf32>)";
+  std::string subtracted = "arith.subf %x, %l : f32";
+  std::string largest = "arith.maximumf %x, %o : f32";
+  std::string divided = "arith.divf %x, %l : f32";
+  std::string results = "tensor<2x16x8xf32>", returned = "%values : tensor<2x16x8xf32>";
+};
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
+  return text;
+}
+
+std::string program(const Parts& parts) {
+  const std::string text = fmt::format(
+      R"mlir(func.func @main(%q: tensor<2x16x8xf32>, %k: tensor<2x8x32xf32>, %v: tensor<2x32x8xf32>,
+                %mask: tensor<16x32xf32>) -> ({results}) {{
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %by = arith.constant 0.5 : f32
+  %es = tensor.empty() : tensor<2x16x32xf32>
+  %fs = linalg.fill ins(%zero : f32) outs(%es : tensor<2x16x32xf32>) -> tensor<2x16x32xf32>
+  %scores = linalg.batch_matmul ins(%q, %k : tensor<2x16x8xf32>, tensor<2x8x32xf32>)
+      outs(%fs : tensor<2x16x32xf32>) -> tensor<2x16x32xf32>
+  %scaled = linalg.generic {{indexing_maps = [#all, #all], iterator_types = [#p, #p, #p]}}
+      ins(%scores : tensor<2x16x32xf32>) outs(%es : tensor<2x16x32xf32>) {{
+  ^bb0(%x: f32, %o: f32):
+    %s = {scaled}
+    linalg.yield %s : f32
+  }} -> tensor<2x16x32xf32>{mask}
+  %er = tensor.empty() : tensor<2x16xf32>
+  %fl = linalg.fill ins(%lowest : f32) outs(%er : tensor<2x16xf32>) -> tensor<2x16xf32>
+  %largest = linalg.generic {{indexing_maps = [#all, #rows], iterator_types = [#p, #p, #r]}}
+      ins(%masked : tensor<2x16x32xf32>) outs(%fl : tensor<2x16xf32>) {{
+  ^bb0(%x: f32, %o: f32):
+    %s = {largest}
+    linalg.yield %s : f32
+  }} -> tensor<2x16xf32>
+  %powers = linalg.generic {{indexing_maps = [#all, #rows, #all], iterator_types = [#p, #p, #p]}}
+      ins(%masked, %largest : tensor<2x16x32xf32>, tensor<2x16xf32>)
+      outs(%es : tensor<2x16x32xf32>) {{
+  ^bb0(%x: f32, %l: f32, %o: f32):
+    %d = {subtracted}
+    %s = math.exp %d : f32
+    linalg.yield %s : f32
+  }} -> tensor<2x16x32xf32>
+  %fz = linalg.fill ins(%zero : f32) outs(%er : tensor<2x16xf32>) -> tensor<2x16xf32>
+  %sums = linalg.generic {{indexing_maps = [#all, #rows], iterator_types = [#p, #p, #r]}}
+      ins(%powers : tensor<2x16x32xf32>) outs(%fz : tensor<2x16xf32>) {{
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %x, %o : f32
+    linalg.yield %s : f32
+  }} -> tensor<2x16xf32>
+  %weights = linalg.generic {{indexing_maps = [#all, #rows, #all], iterator_types = [#p, #p, #p]}}
+      ins(%powers, %sums : tensor<2x16x32xf32>, tensor<2x16xf32>)
+      outs(%es : tensor<2x16x32xf32>) {{
+  ^bb0(%x: f32, %l: f32, %o: f32):
+    %s = {divided}
+    linalg.yield %s : f32
+  }} -> tensor<2x16x32xf32>
+  %ev = tensor.empty() : tensor<2x16x8xf32>
+  %fv = linalg.fill ins(%zero : f32) outs(%ev : tensor<2x16x8xf32>) -> tensor<2x16x8xf32>
+  %values = linalg.batch_matmul ins(%weights, %v : tensor<2x16x32xf32>, tensor<2x32x8xf32>)
+      outs(%fv : tensor<2x16x8xf32>) -> tensor<2x16x8xf32>
+  return {returned}
+}}
+)mlir",
+      fmt::arg("results", parts.results), fmt::arg("scaled", parts.scaled),
+      fmt::arg("mask", parts.mask), fmt::arg("largest", parts.largest),
+      fmt::arg("subtracted", parts.subtracted), fmt::arg("divided", parts.divided),
+      fmt::arg("returned", parts.returned));
+  std::string written = replaced(text, "#all", "affine_map<(d0, d1, d2) -> (d0, d1, d2)>");
+  written = replaced(written, "#rows", "affine_map<(d0, d1, d2) -> (d0, d1)>");
+  written = replaced(written, "#row", "affine_map<(d0, d1, d2) -> (d1, d2)>");
+  return replaced(replaced(written, "#p", "\"parallel\""), "#r", "\"reduction\"");
+}
+
+const std::vector<std::string>& gpu() {
+  static const std::vector<std::string> flags = gpu_flags(*problem::gpu_target("sm_80"));
+  return flags;
+}
+
+class AttentionRegions : public testing::Test {
+ protected:
+  problem::Regions regions_of(const Parts& parts) const {
+    return load("main.mlir", program(parts), gpu()).regions;
+  }
+  std::vector<std::string> with_spec(std::vector<std::string> flags,
+                                     const std::string& spec) const {
+    const std::filesystem::path file = folder_.path() / "regions.mlir";
+    EXPECT_TRUE(write_file_atomically(file, spec));
+    flags.push_back(std::string(kTransformSpecFlag) + file.string());
+    return flags;
+  }
+
+  TemporaryFolder folder_ = TemporaryFolder::create("hone-test-").value();
+};
+
+TEST_F(AttentionRegions, BecomeOneDispatch) {
+  const problem::Regions regions = regions_of({});
+  EXPECT_THAT(regions.names, ElementsAre("attention 2x16x8x32x8"));
+  const problem::Program program_with =
+      load("main.mlir", program({}), with_spec(gpu(), regions.spec));
+  ASSERT_EQ(program_with.dispatches.size(), 1u);
+  EXPECT_EQ(program_with.dispatches[0].root.kind, problem::OperationKind::kAttention);
+  EXPECT_EQ(program_with.dispatches[0].statement->scale, 0.5);
+  EXPECT_EQ(program_with.dispatches[0].statement->operands.size(), 4u) << "a mask";
+  EXPECT_THAT(program_with.regions.names, IsEmpty());
+}
+
+// Each differs from attention in one operation.
+TEST_F(AttentionRegions, AreNoOtherOperations) {
+  EXPECT_THAT(regions_of({.scaled = "arith.addf %x, %by : f32"}).names, IsEmpty());
+  EXPECT_THAT(regions_of({.scaled = "arith.divf %by, %x : f32"}).names, IsEmpty());
+  EXPECT_THAT(regions_of({.subtracted = "arith.subf %l, %x : f32"}).names, IsEmpty());
+  EXPECT_THAT(regions_of({.largest = "arith.minimumf %x, %o : f32"}).names, IsEmpty());
+  EXPECT_THAT(regions_of({.divided = "arith.divf %l, %x : f32"}).names, IsEmpty());
+  // Somebody else reads the weights.
+  EXPECT_THAT(
+      regions_of({.results = "tensor<2x16x8xf32>, tensor<2x16x32xf32>",
+                  .returned = "%values, %weights : tensor<2x16x8xf32>, tensor<2x16x32xf32>"})
+          .names,
+      IsEmpty());
+}
+
+TEST_F(AttentionRegions, NeedNoMaskAndTakeADivisor) {
+  const problem::Regions regions =
+      regions_of({.scaled = "arith.divf %x, %by : f32",
+                  .mask = "\n  %masked = tensor.cast %scaled : tensor<2x16x32xf32> to "
+                          "tensor<2x16x32xf32>"});
+  EXPECT_THAT(regions.names, ElementsAre("attention 2x16x8x32x8"));
+  EXPECT_THAT(regions.spec, HasSubstr("%scale = arith.constant 2.000000000e+00 : f32"));
+}
+
+// Runs the program on this CPU under flags. Only the first two keys of head 0 and the first of head
+// 1 are not masked by their scores: those of the two are 0 and 8 x 0.27465307 x 0.5 = ln 3, so
+// their weights are 1/4 and 3/4. Values are the numbers of the keys: the means are 3/4 and 0.
+class RunningRegions : public AttentionRegions {
+ protected:
+  bool is_right(const std::string& spec) const {
+    std::vector<std::string> keys, values, mask, means;
+    for (int row = 0; row < 16; ++row)  // 2 heads of 8 elements
+      for (int key = 0; key < 32; ++key)
+        keys.emplace_back(key != 1 ? "0" : row < 8 ? "0.27465307" : "-1000");
+    for (int row = 0; row < 2 * 32; ++row)
+      for (int element = 0; element < 8; ++element) values.push_back(std::to_string(row % 32));
+    for (int query = 0; query < 16; ++query)
+      for (int key = 0; key < 32; ++key) mask.emplace_back(key < 2 ? "0" : "-1000");
+    for (int head = 0; head < 2; ++head)
+      for (int element = 0; element < 16 * 8; ++element)
+        means.emplace_back(head == 0 ? "0.75" : "0");
+    const auto module =
+        compile_program(compiler(), "main.mlir", program({}),
+                        spec.empty() ? host_cpu_flags() : with_spec(host_cpu_flags(), spec));
+    EXPECT_TRUE(module) << module.error().message;
+    const std::string path = (folder_.path() / "main.vmfb").string();
+    EXPECT_TRUE(write_file_atomically(path, *module));
+    const std::string command = fmt::format(
+        "{} --device=local-sync --module={} --function=main --input=2x16x8xf32=1 "
+        "'--input=2x8x32xf32={}' '--input=2x32x8xf32={}' '--input=16x32xf32={}' "
+        "'--expected_output=2x16x8xf32={}' > /dev/null",
+        compiler().installation().run_module.string(), path, fmt::join(keys, " "),
+        fmt::join(values, " "), fmt::join(mask, " "), fmt::join(means, " "));
+    return std::system(command.c_str()) == 0;
+  }
+};
+
+TEST_F(RunningRegions, ComputeWhatTheirPartsDo) {
+  EXPECT_TRUE(is_right(""));
+  EXPECT_TRUE(is_right(regions_of({}).spec));
+}
+
+// Each fault is planted into the text of the spec.
+TEST_F(RunningRegions, ShowAFaultOfTheSpec) {
+  const std::string spec = regions_of({}).spec;
+  const auto planted = [](const std::string& text, const std::string& what,
+                          const std::string& with) {
+    EXPECT_THAT(text, HasSubstr(what));
+    return replaced(text, what, with);
+  };
+  const std::string other_scale =
+      planted(spec, "%scale = arith.constant 5", "%scale = arith.constant 4");
+  EXPECT_FALSE(is_right(other_scale));
+  const std::string no_mask =
+      planted(planted(planted(spec, "affine_map<(b0, m, k1, k2, n) -> (m, k2)>,\n", ""),
+                      "%scale, %arg3", "%scale"),
+              "f32, tensor<16x32xf32>)", "f32)");
+  EXPECT_FALSE(is_right(no_mask));
+  const std::string swapped_heads =
+      planted(planted(spec, "    %scale =",
+                      R"(    %head_0 = tensor.extract_slice %arg1[0, 0, 0] [1, 8, 32] [1, 1, 1]
+        : tensor<2x8x32xf32> to tensor<1x8x32xf32>
+    %head_1 = tensor.extract_slice %arg1[1, 0, 0] [1, 8, 32] [1, 1, 1]
+        : tensor<2x8x32xf32> to tensor<1x8x32xf32>
+    %swapped = tensor.concat dim(0) %head_1, %head_0
+        : (tensor<1x8x32xf32>, tensor<1x8x32xf32>) -> tensor<2x8x32xf32>
+    %scale =)"),
+              "ins(%arg0, %arg1, %arg2", "ins(%arg0, %swapped, %arg2");
+  EXPECT_FALSE(is_right(swapped_heads));
+}
+
+}  // namespace
+}  // namespace hone::iree
