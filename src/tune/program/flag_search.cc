@@ -171,14 +171,12 @@ class FlagSearch {
     const auto promises = [&](const FusionSet& set) {
       return set.promise.seconds <= plan::kFusedMayWin * as_it_is;
     };
-    // Where no large set promises anything, their parts do not either.
-    const auto is_over = [&](const std::vector<FusionSet>& found) {
-      return watch_.seconds() + context_.state->deadline.next_compile() >
-                 plan::kFusionShare * request_.seconds ||
-             !context_.state->deadline.has(context_.state->deadline.trial()) ||
-             (!found.empty() && std::ranges::none_of(found, promises));
+    const auto has_time = [&](double share) {
+      const Deadline& deadline = context_.state->deadline;
+      return watch_.seconds() + deadline.next_compile() <= share * request_.seconds &&
+             deadline.has(deadline.trial());
     };
-    HONE_ASSIGN(fused_, fusion_sets(context_, bytes_, choices_, is_over));
+    HONE_ASSIGN(fused_, fusion_sets(context_, bytes_, choices_, has_time, promises));
     std::erase_if(fused_, std::not_fn(promises));
     return {};
   }

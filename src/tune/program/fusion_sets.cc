@@ -14,17 +14,18 @@
 namespace hone::tune {
 namespace {
 
+using Choices = std::vector<std::size_t>;  // numbers
+
 // All sets of some of these numbers, the largest first.
-std::vector<std::vector<std::size_t>> subsets(const std::vector<std::size_t>& numbers,
-                                              std::size_t most) {
-  std::vector<std::vector<std::size_t>> sets;
+std::vector<Choices> subsets(const Choices& numbers, std::size_t most) {
+  std::vector<Choices> sets;
   for (std::uint64_t chosen = 1; chosen < std::uint64_t{1} << numbers.size(); ++chosen) {
     if (static_cast<std::size_t>(std::popcount(chosen)) > most) continue;
-    std::vector<std::size_t>& set = sets.emplace_back();
+    Choices& set = sets.emplace_back();
     for (std::size_t i = 0; i < numbers.size(); ++i)
       if ((chosen >> i & 1) != 0) set.push_back(numbers[i]);
   }
-  std::ranges::stable_sort(sets, std::greater(), &std::vector<std::size_t>::size);
+  std::ranges::stable_sort(sets, std::greater(), &Choices::size);
   return sets;
 }
 
@@ -64,53 +65,58 @@ FusionPromise promise_of(const Context& context, const problem::Program& program
   return promise;
 }
 
-Result<std::vector<FusionSet>> fusion_sets(
-    Context& context, const std::string& bytes, const std::vector<provider::FlagChoice>& choices,
-    const std::function<bool(const std::vector<FusionSet>&)>& is_over) {
-  std::vector<std::size_t> by_rules, regions;
+Result<std::vector<FusionSet>> fusion_sets(Context& context, const std::string& bytes,
+                                           const std::vector<provider::FlagChoice>& choices,
+                                           const std::function<bool(double share)>& has_time,
+                                           const std::function<bool(const FusionSet&)>& promises) {
+  Choices by_rules, regions;
   for (std::size_t i = 0; i < choices.size(); ++i)
     if (choices[i].fuses) (choices[i].is_region ? regions : by_rules).push_back(i);
-  const auto has_region = [&](const std::vector<std::size_t>& set) {
+  const auto has_region = [&](const Choices& set) {
     return std::ranges::any_of(set, [&](std::size_t i) { return choices[i].is_region; });
   };
   std::vector<FusionSet> found;
-  const auto split = [&](std::span<const std::vector<std::size_t>> sets) -> Status {
-    std::vector<trial::ProgramToCompile> programs;
-    for (const std::vector<std::size_t>& set : sets) {
-      std::vector<std::string> flags = context.flags();
-      for (const std::size_t choice : set) flags = joined(std::move(flags), choices[choice].flags);
-      programs.push_back({context.options.input, bytes, std::move(flags)});
-    }
-    HONE_ASSIGN(const auto loaded, context.compiler.load_programs(programs));
-    for (std::size_t s = 0; s < sets.size(); ++s) {
-      const auto& program = loaded[s];
-      if (!program || (has_region(sets[s]) && !attention_is_tunable(context, *program))) continue;
-      found.push_back({sets[s], promise_of(context, *program), dispatches_of(*program)});
+  // Many at a time, while another split ends within `share` of the time.
+  const auto split = [&](std::span<const Choices> sets, double share) -> Status {
+    const std::size_t at_once = std::max<std::size_t>(1, context.options.compile_jobs);
+    while (!sets.empty() && has_time(share)) {
+      const std::span<const Choices> next = sets.first(std::min(sets.size(), at_once));
+      sets = sets.subspan(next.size());
+      std::vector<trial::ProgramToCompile> programs;
+      for (const Choices& set : next) {
+        std::vector<std::string> flags = context.flags();
+        for (const std::size_t choice : set)
+          flags = joined(std::move(flags), choices[choice].flags);
+        programs.push_back({context.options.input, bytes, std::move(flags)});
+      }
+      HONE_ASSIGN(const auto loaded, context.compiler.load_programs(programs));
+      for (std::size_t s = 0; s < next.size(); ++s) {
+        const auto& program = loaded[s];
+        if (!program || (has_region(next[s]) && !attention_is_tunable(context, *program))) continue;
+        found.push_back({next[s], promise_of(context, *program), dispatches_of(*program)});
+      }
     }
     std::ranges::stable_sort(found, {}, rank);
     return {};
   };
-  const std::vector<std::vector<std::size_t>> sets = subsets(by_rules, plan::kFlagsFusedTogether);
-  const std::size_t at_once = std::max<std::size_t>(1, context.options.compile_jobs);
-  for (std::span<const std::vector<std::size_t>> left = sets; !left.empty() && !is_over(found);) {
-    std::size_t next = std::min(left.size(), at_once);
-    // The largest come first and alone: if none of them is of use, the others are not needed.
-    if (left.size() == sets.size())
-      while (next > 1 && left[next - 1].size() + 1 < left.front().size()) --next;
-    HONE_TRY(split(left.first(next)));
-    left = left.subspan(next);
-  }
+  const std::vector<Choices> sets = subsets(by_rules, plan::kFlagsFusedTogether);
+  const auto small = std::ranges::find_if(
+      sets, [&](const Choices& set) { return set.size() + 1 < sets.front().size(); });
+  HONE_TRY(split({sets.begin(), small}, plan::kFusionShare));
   // Regions take launches away whatever else is fused.
-  std::vector<std::vector<std::size_t>> with_regions;
+  std::vector<Choices> more;
   for (const std::size_t region : regions) {
-    with_regions.push_back({region});
+    more.push_back({region});
     for (const FusionSet& best :
          std::span(found).first(std::min(found.size(), plan::kFusedTries))) {
-      with_regions.push_back(best.choices);
-      with_regions.back().push_back(region);
+      more.push_back(best.choices);
+      more.back().push_back(region);
     }
   }
-  if (!with_regions.empty()) HONE_TRY(split(with_regions));
+  // Where no large set promises anything, their parts do not either.
+  if (found.empty() || std::ranges::any_of(found, promises))
+    more.insert(more.end(), small, sets.end());
+  HONE_TRY(split(more, regions.empty() ? plan::kFusionShare : 1));
   std::set<std::string> known;
   std::erase_if(found, [&](const FusionSet& set) { return !known.insert(set.dispatches).second; });
   return found;

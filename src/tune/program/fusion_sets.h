@@ -28,13 +28,15 @@ struct FusionSet {
 };
 
 // Splits the program under each set of at most plan::kFlagsFusedTogether of the choices that fuse
-// (provider::FlagChoice::fuses), many at a time and the largest sets first, until `is_over`, which
-// is given those found so far. Then regions (FlagChoice::is_region) alone and with the best few of
-// them, if the attention that they form is tunable. Sets under which it does not split are left out, and of sets that make the same dispatches
-// all but the smallest. Returns the others by promise, the best first. Errors: those of
-// CompileService::load_programs.
-Result<std::vector<FusionSet>> fusion_sets(
-    Context& context, const std::string& bytes, const std::vector<provider::FlagChoice>& choices,
-    const std::function<bool(const std::vector<FusionSet>&)>& is_over);
+// (provider::FlagChoice::fuses), many at a time and the largest sets first, while one of them
+// `promises` anything. Then regions (FlagChoice::is_region) alone and with the best few of them, if
+// the attention that they form is tunable. `has_time` says whether another split ends within a
+// share of the search's time. Sets under which it does not split are left out, and of sets that
+// make the same dispatches all but the smallest. Returns the others by promise, the best first.
+// Errors: those of CompileService::load_programs.
+Result<std::vector<FusionSet>> fusion_sets(Context& context, const std::string& bytes,
+                                           const std::vector<provider::FlagChoice>& choices,
+                                           const std::function<bool(double share)>& has_time,
+                                           const std::function<bool(const FusionSet&)>& promises);
 
 }  // namespace hone::tune
