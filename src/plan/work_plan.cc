@@ -69,7 +69,10 @@ void WorkPlan::deal(double seconds_left) {
 
 void WorkPlan::limit(double coverage, std::size_t most) {
   if (everything_) return;
-  std::vector<std::size_t> kept = heaviest(coverage);
+  std::vector<std::size_t> kept = heaviest(coverage, &WorkPlan::present);
+  if (tries_all_first())
+    for (const std::size_t place : heaviest(coverage, &WorkPlan::at_best))
+      if (std::ranges::count(kept, place) == 0) kept.push_back(place);
   if (kept.size() > most) kept.resize(most);
   for (std::size_t i = 0; i < items_.size(); ++i)
     if (items_[i].state == State::kWaiting && std::ranges::find(kept, i) == kept.end())
@@ -78,7 +81,7 @@ void WorkPlan::limit(double coverage, std::size_t most) {
 
 bool WorkPlan::widen(double coverage) {
   bool any = false;
-  for (const std::size_t place : heaviest(coverage)) {
+  for (const std::size_t place : heaviest(coverage, &WorkPlan::present)) {
     if (items_[place].state != State::kBeyond) continue;
     items_[place].state = State::kWaiting;
     any = true;
@@ -98,14 +101,17 @@ std::optional<std::size_t> WorkPlan::next_after(std::size_t place) const {
 }
 
 double WorkPlan::seconds_for(std::size_t place, double seconds_left) const {
-  double gain = 0, needs = 0;
+  double gain = 0, least = 0, needs = 0;
   const std::vector<std::size_t> places = waiting();
   for (const std::size_t each : places) {
     gain += items_[each].weight.gain;
+    least += at_best(each);
     needs += items_[each].weight.needs;
   }
   const Weight& weight = items_.at(place).weight;
-  const double part = gain > 0 ? weight.gain / gain : 1.0 / static_cast<double>(places.size());
+  const double part = tries_all_first() && least > 0 ? at_best(place) / least
+                      : gain > 0                     ? weight.gain / gain
+                                                     : 1.0 / static_cast<double>(places.size());
   // Too little time for all: split it in proportion to what each item needs.
   if (needs >= seconds_left)
     return needs > 0 ? std::max(0.0, seconds_left) * weight.needs / needs : 0;
@@ -146,17 +152,18 @@ std::vector<std::size_t> WorkPlan::unknown(State state) const {
   return places;
 }
 
-std::vector<std::size_t> WorkPlan::heaviest(double coverage) const {
+std::vector<std::size_t> WorkPlan::heaviest(double coverage,
+                                            double (WorkPlan::*share)(std::size_t) const) const {
   std::vector<std::size_t> places(items_.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
-  const auto now = [this](std::size_t i) { return items_[i].share_now(); };
-  std::ranges::stable_sort(places, std::greater(), now);
-  double all = 0, share = 0;
-  for (const std::size_t place : places) all += now(place);
+  const auto of = [&](std::size_t i) { return (this->*share)(i); };
+  std::ranges::stable_sort(places, std::greater(), of);
+  double all = 0, covered = 0;
+  for (const std::size_t place : places) all += of(place);
   std::size_t count = 0;
-  while (count < places.size() && share < coverage) {
+  while (count < places.size() && covered < coverage) {
     const std::size_t place = places[count++];
-    share += all > 0 ? now(place) / all : 0;
+    covered += all > 0 ? of(place) / all : 0;
   }
   places.resize(count);
   return places;
@@ -164,7 +171,8 @@ std::vector<std::size_t> WorkPlan::heaviest(double coverage) const {
 
 double WorkPlan::enough_for(double coverage) const {
   constexpr double kAll = 2;
-  const std::vector<std::size_t> places = heaviest(everything_ ? kAll : coverage);
+  const std::vector<std::size_t> places =
+      heaviest(everything_ ? kAll : coverage, &WorkPlan::present);
   double needs = 0;
   for (const std::size_t place : places)
     if (items_[place].state != State::kBeyond && items_[place].weight.gain > 0)

@@ -2,8 +2,10 @@
 //
 // Time is split by weight, an item's potential gain. An item whose share would not cover the cost
 // of trying it is skipped, which leaves its share to the others. Where trying is cheap, every item
-// that takes 0.1 % of the time is tried first. Unused time is redistributed among the waiting
-// items. An item without potential gain is tuned only if no item has any, or if the user named it.
+// that takes 0.1 % of the time is tried first. The first tries then bring most of the gain, so what
+// is left of the time is split by what each item takes at best. Unused time is redistributed among
+// the waiting items. An item without potential gain is tuned only if no item has any, or if the
+// user named it.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +21,9 @@ struct Weight {
   // Upper bound of the gain, a part of `share`; time is split by it. 0: a result is of no use.
   double gain = 1;
   double needs = 0;  // seconds that trying it at all takes
+
+  // Share that is left once the whole gain is reached.
+  double least() const { return share - gain; }
 };
 
 enum class State {
@@ -59,7 +64,8 @@ class WorkPlan {
   }
 
   // Keeps the heaviest items that together take `coverage` (0 to 1) of the time, at most `most` of
-  // them. Call it once, after weighing the items. Does nothing if the plan takes everything.
+  // them; where trying is cheap, those too that take as much of it once each is at its best. Call
+  // it once, after weighing the items. Does nothing if the plan takes everything.
   void limit(double coverage, std::size_t most);
   // Re-admits items beyond the coverage that are within it by the present times of finished items:
   // once the heaviest items take next to no time, the rest matters. Returns whether there are any.
@@ -74,7 +80,7 @@ class WorkPlan {
   // The next item once the one at `place` is done, as far as known now.
   std::optional<std::size_t> next_after(std::size_t place) const;
   // Returns an item's share of the remaining seconds: the time it needs, and a share of the rest by
-  // its gain among the waiting items.
+  // its gain among the waiting items, or by what they take at best.
   double seconds_for(std::size_t place, double seconds_left) const;
 
   const std::vector<Item>& items() const { return items_; }
@@ -102,7 +108,12 @@ class WorkPlan {
 
  private:
   std::vector<std::size_t> unknown(State state) const;  // nothing is found for them yet
-  std::vector<std::size_t> heaviest(double coverage) const;
+  double present(std::size_t place) const { return items_[place].share_now(); }
+  double at_best(std::size_t place) const { return items_[place].weight.least(); }
+  // The heaviest by their `share`, until they take `coverage` of all.
+  std::vector<std::size_t> heaviest(double coverage,
+                                    double (WorkPlan::*share)(std::size_t) const) const;
+  bool tries_all_first() const { return for_first_tries_ > 0; }
 
   bool everything_;
   double for_first_tries_;

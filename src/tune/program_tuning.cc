@@ -336,8 +336,10 @@ Status ProgramTuning::measure_defaults(double seconds) {
     const plan::Weight estimate = estimated_weight(context_, *chosen_[i]);
     const double left = seconds - watch.seconds();
     if (left < 0) {
-      const double by = wrong.empty() ? 1 : measure::median(wrong);
-      weigh_anew(i, {estimate.share * by, estimate.gain * by, estimate.needs});
+      // The estimate is a bound: what is beyond it can be gained.
+      const double share = estimate.share * (wrong.empty() ? 1 : measure::median(wrong));
+      const double gain = std::max(plan::kLeastExpectedGain * share, share - estimate.share);
+      weigh_anew(i, {share, gain, estimate.needs});
       continue;
     }
     context_.observer.progress(

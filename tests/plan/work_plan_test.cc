@@ -62,6 +62,19 @@ TEST(WorkPlan, TriesWhatTakesAThousandthOfTheTimeWhereThatIsCheap) {
   EXPECT_EQ(kept(0.5, 20), 1u);   // of 15
 }
 
+// Two items of 90 and 10 of the time, of which 89 and 5 are gained with the first tries: 1 and 5
+// are left. Each needs 8 of 28 seconds; the other 12 are split 1 to 5.
+TEST(WorkPlan, SplitsTimeByWhatIsLeftWhereFirstTriesBringMostOfTheGain) {
+  WorkPlan plan(false, 0.75);
+  plan.add({"first", {90, 89, 8}});
+  plan.add({"second", {10, 5, 8}});
+  plan.limit(0.9, 9);  // the first takes as much now, the second later
+  plan.deal(28);
+  EXPECT_EQ(plan.count(State::kWaiting), 2u);
+  EXPECT_DOUBLE_EQ(plan.seconds_for(0, 28), 8 + 2);
+  EXPECT_DOUBLE_EQ(plan.seconds_for(1, 28), 8 + 10);
+}
+
 TEST(WorkPlan, KeepsOneHoweverShortTheTimeIs) {
   const WorkPlan plan = four(1);
   EXPECT_EQ(plan.count(State::kWaiting), 1u);
