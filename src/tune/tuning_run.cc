@@ -284,7 +284,7 @@ class TuningRun {
       context_.note("flags: {} {} ({}; {:.2f}x by the rounds that chose it)", what, set.name,
                     fmt::join(set.flags, " "), found->speedup(set));
     };
-    if (found->best.flags.empty())
+    if (found->best.flags.empty() && found->trials.size() > 1)
       context_.note("flags: none of {} seems faster", found->trials.size() - 1);
     ChosenFlags chosen{found->best, found->bases, {}};
     if (!is_base(chosen, found->best)) say("competing with tuning:", found->best);

@@ -178,18 +178,24 @@ class RunningRegions : public AttentionRegions {
     for (int head = 0; head < 2; ++head)
       for (int element = 0; element < 16 * 8; ++element)
         means.emplace_back(head == 0 ? "0.75" : "0");
+    return gives(program({}), spec,
+                 fmt::format("--input=2x16x8xf32=1 '--input=2x8x32xf32={}' '--input=2x32x8xf32={}' "
+                             "'--input=16x32xf32={}' '--expected_output=2x16x8xf32={}'",
+                             fmt::join(keys, " "), fmt::join(values, " "), fmt::join(mask, " "),
+                             fmt::join(means, " ")));
+  }
+
+  // Whether the program gives what it is expected to, under the spec if there is one.
+  bool gives(const std::string& text, const std::string& spec, const std::string& call) const {
     const auto module =
-        compile_program(compiler(), "main.mlir", program({}),
+        compile_program(compiler(), "main.mlir", text,
                         spec.empty() ? host_cpu_flags() : with_spec(host_cpu_flags(), spec));
     EXPECT_TRUE(module) << module.error().message;
     const std::string path = (folder_.path() / "main.vmfb").string();
     EXPECT_TRUE(write_file_atomically(path, *module));
-    const std::string command = fmt::format(
-        "{} --device=local-sync --module={} --function=main --input=2x16x8xf32=1 "
-        "'--input=2x8x32xf32={}' '--input=2x32x8xf32={}' '--input=16x32xf32={}' "
-        "'--expected_output=2x16x8xf32={}' > /dev/null",
-        compiler().installation().run_module.string(), path, fmt::join(keys, " "),
-        fmt::join(values, " "), fmt::join(mask, " "), fmt::join(means, " "));
+    const std::string command =
+        fmt::format("{} --device=local-sync --module={} --function=main {} > /dev/null",
+                    compiler().installation().run_module.string(), path, call);
     return std::system(command.c_str()) == 0;
   }
 };
@@ -226,6 +232,61 @@ TEST_F(RunningRegions, ShowAFaultOfTheSpec) {
     %scale =)"),
               "ins(%arg0, %arg1, %arg2", "ins(%arg0, %swapped, %arg2");
   EXPECT_FALSE(is_right(swapped_heads));
+}
+
+// Two images of two heads, whose mask has a row for each image: the first sees key 0 alone, the
+// second key 1. Values are the numbers of the keys.
+TEST_F(RunningRegions, TakeAMaskOfSomeDimensionsOfTheBatch) {
+  const std::string text = R"mlir(
+func.func @main(%q: tensor<4x16x8xf32>, %k: tensor<4x8x32xf32>, %v: tensor<4x32x8xf32>,
+                %mask: tensor<2x1x1x32xf32>) -> tensor<4x16x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %es = tensor.empty() : tensor<4x16x32xf32>
+  %fs = linalg.fill ins(%zero : f32) outs(%es : tensor<4x16x32xf32>) -> tensor<4x16x32xf32>
+  %scores = linalg.batch_matmul ins(%q, %k : tensor<4x16x8xf32>, tensor<4x8x32xf32>)
+      outs(%fs : tensor<4x16x32xf32>) -> tensor<4x16x32xf32>
+  %heads = tensor.expand_shape %scores [[0, 1], [2], [3]] output_shape [2, 2, 16, 32]
+      : tensor<4x16x32xf32> into tensor<2x2x16x32xf32>
+  %eh = tensor.empty() : tensor<2x2x16x32xf32>
+  %masked = linalg.generic {
+      indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>,
+                       affine_map<(d0, d1, d2, d3) -> (d0, 0, 0, d3)>,
+                       affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%heads, %mask : tensor<2x2x16x32xf32>, tensor<2x1x1x32xf32>)
+      outs(%eh : tensor<2x2x16x32xf32>) {
+  ^bb0(%x: f32, %m: f32, %o: f32):
+    %s = arith.addf %m, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<2x2x16x32xf32>
+  %weights = linalg.softmax dimension(3) ins(%masked : tensor<2x2x16x32xf32>)
+      outs(%eh : tensor<2x2x16x32xf32>) -> tensor<2x2x16x32xf32>
+  %rows = tensor.collapse_shape %weights [[0, 1], [2], [3]]
+      : tensor<2x2x16x32xf32> into tensor<4x16x32xf32>
+  %ev = tensor.empty() : tensor<4x16x8xf32>
+  %fv = linalg.fill ins(%zero : f32) outs(%ev : tensor<4x16x8xf32>) -> tensor<4x16x8xf32>
+  %values = linalg.batch_matmul ins(%rows, %v : tensor<4x16x32xf32>, tensor<4x32x8xf32>)
+      outs(%fv : tensor<4x16x8xf32>) -> tensor<4x16x8xf32>
+  return %values : tensor<4x16x8xf32>
+})mlir";
+  const problem::Regions regions = load("main.mlir", text, gpu()).regions;
+  ASSERT_THAT(regions.names, ElementsAre("attention 4x16x8x32x8"));
+  const problem::Program whole = load("main.mlir", text, with_spec(gpu(), regions.spec));
+  ASSERT_EQ(whole.dispatches.size(), 1u);
+  EXPECT_EQ(whole.dispatches[0].statement->why_not, "");
+  std::vector<std::string> values, mask, means;
+  for (int row = 0; row < 4 * 32; ++row)
+    for (int element = 0; element < 8; ++element) values.push_back(std::to_string(row % 32));
+  for (int image = 0; image < 2; ++image)
+    for (int key = 0; key < 32; ++key) mask.emplace_back(key == image ? "0" : "-1000");
+  for (int element = 0; element < 4 * 16 * 8; ++element)
+    means.emplace_back(element < 2 * 16 * 8 ? "0" : "1");
+  const std::string call = fmt::format(
+      "--input=4x16x8xf32=1 --input=4x8x32xf32=1 '--input=4x32x8xf32={}' "
+      "'--input=2x1x1x32xf32={}' '--expected_output=4x16x8xf32={}'",
+      fmt::join(values, " "), fmt::join(mask, " "), fmt::join(means, " "));
+  EXPECT_TRUE(gives(text, "", call));
+  EXPECT_TRUE(gives(text, regions.spec, call));
 }
 
 }  // namespace

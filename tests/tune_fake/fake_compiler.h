@@ -21,10 +21,11 @@ namespace hone::test {
 inline constexpr std::string_view kSpecFlag = "--fake-spec=";
 // Flags of whole programs: "--fake-times-by-fusion=0.8" makes it take so many times as long, and
 // "--fake-fused-by-x" halves its launches; with the others it does not compile, computes something
-// else, cannot be tuned, and heeds no spec.
+// else, cannot be tuned, heeds no spec, and is attention that cannot be tuned.
 inline constexpr std::string_view kTimesFlag = "--fake-times", kRefusedFlag = "--fake-refused",
                                   kWrongFlag = "--fake-wrong", kUntunableFlag = "--fake-untunable",
-                                  kDeafFlag = "--fake-deaf", kFusedFlag = "--fake-fused";
+                                  kDeafFlag = "--fake-deaf", kFusedFlag = "--fake-fused",
+                                  kAttentionFlag = "--fake-attention";
 
 // A file with a line for each dispatch: its name and its tile.
 inline std::map<std::string, std::string> spec_in(const std::vector<std::string>& flags) {
@@ -115,7 +116,9 @@ class FakePool final : public worker::WorkerPool {
       for (problem::Dispatch& each : program.dispatches) {
         each.launches_per_call = launches;
         for (const std::string& flag : flags) {
-          if (flag.starts_with(kUntunableFlag)) each.not_tunable = "by a flag";
+          if (flag.starts_with(kUntunableFlag) || flag.starts_with(kAttentionFlag))
+            each.not_tunable = "by a flag";
+          if (flag.starts_with(kAttentionFlag)) each.root.kind = problem::OperationKind::kAttention;
           if (flag.starts_with(kFusedFlag)) each.launches_per_call /= 2;
         }
       }

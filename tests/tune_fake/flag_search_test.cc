@@ -209,6 +209,10 @@ TEST_F(FlagSearch, FindsTheFusionToTuneByItsLaunches) {
   provider_.choices[0] = fused("region", std::string(test::kWrongFlag));
   provider_.choices[0].is_region = true;
   EXPECT_THAT(bases(), testing::ElementsAre("down + fast"));
+  // Nobody has kernels for its attention: it is not formed.
+  provider_.choices[0] = fused("region", std::string(test::kAttentionFlag));
+  provider_.choices[0].is_region = true;
+  EXPECT_THAT(bases(), testing::ElementsAre("down + fast"));
   // Where launches cost nothing, the time of the untuned program is all there is to go by.
   place.facts.launch_seconds = 0;
   options_.places = {place};

@@ -191,6 +191,14 @@ MlirOperation Ir::find(MlirOperation operation, std::string_view named) const {
   return find(operation, [&](MlirOperation each) { return is(each, named); });
 }
 
+Readers Ir::readers_in(MlirOperation operation) const {
+  Readers readers;
+  walk(operation, [&](MlirOperation reader) {
+    for (const MlirValue operand : operands(reader)) readers[operand].push_back(reader);
+  });
+  return readers;
+}
+
 std::vector<MlirOperation> Ir::all(MlirOperation operation,
                                    const std::function<bool(MlirOperation)>& predicate) const {
   std::vector<MlirOperation> found;

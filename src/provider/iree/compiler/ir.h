@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ class OwnedModule {
   const CApi* api_ = nullptr;
   MlirOperation operation_;
 };
+
+// Operations that read a value.
+using Readers = std::map<MlirValue, std::vector<MlirOperation>>;
 
 class Ir {
  public:
@@ -86,6 +90,8 @@ class Ir {
   MlirOperation find(MlirOperation operation,
                      const std::function<bool(MlirOperation)>& predicate) const;
   MlirOperation find(MlirOperation operation, std::string_view named) const;
+  // Operations inside of `operation` by the value they read. One that reads it twice is there twice.
+  Readers readers_in(MlirOperation operation) const;
   // All that satisfy it, in walk order.
   std::vector<MlirOperation> all(MlirOperation operation,
                                  const std::function<bool(MlirOperation)>& predicate) const;

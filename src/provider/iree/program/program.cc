@@ -187,9 +187,7 @@ Result<OwnedModule> preprocessed(const CompilerSession& session, const std::stri
   if (!compile.import(source.input->clone()) || !compile.run(kInput, kPreprocessing))
     return input_error("IREE cannot compile '{}':\n{}", path, compile.diagnostics());
   OwnedModule module = compile.take_module();
-  if (gpu) {
-    HONE_ASSIGN(source.regions, attention_regions(session, module.get()));
-  }
+  if (gpu) source.regions = attention_regions(session, module.get());
   return module;
 }
 

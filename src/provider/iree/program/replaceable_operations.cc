@@ -1,7 +1,6 @@
 #include "provider/iree/program/replaceable_operations.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -14,21 +13,11 @@
 namespace hone::iree {
 namespace {
 
-using Users = std::map<MlirValue, std::vector<MlirOperation>>;  // by value
-
-Users users_in(const Ir& ir, MlirOperation module) {
-  Users users;
-  ir.walk(module, [&](MlirOperation operation) {
-    for (const MlirValue operand : ir.operands(operation)) users[operand].push_back(operation);
-  });
-  return users;
-}
-
 // A contraction or convolution and the operations behind it, step by step.
 class Replaceable {
  public:
-  Replaceable(const CompilerSession& session, const Users& users, MlirOperation root)
-      : session_(session), ir_(session.api()), users_(users), root_(root) {}
+  Replaceable(const CompilerSession& session, const Readers& readers, MlirOperation root)
+      : session_(session), ir_(session.api()), readers_(readers), root_(root) {}
 
   // Returns the operation alone, and then with one more step behind it at a time.
   std::vector<ReplaceableOperation> read() {
@@ -120,8 +109,8 @@ class Replaceable {
   // is no such reader; stopped_by_ then says what is there.
   bool take_step() {
     const MlirValue sums = ir_.results(operations_.back()).front();
-    const auto readers = users_.find(sums);
-    if (readers == users_.end()) return false;
+    const auto readers = readers_.find(sums);
+    if (readers == readers_.end()) return false;
     if (readers->second.size() != 1) return stopped("it is read more than once");
     const MlirOperation reader = readers->second.front();
     const std::string name(ir_.name(reader));
@@ -205,7 +194,7 @@ class Replaceable {
 
   const CompilerSession& session_;
   Ir ir_;
-  const Users& users_;
+  const Readers& readers_;
   MlirOperation root_;
   std::string name_;
   problem::Statement said_;
@@ -246,12 +235,12 @@ Result<std::vector<ReplaceableOperation>> replaceable_operations(
   if (!invocation.parse(path, bytes) || !invocation.run(kStart, kPreprocessing))
     return input_error("IREE cannot compile '{}':\n{}", path, invocation.diagnostics());
   const OwnedModule module = invocation.take_module();
-  const Users users = users_in(ir, module.get());
+  const Readers readers = ir.readers_in(module.get());
   const auto is_root = [&](MlirOperation operation) { return is_product(ir, operation); };
   std::vector<ReplaceableOperation> operations;
   for (const MlirOperation root : ir.all(module.get(), is_root)) {
     std::optional<std::size_t> product;
-    for (ReplaceableOperation& read : Replaceable(session, users, root).read()) {
+    for (ReplaceableOperation& read : Replaceable(session, readers, root).read()) {
       const std::size_t at = add(operations, std::move(read));
       if (!product) product = at;
       operations[at].product = static_cast<int>(*product);
