@@ -234,10 +234,8 @@ TEST_F(RunningRegions, ShowAFaultOfTheSpec) {
   EXPECT_FALSE(is_right(swapped_heads));
 }
 
-// Two images of two heads, whose mask has a row for each image: the first sees key 0 alone, the
-// second key 1. Values are the numbers of the keys.
-TEST_F(RunningRegions, TakeAMaskOfSomeDimensionsOfTheBatch) {
-  const std::string text = R"mlir(
+// Attention of two images of two heads, with the heads as a dimension of their own in between.
+constexpr std::string_view kHeads = R"mlir(
 func.func @main(%q: tensor<4x16x8xf32>, %k: tensor<4x8x32xf32>, %v: tensor<4x32x8xf32>,
                 %mask: tensor<2x1x1x32xf32>) -> tensor<4x16x8xf32> {
   %zero = arith.constant 0.0 : f32
@@ -269,6 +267,11 @@ func.func @main(%q: tensor<4x16x8xf32>, %k: tensor<4x8x32xf32>, %v: tensor<4x32x
       outs(%fv : tensor<4x16x8xf32>) -> tensor<4x16x8xf32>
   return %values : tensor<4x16x8xf32>
 })mlir";
+
+// Two images of two heads, whose mask has a row for each image: the first sees key 0 alone, the
+// second key 1. Values are the numbers of the keys.
+TEST_F(RunningRegions, TakeAMaskOfSomeDimensionsOfTheBatch) {
+  const std::string text(kHeads);
   const problem::Regions regions = load("main.mlir", text, gpu()).regions;
   ASSERT_THAT(regions.names, ElementsAre("attention 4x16x8x32x8"));
   const problem::Program whole = load("main.mlir", text, with_spec(gpu(), regions.spec));
@@ -287,6 +290,38 @@ func.func @main(%q: tensor<4x16x8xf32>, %k: tensor<4x8x32xf32>, %v: tensor<4x32x
       fmt::join(values, " "), fmt::join(mask, " "), fmt::join(means, " "));
   EXPECT_TRUE(gives(text, "", call));
   EXPECT_TRUE(gives(text, regions.spec, call));
+}
+
+// A mask that is added before the heads are a dimension of their own has other dimensions.
+TEST_F(AttentionRegions, TakeAMaskInTheShapeOfTheSoftmaxOnly) {
+  const auto names = [](const std::string& text) {
+    return load("main.mlir", text, gpu()).regions.names;
+  };
+  std::string text = replaced(std::string(kHeads), R"(
+                       affine_map<(d0, d1, d2, d3) -> (d0, 0, 0, d3)>,)",
+                              "");
+  text = replaced(text, "ins(%heads, %mask : tensor<2x2x16x32xf32>, tensor<2x1x1x32xf32>)",
+                  "ins(%heads : tensor<2x2x16x32xf32>)");
+  text = replaced(text, R"(^bb0(%x: f32, %m: f32, %o: f32):
+    %s = arith.addf %m, %x : f32)",
+                  R"(^bb0(%x: f32, %o: f32):
+    %s = arith.mulf %x, %zero : f32)");
+  EXPECT_THAT(names(text), ElementsAre("attention 4x16x8x32x8"));
+  text = replaced(text, "%mask: tensor<2x1x1x32xf32>", R"(%mask: tensor<2x1x1x32xf32>,
+                %row: tensor<16x32xf32>)");
+  text = replaced(text, "%heads = tensor.expand_shape %scores", R"(%added = linalg.generic {
+      indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>,
+                       affine_map<(d0, d1, d2) -> (d1, d2)>,
+                       affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%scores, %row : tensor<4x16x32xf32>, tensor<16x32xf32>)
+      outs(%es : tensor<4x16x32xf32>) {
+  ^bb0(%x: f32, %m: f32, %o: f32):
+    %s = arith.addf %m, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<4x16x32xf32>
+  %heads = tensor.expand_shape %added)");
+  EXPECT_THAT(names(text), IsEmpty());
 }
 
 }  // namespace

@@ -104,7 +104,8 @@ class AttentionReader {
     return value;
   }
 
-  // A linalg.generic with `results` results, of which it walks all dimensions in order.
+  // Whether it is a linalg.generic that reduces none of its loops and gives an element for each, or
+  // one that reduces the last loop alone.
   bool is_generic(MlirOperation operation, bool reduces_last) const {
     if (!ir_.is(operation, "linalg.generic")) return false;
     const std::vector<IndexingMap> maps = indexing_maps(ir_, operation);
@@ -113,7 +114,16 @@ class AttentionReader {
     for (std::size_t l = 0; l < described->loops.size(); ++l)
       if (described->loops[l].reduction != (reduces_last && l + 1 == described->loops.size()))
         return false;
-    return reduces_last || (ir_.results(operation).size() == 1 && is_identity(maps.back()));
+    if (reduces_last) return is_of_rows(maps.at(maps.size() - ir_.results(operation).size()));
+    return ir_.results(operation).size() == 1 && is_identity(maps.back());
+  }
+
+  // Whether a tensor has an element for each step of all loops but the last, in their order. It may
+  // have a last dimension of its own.
+  static bool is_of_rows(const IndexingMap& map) {
+    for (std::size_t d = 0; d < map.results.size(); ++d)
+      if (map.results[d] != (d + 1 < map.loops ? static_cast<int>(d) : -1)) return false;
+    return map.results.size() + 1 >= map.loops;
   }
 
   static bool is_identity(const IndexingMap& map) {
@@ -143,10 +153,7 @@ class AttentionReader {
     if (!input) return std::nullopt;
     const IndexingMap map = indexing_maps(ir_, operation).at(*input);
     const auto type = ir_.type(operand(operation, *input));
-    for (std::size_t d = 0; d < map.results.size(); ++d)
-      if (map.results[d] != (d + 1 < map.loops ? static_cast<int>(d) : -1)) return std::nullopt;
-    if (!type || map.results.size() + 1 < map.loops ||
-        (map.results.size() == map.loops && type->shape.back() != 1))
+    if (!type || !is_of_rows(map) || (map.results.size() == map.loops && type->shape.back() != 1))
       return std::nullopt;
     return operand(operation, *input);
   }
@@ -297,10 +304,12 @@ class AttentionReader {
     return ir_.number(ir_.attribute(made, "value"));
   }
 
-  // A mask is added behind the scale.
+  // A mask is added behind the scale, in the shape in which the softmax reads the scores.
   bool take_mask(MlirOperation around, MlirValue scalar) {
     const auto input = input_of(around, before_conversions(scalar));
-    if (!input || region_.mask || region_.scale != 1) return false;
+    const auto result = ir_.type(ir_.results(around).front());
+    if (!input || region_.mask || region_.scale != 1 || !result || result->shape != region_.shape)
+      return false;
     const MlirValue tensor = operand(around, *input);
     const auto type = ir_.type(tensor);
     const auto read = indices(ir_.api(), maps_of(ir_, around).at(*input));
