@@ -210,7 +210,8 @@ void print_table(const DispatchesOptions& options, const std::string& compiler,
                             {"compiler", compiler},
                             {"target", target_json(options.toolchain)},
                             {"dispatches", table.to_json()},
-                            {"regions", program.regions.names}});
+                            {"regions", program.regions.names},
+                            {"regions_spec", program.regions.spec}});
   } else if (table.empty()) {
     fmt::print("{} has no dispatches.\n", options.input);
   } else {
@@ -218,7 +219,7 @@ void print_table(const DispatchesOptions& options, const std::string& compiler,
     fmt::print("{}{}", table.to_text(width), output::wrapped(reasons.text(), width));
     for (const std::string& region : program.regions.names)
       fmt::print("{}", output::wrapped(
-                           fmt::format("region: {}: hone tune tries it as one dispatch\n", region),
+                           fmt::format("region: {}: hone tune may make it one dispatch\n", region),
                            width));
   }
 }

@@ -42,7 +42,7 @@ std::string scalar_text(const ScalarFunction& scalar) {
 }
 
 // Operations on single values that read constants from outside are calls while patterns are looked
-// for. Those that are left are inlined again, with the kernels.
+// for. Those that are left are inlined again, with the functions.
 std::string scalars_called(const std::vector<ScalarFunction>& scalars) {
   if (scalars.empty()) return {};
   std::vector<std::string> pairs;
