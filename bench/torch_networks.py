@@ -25,7 +25,7 @@ from torch.nn import functional as F
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "examples/models"))
-from builder import Graph, Value
+from builder import Graph, Value, splat_of
 from imported import Splats
 from make import MODELS
 
@@ -69,12 +69,12 @@ class Network(Graph):
         self.root.register_parameter(name, torch.nn.Parameter(tensor, requires_grad=False))
         return Value(fx.Proxy(self.code.get_attr(name), self.tracer), shape)
 
-    def weight(self, role, *shape, deviation, mean=0.0, form=lambda tensor: tensor):
+    def weight(self, role, *shape, deviation, mean=0.0, splat=None, form=lambda tensor: tensor):
         """`form` is how PyTorch stores it."""
         if self.has_weights:
             data = self.random_weight(shape, deviation, mean)
         else:
-            data = self.numbers.draw(shape, mean or deviation**2)
+            data = self.numbers.draw(shape, splat or mean or deviation**2)
         if data.ndim == 0:  # a splat, which fills its memory all the same
             tensor = torch.full(shape, float(data), device=self.device, dtype=self.dtype)
         else:
@@ -112,6 +112,7 @@ class Network(Graph):
     def linear(self, x, width, gain=1.0, bias=True):
         depth = x.shape[-1]
         weight = self.weight("linear_weight", depth, width, deviation=gain / math.sqrt(depth),
+                             splat=splat_of(gain, depth),
                              form=lambda tensor: tensor.T.contiguous())
         shift = self.weight("linear_bias", width, deviation=0.1).name if bias else None
         return Value(F.linear(x.name, weight.name, shift), (*x.shape[:-1], width))

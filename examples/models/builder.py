@@ -23,6 +23,11 @@ def require(condition, message):
         raise ValueError(message)
 
 
+def splat_of(gain, fan_in):
+    """One number for all weights of a sum of `fan_in`. Behind such sums a ReLU cuts off nothing that a gain makes up."""
+    return min(gain, 1.0)**2 / fan_in
+
+
 class Graph:
     """Nodes in the order of their making.
 
@@ -55,12 +60,12 @@ class Graph:
         self.node("Identity", [value], value.shape, output=name)
         self.outputs.append(helper.make_tensor_value_info(name, self.element, value.shape))
 
-    def weight(self, role, *shape, deviation, mean=0.0):
+    def weight(self, role, *shape, deviation, mean=0.0, splat=None):
         name = self.unique(role)
         if not self.has_weights:
             self.weight_inputs.append(helper.make_tensor_value_info(name, self.element, shape))
             # The square is one over what is summed up: outputs are the mean of what came in.
-            self.splats[name] = mean or deviation**2
+            self.splats[name] = splat or mean or deviation**2
             return Value(name, shape)
         self.initializers.append(numpy_helper.from_array(self.random_weight(shape, deviation, mean), name))
         return Value(name, shape)
@@ -146,7 +151,8 @@ class Graph:
     def linear(self, x, width, gain=1.0, bias=True):
         """Over the last dimension. A gain of 1 keeps the variance of what comes in."""
         depth = x.shape[-1]
-        weight = self.weight("linear_weight", depth, width, deviation=gain / math.sqrt(depth))
+        weight = self.weight("linear_weight", depth, width, deviation=gain / math.sqrt(depth),
+                             splat=splat_of(gain, depth))
         y = self.node("MatMul", [x, weight], (*x.shape[:-1], width))
         return self.add(y, self.weight("linear_bias", width, deviation=0.1)) if bias else y
 
@@ -219,7 +225,7 @@ class Graph:
         batch, depth, height, width = x.shape
         fan_in = depth // groups * kernel * kernel
         weight = self.weight("conv_weight", channels, depth // groups, kernel, kernel,
-                             deviation=gain / math.sqrt(fan_in))
+                             deviation=gain / math.sqrt(fan_in), splat=splat_of(gain, fan_in))
         bias = self.weight("conv_bias", channels, deviation=0.1)
         padding = kernel // 2 if padding is None else padding
         size = [(extent + 2 * padding - kernel) // stride + 1 for extent in (height, width)]

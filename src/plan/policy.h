@@ -37,8 +37,8 @@ inline constexpr double kSearchShareOfSizes = 0.75;
 // Least ratio of an item's share of the time (by gain) to the time it needs; below it, the item is
 // skipped.
 inline constexpr double kWorthwhileShare = 0.5;
-// Share of all items' time from which an item is tried if trying is cheap, and the share of the
-// session's time that such tries may need. In 82 searches on an H200 the best of Triton's first
+// Share of all items' time at best from which an item is tried if trying is cheap, and the share of
+// the session's time that such tries may need. In 82 searches on an H200 the best of Triton's first
 // eight kernels was at the median the best of all, and at worst 19 % behind. The compiler's own
 // first eight were 42 % behind at the median (bench/first_candidates.py).
 inline constexpr double kTriedShare = 0.001, kFirstTriesShare = 0.75;
@@ -48,8 +48,9 @@ inline constexpr double kSufficientCoverage = 0.95;
 inline constexpr double kWeighingShare = 0.2;
 // Assumed seconds to set up a dispatch, before one was.
 inline constexpr double kSetupSeconds = 1.5;
-// Seconds for a search of a few rounds: where compiles disturb the measurements, and beside them.
-inline constexpr double kLeastSearchSeconds = 3, kLeastSearchSecondsBesideCompiles = 1;
+// Seconds for a search of a few rounds where compiles disturb the measurements, and for one round
+// of first candidates beside compiles (0.3 to 0.5 s, H200).
+inline constexpr double kLeastSearchSeconds = 3, kLeastSearchSecondsBesideCompiles = 0.5;
 // Least seconds for one dispatch: to prepare it, and for a few candidates and their finalists.
 inline constexpr double kLeastDispatchSeconds = 15;
 // Gain that tuning may bring in any case, as a share of the default's time.
@@ -130,14 +131,16 @@ inline constexpr double kCompareShare = 0.5;
 // (docs/studies/search-regret.md). Such outliers must not be the only finalists.
 struct FinalistReach {
   double of_best;  // ratio of their times to the best's
-  double most;
-  std::size_t fewest;  // however far they are from the best
+  double fewest, most;
 };
-inline constexpr FinalistReach kFinalistsBySamples{1.10, 10, 4}, kFinalistsByBatches{1.03, 6, 4};
-// Launches of a finalist in the fewest rounds that give a verdict (ten: race.h). Each round has a
-// first launch, a warm-up, a timed and a compared one. Bounds the number of finalists of a slow
-// kernel.
-inline constexpr double kFewestFinalistLaunches = 40;
+inline constexpr FinalistReach kFinalistsBySamples{1.10, 4, 10}, kFinalistsByBatches{1.03, 2, 6};
+// Finalists that are taken however far they are from the best, if there is time for them.
+inline constexpr std::size_t kFinalistsAnyhow = 4;
+// Fewest rounds that give a verdict (race.h), and the launches of a finalist in them: each round
+// has a first launch, a warm-up, a timed and a compared one. Loading and warming up takes the
+// seconds given besides (24 ms in all, H200). Bounds the number of finalists.
+inline constexpr double kFewestFinalistRounds = 10, kFewestFinalistLaunches = 40;
+inline constexpr double kFinalistRoundSeconds = 0.02;
 // Candidates considered by absolute time, and how many of them may displace finalists chosen by
 // ratio.
 inline constexpr std::size_t kFinalistsByOwnTime = 4, kFinalistsDisplaced = 2;
@@ -157,9 +160,9 @@ inline constexpr double kLeastBaselineSeconds = 1.5;
 inline constexpr double kLaunchesOfLibrary = 400;
 // Least seconds for measuring under the compiler's own runtime, which starts a process per sample.
 inline constexpr double kSecondsUnderRuntime = 4;
-// Seconds to verify and measure a winner again where the shipped code differs (it compiles while
-// the finalists race), and to compare its launches.
-inline constexpr double kShippingSeconds = 1.5, kShippedCompareSeconds = 5;
+// Seconds to verify and measure a winner again where the shipped code differs (0.6 to 0.9 s, H200;
+// it compiles while the finalists race), and to compare its launches.
+inline constexpr double kShippingSeconds = 1, kShippedCompareSeconds = 5;
 // Finalists that are compiled as they ship while they race.
 inline constexpr std::size_t kShippedAhead = 3;
 // Rounds under the runtime: enough for a verdict at 5 % (six) with some to spare. Each is a process

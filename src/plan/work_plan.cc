@@ -49,7 +49,7 @@ void WorkPlan::deal(double seconds_left) {
     gain += items_[place].weight.gain;
     needs += items_[place].weight.needs;
   }
-  const double all = time();
+  const double tried_from = kTriedShare * time_at_best();
   const std::size_t fewest = count(State::kFinished) > 0 ? 0 : 1;
   const bool some_gain =
       std::ranges::any_of(items_, [](const Item& item) { return item.weight.gain > 0; });
@@ -57,8 +57,7 @@ void WorkPlan::deal(double seconds_left) {
     const Weight& least = items_[kept.back()].weight;
     const bool of_use = least.gain > 0 || !some_gain;
     const bool pays = seconds_left * least.gain >= kWorthwhileShare * least.needs * gain;
-    const bool is_tried =
-        least.share >= kTriedShare * all && needs <= for_first_tries_ * seconds_left;
+    const bool is_tried = least.share >= tried_from && needs <= for_first_tries_ * seconds_left;
     if (of_use && (pays || is_tried)) break;
     gain -= least.gain;
     needs -= least.needs;
@@ -125,6 +124,12 @@ std::size_t WorkPlan::count(State state) const {
 double WorkPlan::time() const {
   double all = 0;
   for (const Item& item : items_) all += item.weight.share;
+  return all;
+}
+
+double WorkPlan::time_at_best() const {
+  double all = 0;
+  for (std::size_t i = 0; i < items_.size(); ++i) all += at_best(i);
   return all;
 }
 

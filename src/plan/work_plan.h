@@ -2,10 +2,10 @@
 //
 // Time is split by weight, an item's potential gain. An item whose share would not cover the cost
 // of trying it is skipped, which leaves its share to the others. Where trying is cheap, every item
-// that takes 0.1 % of the time is tried first. The first tries then bring most of the gain, so what
-// is left of the time is split by what each item takes at best. Unused time is redistributed among
-// the waiting items. An item without potential gain is tuned only if no item has any, or if the
-// user named it.
+// that takes 0.1 % of what all take at best is tried first. The first tries then bring most of the
+// gain, so what is left of the time is split by what each item takes at best. Unused time is
+// redistributed among the waiting items. An item without potential gain is tuned only if no item
+// has any, or if the user named it.
 #pragma once
 
 #include <cstddef>
@@ -110,6 +110,7 @@ class WorkPlan {
   std::vector<std::size_t> unknown(State state) const;  // nothing is found for them yet
   double present(std::size_t place) const { return items_[place].share_now(); }
   double at_best(std::size_t place) const { return items_[place].weight.least(); }
+  double time_at_best() const;
   // The heaviest by their `share`, until they take `coverage` of all.
   std::vector<std::size_t> heaviest(double coverage,
                                     double (WorkPlan::*share)(std::size_t) const) const;

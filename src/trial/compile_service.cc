@@ -105,8 +105,14 @@ Result<worker::Outcome> CompileService::once(const worker::Message& message) {
 }
 
 Result<problem::Program> CompileService::load_program(const ProgramToCompile& program) {
+  if (const auto kept = loaded_.extract(key_of(load_job(program, sizes_, nullptr))))
+    return std::move(kept.mapped());
   HONE_ASSIGN(std::vector<Result<problem::Program>> loaded, load_programs({program}));
   return std::move(loaded.front());
+}
+
+void CompileService::keep_loaded(const ProgramToCompile& program, problem::Program loaded) {
+  loaded_.insert_or_assign(key_of(load_job(program, sizes_, nullptr)), std::move(loaded));
 }
 
 Result<std::vector<Result<problem::Program>>> CompileService::load_programs(

@@ -104,6 +104,8 @@ class CompileService {
   }
   // Loads a program; with frontend flags, keeps its frontend IR.
   Result<problem::Program> load_program(const ProgramToCompile& program);
+  // Keeps a program that load_programs() has returned, for the next load_program() of it.
+  void keep_loaded(const ProgramToCompile& program, problem::Program loaded);
   // Loads several programs, concurrently if the pool can; results are in their order.
   Result<std::vector<Result<problem::Program>>> load_programs(
       const std::vector<ProgramToCompile>& programs);
@@ -237,6 +239,7 @@ class CompileService {
   std::vector<Prefetched> prefetched_;
   std::map<worker::JobId, Submitted> submitted_;
   CompiledPrograms compiled_;
+  std::map<std::string, problem::Program> loaded_;  // by provider::key_of the job
   std::vector<Replacing> replacing_;
   std::map<std::string, Stated> stated_;  // by key
   std::function<std::optional<double>()> most_seconds_;

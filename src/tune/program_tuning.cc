@@ -14,6 +14,7 @@
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
 #include "tune/program/program_calls.h"
+#include "tune/program/program_outputs.h"
 #include "tune/program/spec_entries.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/load_program.h"
@@ -192,6 +193,11 @@ Status ProgramTuning::repair_others() {
     if (plan_.items()[i].state != plan::State::kFinished &&
         context_.state->wrong_by_default.contains(chosen_[i]->name))
       wrong.push_back(i);
+  // The proof needs another witness than a wrong default.
+  if (const Options& options = context_.options; !wrong.empty() && options.prove && is_callable_ &&
+                                                 computes_narrow(result_.program) &&
+                                                 !options.traits().compiling_disturbs)
+    context_.compiler.prefetch_compile_in_f32({options.input, *bytes_, options.flags});
   for (std::size_t n = 0; n < wrong.size(); ++n) {
     const std::size_t done = plan_.count(plan::State::kFinished);
     HONE_TRY(tune(wrong[n],

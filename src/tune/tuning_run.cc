@@ -13,6 +13,7 @@
 #include "tune/dispatch/finished_work.h"
 #include "tune/flag_baseline.h"
 #include "tune/program/flag_search.h"
+#include "tune/program/repairing_flags.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/given_arguments.h"
 
@@ -83,7 +84,8 @@ class TuningRun {
 
   // Fills in the result, and stores the verdict.
   Status conclude() {
-    if (context_.options.prove && context_.state->not_proved.empty() && has_tried_nothing())
+    if (context_.options.prove && context_.state->not_proved.empty() &&
+        context_.state->default_failure.empty() && has_tried_nothing())
       context_.state->not_proved = fmt::format(
           "the budget leaves time for the default alone: --budget {:.0f}s leaves some for others",
           std::max(context_.state->deadline.sufficient(), 2 * context_.options.budget_seconds));
@@ -281,11 +283,15 @@ class TuningRun {
     if (!found) return tl::unexpected(found.error());
     const auto say = [&](std::string_view what, const FlagSet& set) {
       if (set.flags.empty()) return;
-      context_.note("flags: {} {} ({}; {:.2f}x by the rounds that chose it)", what, set.name,
-                    fmt::join(set.flags, " "), found->speedup(set));
+      const std::optional<double> speedup = found->speedup(set);
+      context_.note("flags: {} {} ({}; {})", what, set.name, fmt::join(set.flags, " "),
+                    speedup ? fmt::format("{:.2f}x by the rounds that chose it", *speedup)
+                            : std::string("the proof times it"));
     };
-    if (found->best.flags.empty() && found->trials.size() > 1)
-      context_.note("flags: none of {} seems faster", found->trials.size() - 1);
+    const auto timed = std::ranges::count_if(
+        found->trials, [](const FlagTrial& trial) { return trial.ratio.has_value(); });
+    if (found->best.flags.empty() && timed > 1)
+      context_.note("flags: none of {} seems faster", timed - 1);
     ChosenFlags chosen{found->best, found->bases, {}};
     if (!is_base(chosen, found->best)) say("competing with tuning:", found->best);
     for (const FlagSet& base : found->bases) say("dispatches are tuned with", base);
@@ -502,7 +508,20 @@ class TuningRun {
 
 Result<TuningResult> tune_program(Context& context, store::Run run_row,
                                   const std::vector<problem::SizeSet>& sizes) {
-  return TuningRun(context, sizes).run(std::move(run_row));
+  HONE_ASSIGN(TuningResult repaired, TuningRun(context, sizes).run(run_row));
+  Options options = context.options;
+  options.budget_seconds = context.state->deadline.left();
+  const bool has_time = options.budget_seconds >= plan::kLeastDispatchSeconds;
+  if (repaired.default_failure.empty() || !repaired.best || !repaired.not_proved.empty() ||
+      !has_time)
+    return repaired;
+  options.flags = joined(options.flags, repaired.best->flags);
+  context.note("with {} it works: that is the default from here on", repaired.best->label);
+  HONE_ASSIGN(Context with_flags, context.with_options(options));
+  Result<TuningResult> tuned = TuningRun(with_flags, sizes).run(std::move(run_row));
+  if (!tuned && tuned.error().kind == ErrorKind::kFailure) return repaired;
+  if (tuned && exit_code(tuned->outcome) == 0) tuned->outcome = repaired.outcome;
+  return tuned;
 }
 
 }  // namespace hone::tune

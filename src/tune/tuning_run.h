@@ -60,8 +60,9 @@ RunVerdict verdict_of(const TuningResult& result);
 // Chooses for each dispatch one configuration for all sizes (size_choice.h), and proves it in the
 // whole program at each. Writes tuning_spec.mlir and compile_flags.txt, a response file for the
 // compiler. `run_row`: command line, version and seed of the run, for the store. Requires that the
-// context's build and device are set. Errors: those of ProgramTuning's steps. Finished work is then
-// in the store, and the same command continues.
+// context's build and device are set. If the program does not work as it is, and flags are found
+// with which it does, these are the default for the rest of the budget. Errors: those of
+// ProgramTuning's steps. Finished work is then in the store, and the same command continues.
 Result<TuningResult> tune_program(Context& context, store::Run run_row,
                                   const std::vector<problem::SizeSet>& sizes);
 

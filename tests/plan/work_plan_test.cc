@@ -52,7 +52,7 @@ TEST(WorkPlan, LeavesOutWhatItsPartWouldNotPayFor) {
 TEST(WorkPlan, TriesWhatTakesAThousandthOfTheTimeWhereThatIsCheap) {
   const auto kept = [](double tiny, double seconds) {
     WorkPlan plan(false, 0.75);
-    for (const double share : {80.0, 15.0, 4.5, tiny}) plan.add({"", {share, share, 8}});
+    for (const double share : {80.0, 15.0, 4.5, tiny}) plan.add({"", {share, 0.9 * share, 8}});
     plan.deal(seconds);
     return plan.count(State::kWaiting);
   };
@@ -73,6 +73,16 @@ TEST(WorkPlan, SplitsTimeByWhatIsLeftWhereFirstTriesBringMostOfTheGain) {
   EXPECT_EQ(plan.count(State::kWaiting), 2u);
   EXPECT_DOUBLE_EQ(plan.seconds_for(0, 28), 8 + 2);
   EXPECT_DOUBLE_EQ(plan.seconds_for(1, 28), 8 + 10);
+}
+
+// One item takes 1000 of the time and 1 at best; all others 12 and 6.
+TEST(WorkPlan, TriesWhatAHugeGainWouldHide) {
+  WorkPlan plan(false, 0.75);
+  plan.add({"slow by default", {1000, 999, 8}});
+  plan.add({"other", {11.5, 6, 8}});
+  plan.add({"small", {0.5, 0.25, 8}});
+  plan.deal(60);
+  EXPECT_EQ(plan.count(State::kWaiting), 3u);
 }
 
 TEST(WorkPlan, KeepsOneHoweverShortTheTimeIs) {

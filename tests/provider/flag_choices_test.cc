@@ -82,7 +82,8 @@ TEST(FlagChoices, NameTheFileThatFormsRegions) {
     const auto choices = flag_choices(program, {}, /*vector_bits=*/0, "out");
     return *std::ranges::find(choices, "regions", &provider::FlagChoice::name);
   };
-  EXPECT_EQ(regions_in({}).why_not, "the program has no attention of separate products");
+  EXPECT_EQ(regions_in({}).why_not,
+            "the program has no attention of separate products, and no grouped 1x1 convolution");
   problem::Program program;
   program.regions = {.names = {"attention 2x16x8x32x8"}, .spec = "a spec"};
   const provider::FlagChoice regions = regions_in(program);

@@ -4,10 +4,7 @@
 
 #include <string>
 
-#include "base/file.h"
-#include "provider/iree/compiler/transform_specs.h"
-#include "provider/iree/whole_program.h"
-#include "tests/provider_iree/compiler.h"
+#include "tests/provider_iree_gpu/regions.h"
 
 namespace hone::iree {
 namespace {
@@ -32,13 +29,6 @@ struct Parts {
   std::string divided = "arith.divf %x, %l : f32";
   std::string results = "tensor<2x16x8xf32>", returned = "%values : tensor<2x16x8xf32>";
 };
-
-std::string replaced(std::string text, const std::string& what, const std::string& with) {
-  for (std::size_t at = text.find(what); at != std::string::npos;
-       at = text.find(what, at + with.size()))
-    text.replace(at, what.size(), with);
-  return text;
-}
 
 std::string program(const Parts& parts) {
   const std::string text = fmt::format(
@@ -104,32 +94,18 @@ std::string program(const Parts& parts) {
   return replaced(replaced(written, "#p", "\"parallel\""), "#r", "\"reduction\"");
 }
 
-const std::vector<std::string>& gpu() {
-  static const std::vector<std::string> flags = gpu_flags(*problem::gpu_target("sm_80"));
-  return flags;
-}
-
-class AttentionRegions : public testing::Test {
+class AttentionRegions : public RegionTest {
  protected:
   problem::Regions regions_of(const Parts& parts) const {
-    return load("main.mlir", program(parts), gpu()).regions;
+    return load("main.mlir", program(parts), sm_80_flags()).regions;
   }
-  std::vector<std::string> with_spec(std::vector<std::string> flags,
-                                     const std::string& spec) const {
-    const std::filesystem::path file = folder_.path() / "regions.mlir";
-    EXPECT_TRUE(write_file_atomically(file, spec));
-    flags.push_back(std::string(kTransformSpecFlag) + file.string());
-    return flags;
-  }
-
-  TemporaryFolder folder_ = TemporaryFolder::create("hone-test-").value();
 };
 
 TEST_F(AttentionRegions, BecomeOneDispatch) {
   const problem::Regions regions = regions_of({});
   EXPECT_THAT(regions.names, ElementsAre("attention 2x16x8x32x8"));
   const problem::Program program_with =
-      load("main.mlir", program({}), with_spec(gpu(), regions.spec));
+      load("main.mlir", program({}), with_spec(sm_80_flags(), regions.spec));
   ASSERT_EQ(program_with.dispatches.size(), 1u);
   EXPECT_EQ(program_with.dispatches[0].root.kind, problem::OperationKind::kAttention);
   EXPECT_EQ(program_with.dispatches[0].statement->scale, 0.5);
@@ -183,20 +159,6 @@ class RunningRegions : public AttentionRegions {
                              "'--input=16x32xf32={}' '--expected_output=2x16x8xf32={}'",
                              fmt::join(keys, " "), fmt::join(values, " "), fmt::join(mask, " "),
                              fmt::join(means, " ")));
-  }
-
-  // Whether the program gives what it is expected to, under the spec if there is one.
-  bool gives(const std::string& text, const std::string& spec, const std::string& call) const {
-    const auto module =
-        compile_program(compiler(), "main.mlir", text,
-                        spec.empty() ? host_cpu_flags() : with_spec(host_cpu_flags(), spec));
-    EXPECT_TRUE(module) << module.error().message;
-    const std::string path = (folder_.path() / "main.vmfb").string();
-    EXPECT_TRUE(write_file_atomically(path, *module));
-    const std::string command =
-        fmt::format("{} --device=local-sync --module={} --function=main {} > /dev/null",
-                    compiler().installation().run_module.string(), path, call);
-    return std::system(command.c_str()) == 0;
   }
 };
 
@@ -272,9 +234,9 @@ func.func @main(%q: tensor<4x16x8xf32>, %k: tensor<4x8x32xf32>, %v: tensor<4x32x
 // second key 1. Values are the numbers of the keys.
 TEST_F(RunningRegions, TakeAMaskOfSomeDimensionsOfTheBatch) {
   const std::string text(kHeads);
-  const problem::Regions regions = load("main.mlir", text, gpu()).regions;
+  const problem::Regions regions = load("main.mlir", text, sm_80_flags()).regions;
   ASSERT_THAT(regions.names, ElementsAre("attention 4x16x8x32x8"));
-  const problem::Program whole = load("main.mlir", text, with_spec(gpu(), regions.spec));
+  const problem::Program whole = load("main.mlir", text, with_spec(sm_80_flags(), regions.spec));
   ASSERT_EQ(whole.dispatches.size(), 1u);
   EXPECT_EQ(whole.dispatches[0].statement->why_not, "");
   std::vector<std::string> values, mask, means;
@@ -295,7 +257,7 @@ TEST_F(RunningRegions, TakeAMaskOfSomeDimensionsOfTheBatch) {
 // A mask that is added before the heads are a dimension of their own has other dimensions.
 TEST_F(AttentionRegions, TakeAMaskInTheShapeOfTheSoftmaxOnly) {
   const auto names = [](const std::string& text) {
-    return load("main.mlir", text, gpu()).regions.names;
+    return load("main.mlir", text, sm_80_flags()).regions.names;
   };
   std::string text = replaced(std::string(kHeads), R"(
                        affine_map<(d0, d1, d2, d3) -> (d0, 0, 0, d3)>,)",

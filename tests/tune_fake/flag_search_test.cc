@@ -89,7 +89,7 @@ TEST_F(FlagSearch, FindsTheBestOfEachGroupTogether) {
   const auto found = search();
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->best.name, "tiling + fusion");
-  EXPECT_NEAR(found->speedup(found->best), 1 / (0.8 * 0.9), 0.01);
+  EXPECT_NEAR(found->speedup(found->best).value(), 1 / (0.8 * 0.9), 0.01);
   // Two of one group are never together.
   for (const FlagTrial& each : found->trials)
     EXPECT_FALSE(std::ranges::count(each.choices, "tiling") > 0 &&
@@ -122,7 +122,7 @@ TEST_F(FlagSearch, FindsWhatToTuneWithBesideTheBest) {
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->best.name, "tiling + im2col + fusion");
   EXPECT_EQ(found->bases.front().name, "im2col + fusion");
-  EXPECT_NEAR(found->speedup(found->bases.front()), 1 / (0.8 * 0.9), 0.01);
+  EXPECT_NEAR(found->speedup(found->bases.front()).value(), 1 / (0.8 * 0.9), 0.01);
 }
 
 // Tiles are a ground of their own where they are near the best, however fast operations are that

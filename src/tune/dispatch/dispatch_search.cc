@@ -379,7 +379,7 @@ Status DispatchSearch::wait_for_others(double seconds) {
 }
 
 double DispatchSearch::for_finalists() const {
-  return finalist_seconds(share_.seconds, traits().one_batch_tells);
+  return finalist_seconds(is_repair() ? 0 : share_.seconds, traits().one_batch_tells);
 }
 
 double DispatchSearch::for_baselines() const {

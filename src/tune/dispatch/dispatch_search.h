@@ -45,8 +45,8 @@ struct Share {
   // Correct candidates to find even after the search's time is over, for as long again or ten
   // seconds. Fewer where the space has no more.
   std::size_t least_right = 0;
-  // Candidates of one provider that suffice once least_right of all are correct, whatever time is
-  // left; 0: no limit.
+  // Of a repair: candidates of one provider that suffice once least_right of all are correct,
+  // whatever time is left; 0: no repair, no limit.
   std::size_t enough = 0;
 };
 
@@ -182,8 +182,8 @@ class DispatchSearch {
   // Ends what compiles. What other tuners are at is still looked at.
   Status cancel_compiles();
   std::size_t right() const;  // candidates of all contenders, so far
-  // Whether a repair has what it asks for: Share::enough.
-  bool is_repaired() const { return share_.enough > 0 && right() >= share_.least_right; }
+  bool is_repair() const { return share_.enough > 0; }
+  bool is_repaired() const { return is_repair() && right() >= share_.least_right; }
   std::size_t round_size(double seconds) const;
   std::size_t rounds_ahead() const;
   Status begin_round(const std::vector<space::Configuration>& proposals);

@@ -69,7 +69,10 @@ Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& d
   // Expected gain: the default's time beyond its arithmetic at the device's peak.
   // kLeastExpectedGain is the share that tuning may gain in any case.
   const double gain = std::max(plan::kLeastExpectedGain * launch, launch - bench.seconds_at_peak());
-  const double reference = measure::has_exact_reference(dispatch) ? 0 : plan::kSetupSeconds;
+  // Where compiling does not disturb, the reference is computed while another dispatch is searched.
+  const bool waits_for_reference =
+      context.options.traits().compiling_disturbs && !measure::has_exact_reference(dispatch);
+  const double reference = waits_for_reference ? plan::kSetupSeconds : 0;
   const double needs = seconds_needed(context, clock.seconds() + reference);
   return plan::Weight{launch * launches, gain * launches, needs};
 }

@@ -38,9 +38,10 @@ double finalist_seconds(double seconds, bool one_batch_tells);
 // Returns the candidates that may be the fastest, best first. With a correct default, only
 // candidates faster than it count.
 // Finalists are within 10 % of the best. Where one batch tells, first measurements are good to
-// about 1 % (docs/measuring.md) and the limit is 3 %. The best four are always taken, since one of
-// them may owe its place to a lucky measurement. At most 10 are taken (6 where one batch tells).
-// The time must give each enough rounds for a verdict, but four are always allowed.
+// about 1 % (docs/measuring.md) and the limit is 3 %. The best four are taken if there is time,
+// since one of them may owe its place to a lucky measurement. At most 10 are taken (6 where one
+// batch tells). The time must give each enough rounds for a verdict, but four are always allowed
+// (two where one batch tells).
 // Where one batch does not tell, the four with the least absolute times join if there is room; two
 // of them displace others if there is none. They join only if the default beside them took another
 // time than beside the best. A default's time may depend on where its memory lies: 4.9 and 6.3 ms

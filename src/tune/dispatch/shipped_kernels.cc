@@ -4,6 +4,7 @@
 #include <random>
 
 #include "base/file.h"
+#include "base/ranges.h"
 #include "measure/statistics.h"
 #include "plan/policy.h"
 #include "provider/resources.h"
@@ -26,21 +27,24 @@ struct AssembledKernel {
   std::vector<double> seconds = {};  // by round
 };
 
+// The winner, and the default beside it if that is right.
 class ShippedPair {
  public:
   ShippedPair(Context& context, DispatchBench& bench, store::Id winner,
               const provider::Payload& payload)
-      : context_(context),
-        bench_(bench),
-        runner_(context.runner),
-        kernels_{{bench.default_candidate(), std::nullopt}, {winner, payload}} {}
+      : context_(context), bench_(bench), runner_(context.runner) {
+    if (bench.default_is_wrong().empty())
+      kernels_.push_back({bench.default_candidate(), std::nullopt});
+    kernels_.push_back({winner, payload});
+  }
 
+  bool has_default() const { return kernels_.size() == 2; }
   const provider::Artifact& winner() const { return *kernels_.back().kernel.code; }
 
   Status compile(const problem::Dispatch& dispatch) {
     HONE_ASSIGN(std::vector<trial::CompiledCandidate> compiled,
                 context_.compiler.compile_alone(to_ship(context_, bench_, dispatch),
-                                                {kernels_[0].payload, kernels_[1].payload}));
+                                                mapped(kernels_, &AssembledKernel::payload)));
     for (std::size_t k = 0; k < kernels_.size(); ++k) {
       auto& artifact = compiled[k].artifact;
       if (!artifact)
@@ -54,8 +58,6 @@ class ShippedPair {
   // Returns why the winner does not ship, or an empty string.
   Result<std::string> verify() {
     for (AssembledKernel& each : kernels_) {
-      // A wrong default only serves to compare the winner's time with.
-      if (&each == &kernels_.front() && !bench_.default_is_wrong().empty()) continue;
       HONE_ASSIGN(const trial::KernelResult<measure::Verification> verified,
                   runner_.verify(each.kernel));
       if (!verified) return fails(verified.error());
@@ -142,7 +144,8 @@ std::string shipped_key(const DispatchBench& bench) {
 Status compile_shipped_ahead(Context& context, const DispatchBench& bench,
                              const problem::Dispatch& dispatch,
                              const std::vector<provider::Payload>& likely) {
-  std::vector<std::optional<provider::Payload>> payloads{std::nullopt};
+  std::vector<std::optional<provider::Payload>> payloads;
+  if (bench.default_is_wrong().empty()) payloads.emplace_back();
   payloads.insert(payloads.end(), likely.begin(), likely.end());
   return context.compiler.compile_ahead(to_ship(context, bench, dispatch), payloads);
 }
@@ -161,6 +164,10 @@ Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
   shipped.launch = pair.winner().launch;
   HONE_ASSIGN(shipped.why_not, pair.verify());
   if (!shipped.why_not.empty()) return shipped;
+  if (!pair.has_default()) {
+    HONE_TRY(pair.unload());
+    return shipped;
+  }
   if (!payload.replacing.empty()) {
     HONE_ASSIGN(shipped.accuracy, pair.accuracy(dispatch));
   }

@@ -26,15 +26,17 @@ struct ShippedKernel {
 // Key of the server that compiles the bench's candidates as they ship.
 std::string shipped_key(const DispatchBench& bench);
 
-// Begins to compile the default and the likely winners as they ship, while the device is busy.
+// Begins to compile the likely winners as they ship, and the default if it is right, while the
+// device is busy.
 Status compile_shipped_ahead(Context& context, const DispatchBench& bench,
                              const problem::Dispatch& dispatch,
                              const std::vector<provider::Payload>& likely);
 
 // Compiles the winner and the default to PTX, and verifies and measures both as the driver
-// assembles them, interleaved. Records a measurement of phase kOwnRuntime for each; the winner's
-// sentinel_ratio is its paired ratio to the default there. The bench's problem must be the
-// runner's. Failure when the compiler cannot make the winner again.
+// assembles them, interleaved; the winner is only verified beside a wrong default. Records a
+// measurement of phase kOwnRuntime for each; the winner's sentinel_ratio is its paired ratio to the
+// default there. The bench's problem must be the runner's. Failure when the compiler cannot make
+// the winner again.
 Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
                                          const problem::Dispatch& dispatch, store::Id winner,
                                          const provider::Payload& payload);

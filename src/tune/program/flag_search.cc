@@ -110,10 +110,10 @@ class FlagSearch {
   // Whether no further trial begins. The first begins if the session has time for it. Where fusion
   // was judged, each has to end in time.
   bool is_over() const {
-    const double trial = context_.state->deadline.trial(), seconds = watch_.seconds();
-    if (!context_.state->deadline.has(trial)) return true;
-    if (judges_fusion()) return seconds + trial > request_.seconds;
+    if (!context_.state->deadline.has(context_.state->deadline.trial())) return true;
+    if (judges_fusion()) return !has_time_for_trial();
     if (compiles_ == 0) return false;
+    const double seconds = watch_.seconds();
     return seconds > plan::kFlagSearchOverrun * request_.seconds ||
            (seconds > request_.seconds && compiles_ >= request_.compiles);
   }
@@ -176,9 +176,22 @@ class FlagSearch {
       return watch_.seconds() + deadline.next_compile() <= share * request_.seconds &&
              deadline.has(deadline.trial());
     };
-    HONE_ASSIGN(fused_, fusion_sets(context_, bytes_, choices_, has_time, promises));
+    // Without separate products the dispatches of regions, and so their references, are known.
+    for (std::size_t i = 0; i < choices_.size(); ++i)
+      if (choices_[i].is_region) context_.compiler.prefetch_load(programs_with({i}).reference);
+    const auto to_load = [this](const Set& set) { return programs_with(set).tuned; };
+    HONE_ASSIGN(fused_, fusion_sets(context_, choices_, to_load, has_time, promises));
     std::erase_if(fused_, std::not_fn(promises));
     return {};
+  }
+
+  // The program under a set of choices, to be split. Many sets at a time must not have too large
+  // frontend IR.
+  ProgramsToLoad programs_with(const Set& set) const {
+    ProgramsToLoad programs = programs_to_load(context_, bytes_, flags_of(set), request_.given);
+    if (bytes_.size() * context_.options.compile_jobs > plan::kCompileBytesAtOnce)
+      programs.tuned.frontend_flags.reset();
+    return programs;
   }
 
   std::vector<std::string> flags_of(const Set& set) const {
@@ -198,13 +211,12 @@ class FlagSearch {
   Status take_fused_base() {
     if (fused_.size() > plan::kFusedTries) fused_.resize(plan::kFusedTries);
     const FusionPromise as_it_is = promise_of(context_, program_);
-    for (const FusionSet& fused : fused_) {
+    for (FusionSet& fused : fused_) {
       // Its dispatches are tuned if it compiles.
-      const ProgramsToLoad programs =
-          programs_to_load(context_, bytes_, flags_of(fused.choices), request_.given);
+      const ProgramsToLoad programs = programs_with(fused.choices);
       context_.compiler.prefetch_load(programs.reference);
-      context_.compiler.prefetch_load(programs.tuned);
-      HONE_TRY(try_once({fused.choices}));
+      context_.compiler.keep_loaded(programs.tuned, std::move(fused.program));
+      HONE_TRY(has_time_for_trial() ? try_once({fused.choices}) : begin(fused.choices));
       const std::size_t tried = *place_of(fused.choices);
       const FlagTrial& trial = found_.trials[tried];
       // A row of an earlier run does not say whether it is wrong or does not compile.
@@ -221,6 +233,20 @@ class FlagSearch {
       base_ = fused.choices;
       break;
     }
+    return {};
+  }
+
+  // Whether a trial ends within the search's time.
+  bool has_time_for_trial() const {
+    return watch_.seconds() + context_.state->deadline.trial() <= request_.seconds;
+  }
+
+  // Begins to compile a set that the proof judges: its dispatches are tuned meanwhile.
+  Status begin(const Set& set) {
+    HONE_ASSIGN(const std::size_t trial, enter(set));
+    if (!found_.trials[trial].known)
+      context_.compiler.prefetch_compile(
+          {context_.options.input, bytes_, joined(context_.options.flags, flags_of(set))});
     return {};
   }
 
@@ -346,21 +372,27 @@ class FlagSearch {
   Result<std::vector<std::size_t>> make(std::vector<Set> sets) {
     std::vector<std::size_t> made, unknown;
     for (Set& set : sets) {
-      FlagTrial trial;
-      for (const std::size_t choice : set) trial.choices.push_back(choices_[choice].name);
-      trial.flags = flags_of(set);
-      trial.label = fmt::format("{}", fmt::join(trial.choices, " + "));
-      HONE_ASSIGN(trial.compiler, context_.build_with(joined(context_.options.flags, trial.flags)));
-      made.push_back(found_.trials.size());
-      if (!take_known(trial)) unknown.push_back(made.back());
-      sets_.push_back(std::move(set));
-      found_.trials.push_back(std::move(trial));
+      HONE_ASSIGN(made.emplace_back(), enter(std::move(set)));
+      if (!found_.trials[made.back()].known) unknown.push_back(made.back());
     }
     HONE_TRY(compile(unknown));
     for (const std::size_t i : unknown)
       if (FlagTrial& trial = found_.trials[i]; trial.is_settled() && !trial.may_differ)
         HONE_TRY(record(trial));
     return made;
+  }
+
+  // Adds a set's trial, with its result if it is known, and returns its place.
+  Result<std::size_t> enter(Set set) {
+    FlagTrial trial;
+    for (const std::size_t choice : set) trial.choices.push_back(choices_[choice].name);
+    trial.flags = flags_of(set);
+    trial.label = fmt::format("{}", fmt::join(trial.choices, " + "));
+    HONE_ASSIGN(trial.compiler, context_.build_with(joined(context_.options.flags, trial.flags)));
+    trial.known = take_known(trial);
+    sets_.push_back(std::move(set));
+    found_.trials.push_back(std::move(trial));
+    return found_.trials.size() - 1;
   }
 
   Status compile(const std::vector<std::size_t>& trials) {
@@ -588,9 +620,10 @@ std::string call_of(const Context& context, const problem::Function& function) {
 
 }  // namespace
 
-double FoundFlags::speedup(const FlagSet& set) const {
+std::optional<double> FoundFlags::speedup(const FlagSet& set) const {
   const auto* const found = find_by(trials, set.flags, &FlagTrial::flags);
-  return found == nullptr ? 1 : 1 / found->ratio.value_or(1);
+  if (found == nullptr || !found->ratio) return std::nullopt;
+  return 1 / *found->ratio;
 }
 
 Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& context,
@@ -622,39 +655,6 @@ Result<FoundFlags> search_flags(Context& context, const problem::Program& progra
     HONE_ASSIGN(const ProvingRounds rounds, prove_build(context, bench, best));
     HONE_ASSIGN(found.verdict, verdict_of(std::vector<ProvingRounds>{rounds}));
     HONE_TRY(context.store.log_event("flags", json_of(*found.verdict, best).dump()));
-  }
-  return found;
-}
-
-Result<std::optional<RepairingFlags>> find_repair(Context& context, const problem::Program& program,
-                                                  const std::string& bytes,
-                                                  const problem::Function& function) {
-  const auto span = context.spend(trial::Activity::kProgram);
-  HONE_ASSIGN(const std::vector<provider::FlagChoice> choices,
-              choices_with_files(context, program));
-  const std::string why_default_fails = context.state->default_failure;
-  std::optional<RepairingFlags> found;
-  for (const provider::FlagChoice& choice : choices) {
-    if (!choice.why_not.empty() ||
-        !context.state->deadline.has(context.state->deadline.next_compile()))
-      continue;
-    HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-repair-"));
-    HONE_ASSIGN(BuildBench builds,
-                BuildBench::create(context, program, bytes, function, folder.path()));
-    const Status works = builds.add({Build{.label = choice.name, .flags = choice.flags}});
-    context.state->default_failure = why_default_fails;
-    HONE_TRY(all_but_failure(works));
-    if (!works) continue;
-    const Result<double> error = builds.error_of_first();
-    HONE_TRY(all_but_failure(error));
-    RepairingFlags repair{{choice.name, choice.flags}, ""};
-    if (!error)
-      repair.not_proved = error.error().message;
-    else if (!(*error <= plan::kMostErrorOfRepair))
-      repair.not_proved = fmt::format(
-          "its outputs are off by {:.2g} of them from those of an independent compile", *error);
-    if (!found || repair.not_proved.empty()) found = std::move(repair);
-    if (found->not_proved.empty()) break;
   }
   return found;
 }

@@ -53,9 +53,9 @@ struct FoundFlags {
   std::vector<FlagSet> bases;
   std::optional<ProgramVerdict> verdict;  // where it was asked for and there is a best
 
-  // Returns the speedup of a set over the default, by the rounds that chose it, which flatter it. 1
-  // for a set without a name.
-  double speedup(const FlagSet& set) const;
+  // Returns the speedup of a set over the default, by the rounds that chose it, which flatter it.
+  // None for a set that was not timed.
+  std::optional<double> speedup(const FlagSet& set) const;
 };
 
 // Returns the compiler's flag choices for the program (ProgramProvider::flag_choices). Writes the
@@ -71,18 +71,5 @@ Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& cont
 Result<FoundFlags> search_flags(Context& context, const problem::Program& program,
                                 const std::string& bytes, const problem::Function& function,
                                 const FlagSearchRequest& request);
-
-// Flags with which a failing default program works.
-struct RepairingFlags {
-  FlagSet flags;
-  std::string not_proved;  // why it is not known whether what it computes is right; empty: it is
-};
-
-// Returns the first flag choice with which the program compiles, runs and computes what its
-// independent compile does; else the first with which it runs. None if there is none, or no time to
-// look further.
-Result<std::optional<RepairingFlags>> find_repair(Context& context, const problem::Program& program,
-                                                  const std::string& bytes,
-                                                  const problem::Function& function);
 
 }  // namespace hone::tune

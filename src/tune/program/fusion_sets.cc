@@ -65,10 +65,11 @@ FusionPromise promise_of(const Context& context, const problem::Program& program
   return promise;
 }
 
-Result<std::vector<FusionSet>> fusion_sets(Context& context, const std::string& bytes,
-                                           const std::vector<provider::FlagChoice>& choices,
-                                           const std::function<bool(double share)>& has_time,
-                                           const std::function<bool(const FusionSet&)>& promises) {
+Result<std::vector<FusionSet>> fusion_sets(
+    Context& context, const std::vector<provider::FlagChoice>& choices,
+    const std::function<trial::ProgramToCompile(const Choices& set)>& to_load,
+    const std::function<bool(double share)>& has_time,
+    const std::function<bool(const FusionSet&)>& promises) {
   Choices by_rules, regions;
   for (std::size_t i = 0; i < choices.size(); ++i)
     if (choices[i].fuses) (choices[i].is_region ? regions : by_rules).push_back(i);
@@ -83,17 +84,13 @@ Result<std::vector<FusionSet>> fusion_sets(Context& context, const std::string& 
       const std::span<const Choices> next = sets.first(std::min(sets.size(), at_once));
       sets = sets.subspan(next.size());
       std::vector<trial::ProgramToCompile> programs;
-      for (const Choices& set : next) {
-        std::vector<std::string> flags = context.flags();
-        for (const std::size_t choice : set)
-          flags = joined(std::move(flags), choices[choice].flags);
-        programs.push_back({context.options.input, bytes, std::move(flags)});
-      }
-      HONE_ASSIGN(const auto loaded, context.compiler.load_programs(programs));
+      for (const Choices& set : next) programs.push_back(to_load(set));
+      HONE_ASSIGN(auto loaded, context.compiler.load_programs(programs));
       for (std::size_t s = 0; s < next.size(); ++s) {
-        const auto& program = loaded[s];
+        auto& program = loaded[s];
         if (!program || (has_region(next[s]) && !attention_is_tunable(context, *program))) continue;
-        found.push_back({next[s], promise_of(context, *program), dispatches_of(*program)});
+        const FusionPromise promise = promise_of(context, *program);
+        found.push_back({next[s], promise, dispatches_of(*program), *std::move(program)});
       }
     }
     std::ranges::stable_sort(found, {}, rank);

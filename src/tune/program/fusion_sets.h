@@ -25,18 +25,20 @@ struct FusionSet {
   std::vector<std::size_t> choices;  // numbers, ascending
   FusionPromise promise;
   std::string dispatches;  // hash: equal for sets that make the same dispatches
+  problem::Program program;
 };
 
 // Splits the program under each set of at most plan::kFlagsFusedTogether of the choices that fuse
 // (provider::FlagChoice::fuses), many at a time and the largest sets first, while one of them
 // `promises` anything. Then regions (FlagChoice::is_region) alone and with the best few of them, if
 // the attention that they form is tunable. `has_time` says whether another split ends within a
-// share of the search's time. Sets under which it does not split are left out, and of sets that
-// make the same dispatches all but the smallest. Returns the others by promise, the best first.
-// Errors: those of CompileService::load_programs.
-Result<std::vector<FusionSet>> fusion_sets(Context& context, const std::string& bytes,
-                                           const std::vector<provider::FlagChoice>& choices,
-                                           const std::function<bool(double share)>& has_time,
-                                           const std::function<bool(const FusionSet&)>& promises);
+// share of the search's time, `to_load` gives the program under a set. Sets under which it does not
+// split are left out, and of sets that make the same dispatches all but the smallest. Returns the
+// others by promise, the best first. Errors: those of CompileService::load_programs.
+Result<std::vector<FusionSet>> fusion_sets(
+    Context& context, const std::vector<provider::FlagChoice>& choices,
+    const std::function<trial::ProgramToCompile(const std::vector<std::size_t>& set)>& to_load,
+    const std::function<bool(double share)>& has_time,
+    const std::function<bool(const FusionSet&)>& promises);
 
 }  // namespace hone::tune

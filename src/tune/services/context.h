@@ -127,6 +127,15 @@ struct Context {
     build.flags = nlohmann::json(all_flags).dump();
     return store.intern(build);
   }
+  // Returns a context that does the same with other options, which outlive it: no extra flags, and
+  // a state of its own.
+  Result<Context> with_options(const Options& other) const {
+    Context changed{other,  provider,     compiler, runner,    store,  observer, {},
+                    device, more_runners, programs, replacing, leases, clock,    stop_fd};
+    changed.baseline.build = baseline.build;
+    HONE_ASSIGN(changed.baseline.build, changed.build_with(other.flags));
+    return changed;
+  }
   trial::RunnerService* runner_of(std::size_t lane) const {
     return lane == 0 ? &runner : more_runners.at(lane - 1);
   }

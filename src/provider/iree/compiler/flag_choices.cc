@@ -149,7 +149,7 @@ std::vector<FlagRow> rows() {
        For::kGpu,
        Needs::kRegions,
        {std::string(kTransformSpecFlag)},
-       "product, softmax and product become attention, one dispatch",
+       "product, softmax and product, and grouped products, become one dispatch",
        /*fuses=*/true},
       {"early truncation",
        "early truncation",
@@ -260,7 +260,7 @@ std::string_view missing(Needs needs) {
     case Needs::kFloatSums:
       return "the program adds up no floating-point numbers";
     case Needs::kRegions:
-      return "the program has no attention of separate products";
+      return "the program has no attention of separate products, and no grouped 1x1 convolution";
     case Needs::kNothing:
       return "";
   }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/ranges.h"
-#include "provider/iree/compiler/replacing_spec.h"
 
 namespace hone::iree {
 namespace {
@@ -26,13 +25,10 @@ class AttentionText {
                        region_.scores.size(LoopRole::kN), region_.values.size(LoopRole::kN));
   }
 
-  // A util.func that computes the region as one operation.
-  std::string function(const std::string& called) const {
-    std::vector<std::string> lines, names, types, maps, parameters;
-    const std::vector<Given> given = region_.given();
-    for (std::size_t i = 0; i < given.size(); ++i)
-      parameters.push_back(
-          fmt::format("%arg{}: {}", i, ir_.type_text(operand(given[i].operation, given[i].index))));
+  // Fills in what computes the region as one operation.
+  void write(Region& region) const {
+    std::vector<std::string>& lines = region.lines;
+    std::vector<std::string> names, types, maps;
     const auto add = [&](const Shaped& shaped) {
       names.push_back(shaped.name);
       types.push_back(shaped.type);
@@ -56,15 +52,11 @@ class AttentionText {
                     "      iree_linalg_ext.yield %score : f32\n    }} -> {}",
                     fmt::join(maps, ",\n        "), fmt::join(names, ", "), fmt::join(types, ", "),
                     whole, whole));
-    std::string last = "%attention";
-    if (whole != returned) {
-      last = "%result";
-      lines.push_back(fmt::format("%result = tensor.collapse_shape %attention {} : {} into {}",
-                                  reassociation(loops), whole, returned));
-    }
-    return fmt::format(
-        "  util.func private @{}({}) -> {} {{\n    {}\n    util.return {} : {}\n  }}\n", called,
-        fmt::join(parameters, ", "), returned, fmt::join(lines, "\n    "), last, returned);
+    region.value = "%attention";
+    if (whole == returned) return;
+    region.value = "%result";
+    lines.push_back(fmt::format("%result = tensor.collapse_shape %attention {} : {} into {}",
+                                reassociation(loops), whole, returned));
   }
 
  private:
@@ -230,34 +222,13 @@ class AttentionText {
 
 }  // namespace
 
-problem::Regions attention_regions(const CompilerSession& session, MlirOperation module) {
-  const Ir ir(session.api());
-  const Readers readers = ir.readers_in(module);
-  const std::vector<MlirOperation> all = ir.all(module, [](MlirOperation) { return true; });
-  problem::Regions regions;
-  std::vector<Replacement> replacements;
-  for (const MlirOperation operation : all) {
-    const std::optional<AttentionRegion> region = read_attention(ir, operation, readers);
-    if (!region) continue;
-    std::vector<MlirOperation> inside;  // in the order of the program
-    for (const MlirOperation each : all)
-      if (region->inside.contains(each)) inside.push_back(each);
-    Result<OperationText> text = text_of_operations(session, inside, region->given());
-    const auto is_known = [&](const Replacement& each) { return each.dag == text->dag; };
-    if (!text || std::ranges::any_of(replacements, is_known)) continue;
-    const AttentionText attention(ir, *region);
-    Replacement& replacement = replacements.emplace_back();
-    replacement.name = fmt::format("attention_{}", replacements.size() - 1);
-    replacement.comment = attention.name();
-    replacement.function = attention.function(replacement.name);
-    for (const Given& each : region->given())
-      replacement.operands.push_back(ir.type_text(ir.operands(each.operation).at(each.index)));
-    replacement.dag = std::move(text->dag);
-    replacement.scalars = std::move(text->scalars);
-    regions.names.push_back(replacement.comment);
-  }
-  if (!replacements.empty()) regions.spec = replacing_spec(replacements);
-  return regions;
+std::optional<Region> attention_region(const Ir& ir, MlirOperation values, const Readers& readers) {
+  const std::optional<AttentionRegion> attention = read_attention(ir, values, readers);
+  if (!attention) return std::nullopt;
+  const AttentionText text(ir, *attention);
+  Region region{.name = text.name(), .inside = attention->inside, .given = attention->given()};
+  text.write(region);
+  return region;
 }
 
 }  // namespace hone::iree

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "problem/dispatch.h"
-#include "provider/iree/compiler/compiler_session.h"
-#include "provider/iree/program/operation_text.h"
+#include "provider/iree/program/region.h"
 
 namespace hone::iree {
 
@@ -51,10 +50,8 @@ struct AttentionRegion {
 std::optional<AttentionRegion> read_attention(const Ir& ir, MlirOperation values,
                                               const Readers& readers);
 
-// Looks for attention in a program at the end of phase `preprocessing`, in which transform specs
-// run last. Regions of equal operations count as one, and those that cannot be written as a pattern
-// are left out. The spec replaces each region by iree_linalg_ext.attention, whose scores and
-// weights are f32: what the program rounds in between stays unrounded.
-problem::Regions attention_regions(const CompilerSession& session, MlirOperation module);
+// The region as iree_linalg_ext.attention, whose scores and weights are f32: what the program
+// rounds in between stays unrounded. Nothing if read_attention() finds none.
+std::optional<Region> attention_region(const Ir& ir, MlirOperation values, const Readers& readers);
 
 }  // namespace hone::iree

@@ -10,13 +10,13 @@
 #include "base/ranges.h"
 #include "provider/iree/cpu/space.h"
 #include "provider/iree/program/argument_ranges.h"
-#include "provider/iree/program/attention_regions.h"
 #include "provider/iree/program/derived_modules.h"
 #include "provider/iree/program/dispatch_ir.h"
 #include "provider/iree/program/dispatch_statement.h"
 #include "provider/iree/program/launches.h"
 #include "provider/iree/program/open_sizes.h"
 #include "provider/iree/program/program_functions.h"
+#include "provider/iree/program/region.h"
 #include "provider/iree/program/root_operation.h"
 #include "provider/iree/program/views.h"
 
@@ -187,7 +187,7 @@ Result<OwnedModule> preprocessed(const CompilerSession& session, const std::stri
   if (!compile.import(source.input->clone()) || !compile.run(kInput, kPreprocessing))
     return input_error("IREE cannot compile '{}':\n{}", path, compile.diagnostics());
   OwnedModule module = compile.take_module();
-  if (gpu) source.regions = attention_regions(session, module.get());
+  if (gpu) source.regions = regions_in(session, module.get());
   return module;
 }
 

@@ -1,0 +1,17 @@
+// Grouped 1x1 convolutions as batched products. IREE 3.13 begins the sums of a grouped convolution
+// at its bias, and then makes no code for CUDA of the product that is left of it ("failed to
+// bufferize op"). As a product whose sums begin at zero, with the bias added, it is compiled, and
+// other kernels can replace it.
+#pragma once
+
+#include <optional>
+
+#include "provider/iree/program/region.h"
+
+namespace hone::iree {
+
+// Reads a grouped convolution of floating-point elements with a filter of one element and no
+// stride. Sizes must be known.
+std::optional<Region> grouped_product(const Ir& ir, MlirOperation operation);
+
+}  // namespace hone::iree

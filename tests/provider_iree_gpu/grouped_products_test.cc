@@ -1,0 +1,115 @@
+// Grouped 1x1 convolutions, which become batched products.
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "tests/provider_iree_gpu/regions.h"
+
+namespace hone::iree {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// 2 groups of 3 filters over 4 channels, on 33 points, with a bias in f16.
+constexpr std::string_view kProgram = R"mlir(
+func.func @main(%image: tensor<1x2x4x33x1xf16>, %filter: tensor<2x3x4x1x1xf16>,
+                %bias: tensor<6xf16>) -> tensor<1x2x3x33x1xf32> {
+  %narrow = tensor.empty() : tensor<6xf32>
+  %wide = linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]} ins(%bias : tensor<6xf16>) outs(%narrow : tensor<6xf32>) {
+  ^bb0(%x: f16, %o: f32):
+    %y = arith.extf %x : f16 to f32
+    linalg.yield %y : f32
+  } -> tensor<6xf32>
+  %place = tensor.empty() : tensor<1x6x33x1xf32>
+  %all = linalg.broadcast ins(%wide : tensor<6xf32>) outs(%place : tensor<1x6x33x1xf32>)
+      dimensions = [0, 2, 3]
+  %begin = tensor.expand_shape %all [[0], [1, 2], [3], [4]] output_shape [1, 2, 3, 33, 1]
+      : tensor<1x6x33x1xf32> into tensor<1x2x3x33x1xf32>
+  %sums = linalg.conv_2d_ngchw_gfchw {dilations = dense<1> : vector<2xi64>,
+                                      strides = dense<1> : vector<2xi64>}
+      ins(%image, %filter : tensor<1x2x4x33x1xf16>, tensor<2x3x4x1x1xf16>)
+      outs(%begin : tensor<1x2x3x33x1xf32>) -> tensor<1x2x3x33x1xf32>
+  return %sums : tensor<1x2x3x33x1xf32>
+})mlir";
+
+problem::Regions regions_of(const std::string& text) {
+  return load("main.mlir", text, sm_80_flags()).regions;
+}
+
+// 64 filters over 64 channels.
+TEST_F(RegionTest, AGroupedConvolutionThatIreeRefusesCompilesAsProducts) {
+  std::string text = replaced(std::string(kProgram), "1x2x4x33x", "1x2x64x33x");
+  text = replaced(replaced(text, "2x3x4x1x1x", "2x64x64x1x1x"), "1x2x3x33x", "1x2x64x33x");
+  text = replaced(replaced(text, "<6x", "<128x"), "1x6x33x", "1x128x33x");
+  text = replaced(text, "[1, 2, 3, 33, 1]", "[1, 2, 64, 33, 1]");
+  const problem::Regions regions = regions_of(text);
+  EXPECT_THAT(regions.names, ElementsAre("2 products 64x33x64"));
+  const auto refused =
+      compile_program(compiler(), "main.mlir", text, sm_80_flags(), ModuleKind::kProgram);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("failed to bufferize op"));
+  EXPECT_TRUE(compile_program(compiler(), "main.mlir", text, with_spec(sm_80_flags(), regions.spec),
+                              ModuleKind::kProgram));
+}
+
+// The channels of the image are 1, 2, 3, 4 in group 0 and 10, 20, 30, 40 in group 1. A filter's
+// weights are all its number, 1 to 6, and its bias is 100 times that: 10 n + 100 n, 100 n + 100 n.
+TEST_F(RegionTest, GroupedProductsGiveWhatTheConvolutionDoes) {
+  const std::string text(kProgram);
+  const auto call = [](bool last_is_channels) {
+    std::vector<double> image, filter, results;
+    const auto at = [&](int group, int channel) { return (channel + 1) * (group == 0 ? 1 : 10); };
+    if (last_is_channels) {
+      for (int point = 0; point < 33; ++point)
+        for (int row = 0; row < 8; ++row) image.push_back(at(row / 4, row % 4));
+      for (int point = 0; point < 33; ++point)
+        for (int n = 1; n <= 6; ++n) results.push_back(n <= 3 ? 110 * n : 200 * n);
+    } else {
+      for (int row = 0; row < 8; ++row) image.insert(image.end(), 33, at(row / 4, row % 4));
+      for (int n = 1; n <= 6; ++n) results.insert(results.end(), 33, n <= 3 ? 110 * n : 200 * n);
+    }
+    for (int n = 1; n <= 6; ++n) filter.insert(filter.end(), 4, n);
+    const auto shape = [&](int channels) {
+      return last_is_channels ? fmt::format("1x33x1x2x{}", channels)
+                              : fmt::format("1x2x{}x33x1", channels);
+    };
+    return fmt::format(
+        "'--input={}xf16={}' '--input={}xf16={}' '--input=6xf16=100 200 300 400 500 600' "
+        "'--expected_output={}xf32={}'",
+        shape(4), fmt::join(image, " "), last_is_channels ? "2x3x1x1x4" : "2x3x4x1x1",
+        fmt::join(filter, " "), shape(3), fmt::join(results, " "));
+  };
+  EXPECT_TRUE(gives(text, "", call(false)));
+  const std::string spec = regions_of(text).spec;
+  EXPECT_TRUE(gives(text, spec, call(false)));
+  // A bias that is dropped, and one that is added twice.
+  EXPECT_THAT(spec, HasSubstr("arith.addf %products, %arg2"));
+  EXPECT_FALSE(gives(text, replaced(spec, "%products, %arg2", "%products, %none"), call(false)));
+  EXPECT_FALSE(
+      gives(text, replaced(spec, "outs(%none : tensor<1x", "outs(%arg2 : tensor<1x"), call(false)));
+
+  std::string other = replaced(text, "conv_2d_ngchw_gfchw", "conv_2d_nhwgc_gfhwc");
+  other = replaced(replaced(other, "1x2x4x33x1x", "1x33x1x2x4x"), "2x3x4x1x1x", "2x3x1x1x4x");
+  other = replaced(replaced(other, "1x2x3x33x1x", "1x33x1x2x3x"), "1x6x33x1x", "1x33x1x6x");
+  other = replaced(replaced(other, "[0, 2, 3]", "[0, 1, 2]"), "[[0], [1, 2], [3], [4]]",
+                   "[[0], [1], [2], [3, 4]]");
+  other = replaced(other, "[1, 2, 3, 33, 1]", "[1, 33, 1, 2, 3]");
+  const problem::Regions regions = regions_of(other);
+  EXPECT_THAT(regions.names, ElementsAre("2 products 3x33x4"));
+  EXPECT_TRUE(gives(other, regions.spec, call(true)));
+}
+
+TEST_F(RegionTest, AConvolutionWithAStrideIsNoProduct) {
+  std::string text = replaced(std::string(kProgram), "strides = dense<1>", "strides = dense<2>");
+  text = replaced(replaced(text, "2x3x33x1x", "2x3x17x1x"), "1x6x33x1x", "1x6x17x1x");
+  text = replaced(text, "[1, 2, 3, 33, 1]", "[1, 2, 3, 17, 1]");
+  EXPECT_THAT(regions_of(text).names, IsEmpty());
+}
+
+}  // namespace
+}  // namespace hone::iree
