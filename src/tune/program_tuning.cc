@@ -145,9 +145,12 @@ Status ProgramTuning::search(double seconds, double part) {
       const double left = seconds - watch.seconds();
       const std::size_t done = plan_.count(plan::State::kFinished);
       const double share = plan_.seconds_for(*place, left);
-      const std::size_t least = context_.options.budget_seconds >= plan::kWholeSessionSeconds
+      // First compiles may take longer than the share of a dispatch that is soon at its best.
+      const Options& options = context_.options;
+      const std::size_t least = options.budget_seconds >= plan::kWholeSessionSeconds
                                     ? plan::kRightInWholeSession
-                                    : 0;
+                                : options.traits().compiling_disturbs ? 0
+                                                                      : 1;
       HONE_TRY(tune(*place,
                     {done, done + plan_.count(plan::State::kWaiting), share, left - share, least},
                     plan_.next_after(*place)));

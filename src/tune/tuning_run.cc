@@ -515,7 +515,8 @@ Result<TuningResult> tune_program(Context& context, store::Run run_row,
   if (repaired.default_failure.empty() || !repaired.best || !repaired.not_proved.empty() ||
       !has_time)
     return repaired;
-  options.flags = joined(options.flags, repaired.best->flags);
+  for (std::vector<std::string>* flags : {&options.flags, &options.reference_flags})
+    *flags = joined(std::move(*flags), repaired.best->flags);
   context.note("with {} it works: that is the default from here on", repaired.best->label);
   HONE_ASSIGN(Context with_flags, context.with_options(options));
   Result<TuningResult> tuned = TuningRun(with_flags, sizes).run(std::move(run_row));

@@ -177,7 +177,7 @@ Result<bool> DispatchSearch::cannot_win() {
   const double found = best_ratio_ * bench_.default_seconds();
   const double least =
       context_.state->peak ? now_->provider().least_seconds(dispatch_, *context_.state->peak) : 0;
-  const bool is_default_far = &now_->provider() == &context_.provider && share_.least_right == 0 &&
+  const bool is_default_far = &now_->provider() == &context_.provider && share_.least_right <= 1 &&
                               best_ratio_ < plan::kBeyondDefault;
   if (least * plan::kBeyondHope < found && !is_default_far) return false;
   const std::string why =
@@ -197,10 +197,14 @@ Result<bool> DispatchSearch::cannot_win() {
 Status DispatchSearch::search(double seconds) {
   Contender& now = *now_;
   const double at_most = seconds + std::max(plan::kMostSecondsLonger, seconds - clock_.seconds());
+  const auto has_too_few = [&] {
+    return right() < share_.least_right && clock_.seconds() < at_most;
+  };
   const auto goes_on = [&] {
     if (is_repaired() && now.tried() >= share_.enough) return false;
     if (now.tried() == 0 || clock_.seconds() < seconds) return true;
-    return right() < share_.least_right && clock_.seconds() < at_most;
+    // More compiles would only delay those of which the first is waited for.
+    return has_too_few() && (right() > 0 || put_aside_.empty());
   };
   const auto is_given_up = [&] { return is_hopeless() || is_outdone(); };
   // A repair mostly needs no more than what was begun.
@@ -224,9 +228,10 @@ Status DispatchSearch::search(double seconds) {
   }
   if (is_given_up()) return give_up();
   HONE_TRY(finish_compiling(0, patience(!goes_on())));
-  while (!put_aside_.empty() && clock_.seconds() < seconds) {
+  while (!put_aside_.empty() && (clock_.seconds() < seconds || has_too_few())) {
     HONE_TRY(pick_up());
-    if (!put_aside_.empty()) HONE_TRY(wait_for_others(seconds - clock_.seconds()));
+    const double end = has_too_few() ? at_most : seconds;
+    if (!put_aside_.empty()) HONE_TRY(wait_for_others(end - clock_.seconds()));
   }
   HONE_TRY(context_.store.log_event("search", nlohmann::json{{"dispatch", dispatch_.name},
                                                              {"provider", now.provider().name()},

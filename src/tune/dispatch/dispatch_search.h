@@ -45,7 +45,7 @@ struct Share {
   // Correct candidates to find even after the search's time is over, for as long again or ten
   // seconds. Fewer where the space has no more.
   std::size_t least_right = 0;
-  // Of a repair: candidates of one provider that suffice once least_right of all are correct,
+  // Candidates of one provider that suffice for a repair once least_right of all are correct,
   // whatever time is left; 0: no repair, no limit.
   std::size_t enough = 0;
 };
