@@ -78,7 +78,8 @@ class FakePool final : public worker::WorkerPool {
   std::function<bool(const std::string& dispatch, std::int64_t tile)> is_wrong;
   bool returns_nothing = false;                   // the program's function does
   std::map<std::vector<std::string>, int> loads;  // of the program, by flags
-  std::string in_f32;  // the program computed in f32, a module; empty: it is refused
+  std::string in_f32;       // the program computed in f32, a module; empty: it is refused
+  std::string repaired_by;  // a flag without which the host's program is refused; empty: none
   // Of a call, by tile: what a kernel takes inside the whole program.
   std::function<double(std::int64_t)> in_program = fake_seconds;
 
@@ -171,6 +172,10 @@ class FakePool final : public worker::WorkerPool {
           return worker::Outcome(
               tl::unexpected(provider::Failure{provider::FailureKind::kCompileError, "refused"}));
       }
+      if (!repaired_by.empty() && std::ranges::count(flags, "--target=host") > 0 &&
+          std::ranges::count(flags, repaired_by) == 0)
+        return worker::Outcome(
+            tl::unexpected(provider::Failure{provider::FailureKind::kCompileError, "refused"}));
       ++programs_compiled;
       return worker::Outcome(worker::Message{
           "module", nlohmann::json::object(), {fmt::format("{}{}{}", seconds, kernels, wrong)}});
@@ -245,6 +250,12 @@ class FakeProvider : public provider::ProgramProvider, public provider::SpecWrit
   std::string_view name() const override { return "fake"; }
   std::string_view constraint_set() const override { return "fake"; }
   std::vector<space::Value> tiles{1, 2, 4, 8, 16, 32, 64};
+  std::vector<provider::FlagChoice> choices;
+  std::vector<provider::FlagChoice> flag_choices(const problem::Program&,
+                                                 const std::vector<std::string>&,
+                                                 const std::filesystem::path&) const override {
+    return choices;
+  }
   std::set<std::string> without_space;  // names of dispatches
   std::string does_not_run;             // a part of modules that fail; empty: none does
   std::string why_no_space(const problem::Dispatch& dispatch) const override {

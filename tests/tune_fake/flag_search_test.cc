@@ -13,12 +13,6 @@ namespace {
 using testing::HasSubstr;
 
 struct ProviderWithFlags final : test::FakeProvider {
-  std::vector<provider::FlagChoice> choices;
-  std::vector<provider::FlagChoice> flag_choices(const problem::Program&,
-                                                 const std::vector<std::string>&,
-                                                 const std::filesystem::path&) const override {
-    return choices;
-  }
   // The first samples of the default's module that take three times as long as they should.
   mutable int disturbed = 0;
   // Samples until every further one is interrupted.
@@ -51,6 +45,7 @@ class FlagSearch : public FakeSession {
     Context context{options_, provider_, compiler, runner, store_, observer_};
     context.programs = &provider_;
     if (compile_seconds_) context.state->deadline.compiled(*compile_seconds_);
+    if (call_seconds_) context.state->deadline.called(*call_seconds_);
     store::BuildRow build;
     build.compiler = "fake";
     build.flags = "[]";
@@ -78,7 +73,8 @@ class FlagSearch : public FakeSession {
   SilentObserver observer_;
   ProviderWithFlags provider_;
   test::FakePool pool_{2};
-  std::optional<double> compile_seconds_;  // of the unmodified program; none: as long as it takes
+  // Of the unmodified program; none: as long as it takes.
+  std::optional<double> compile_seconds_, call_seconds_;
 };
 
 TEST_F(FlagSearch, FindsTheBestOfEachGroupTogether) {
@@ -235,6 +231,23 @@ TEST_F(FlagSearch, BeginsNothingOnAGpuThatDoesNotEndInTime) {
   const auto in_time = search({.seconds = 60, .for_tuning = true});
   ASSERT_TRUE(in_time) << in_time.error().message;
   EXPECT_EQ(in_time->bases.front().name, "up + fast");
+}
+
+// A split takes 14 s and a trial two minutes: the base compiles while its dispatches are tuned.
+TEST_F(FlagSearch, LeavesTheTrialOfAFusedBaseToTheProofWhereItTakesTooLong) {
+  pool_.launches = 8;
+  pool_.begins_ahead = true;
+  options_.places.front().facts.launch_seconds = 1;
+  options_.budget_seconds = 1000;
+  provider_.choices = {fused("up", "--no-effect"), choice("fast", "speed", times("0.8"))};
+  compile_seconds_ = 20;
+  call_seconds_ = 20;
+  const auto found = search({.seconds = 60, .for_tuning = true});
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->bases.size(), 1u);
+  EXPECT_EQ(found->bases.front().name, "up");
+  EXPECT_EQ(found->speedup(found->bases.front()), std::nullopt);
+  EXPECT_EQ(pool_.programs_compiled, 1) << "the default";
 }
 
 TEST_F(FlagSearch, WhatFailsIsARowAndNotTheEnd) {

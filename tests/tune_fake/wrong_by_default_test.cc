@@ -207,5 +207,23 @@ TEST_F(WrongByDefault, IsRepairedByALaterRunWithLessTime) {
   EXPECT_THAT(spec(), testing::SizeIs(3));
 }
 
+// The program does not compile as it is. One choice changes nothing of that; with the other one it
+// computes what its independent compile does, and is tuned.
+TEST_F(OneTuner, GoesOnWithTheFlagsThatRepairAProgram) {
+  options_.search_flags = true;
+  test::FakePool pool(2);
+  pool.repaired_by = "--repairs";
+  pool.in_f32 = "1 right";
+  provider_.choices = {{"other", "a", {"--other"}, "a reason"},
+                       {"repair", "b", {"--repairs"}, "a reason"}};
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  EXPECT_THAT(observer_.notes, HasSubstr("as it is, the program does not compile: refused"));
+  EXPECT_THAT(observer_.notes, HasSubstr("with repair it works: that is the default"));
+  EXPECT_THAT(*read_file(options_.out / "compile_flags.txt"),
+              testing::AllOf(HasSubstr("--repairs"), HasSubstr("tuning_spec.mlir")));
+}
+
 }  // namespace
 }  // namespace hone::tune
