@@ -18,6 +18,12 @@ target_compile_options(hone_warnings INTERFACE
 # An empty optional or an index beyond the end stops every build but the release.
 add_compile_definitions($<$<NOT:$<CONFIG:Release>>:_GLIBCXX_ASSERTIONS>)
 
+# g++ collects garbage from 128 MB on, where a source of hone takes ten times that. From 600 MB on it takes 0.73
+# to 0.89 of the time (three unity sources, one run each), and at most 1.3 GB in place of 1.1.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_compile_options(--param=ggc-min-heapsize=600000 --param=ggc-min-expand=100)
+endif()
+
 if(HONE_SANITIZE)
   add_compile_options(-fsanitize=${HONE_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)

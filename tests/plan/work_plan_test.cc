@@ -56,10 +56,10 @@ TEST(WorkPlan, TriesWhatTakesAThousandthOfTheTimeWhereThatIsCheap) {
     plan.deal(seconds);
     return plan.count(State::kWaiting);
   };
-  EXPECT_EQ(kept(0.5, 60), 4u);   // 4 x 8 of 45
-  EXPECT_EQ(kept(0.5, 40), 3u);   // of 30
-  EXPECT_EQ(kept(0.05, 60), 3u);  // 0.05 % of the time
-  EXPECT_EQ(kept(0.5, 20), 1u);   // of 15
+  EXPECT_EQ(kept(0.5, 60), 4u);    // 4 x 8 of 45
+  EXPECT_EQ(kept(0.5, 40), 3u);    // of 30
+  EXPECT_EQ(kept(0.005, 60), 3u);  // 0.05 % of the 10 that all take at best
+  EXPECT_EQ(kept(0.5, 20), 1u);    // of 15
 }
 
 // Two items of 90 and 10 of the time, of which 89 and 5 are gained with the first tries: 1 and 5

@@ -176,22 +176,27 @@ class FlagSearch {
       return watch_.seconds() + deadline.next_compile() <= share * request_.seconds &&
              deadline.has(deadline.trial());
     };
-    // Without separate products the dispatches of regions, and so their references, are known.
+    // Whatever is chosen has the regions more often than not. Their reference is split meanwhile.
     for (std::size_t i = 0; i < choices_.size(); ++i)
       if (choices_[i].is_region) context_.compiler.prefetch_load(programs_with({i}).reference);
-    const auto to_load = [this](const Set& set) { return programs_with(set).tuned; };
+    const auto to_load = [this](const Set& set) {
+      trial::ProgramToCompile program = programs_with(set).tuned;
+      if (!keeps_splits()) program.frontend_flags.reset();
+      return program;
+    };
     HONE_ASSIGN(fused_, fusion_sets(context_, choices_, to_load, has_time, promises));
     std::erase_if(fused_, std::not_fn(promises));
     return {};
   }
 
-  // The program under a set of choices, to be split. Many sets at a time must not have too large
-  // frontend IR.
+  // Whether splits that judge fusion serve tuning too: the frontend IR of many must not be too
+  // much.
+  bool keeps_splits() const {
+    return bytes_.size() * context_.options.compile_jobs <= plan::kCompileBytesAtOnce;
+  }
+
   ProgramsToLoad programs_with(const Set& set) const {
-    ProgramsToLoad programs = programs_to_load(context_, bytes_, flags_of(set), request_.given);
-    if (bytes_.size() * context_.options.compile_jobs > plan::kCompileBytesAtOnce)
-      programs.tuned.frontend_flags.reset();
-    return programs;
+    return programs_to_load(context_, bytes_, flags_of(set), request_.given);
   }
 
   std::vector<std::string> flags_of(const Set& set) const {
@@ -215,7 +220,10 @@ class FlagSearch {
       // Its dispatches are tuned if it compiles.
       const ProgramsToLoad programs = programs_with(fused.choices);
       context_.compiler.prefetch_load(programs.reference);
-      context_.compiler.keep_loaded(programs.tuned, std::move(fused.program));
+      if (keeps_splits())
+        context_.compiler.keep_loaded(programs.tuned, std::move(fused.program));
+      else
+        context_.compiler.prefetch_load(programs.tuned);
       HONE_TRY(has_time_for_trial() ? try_once({fused.choices}) : begin(fused.choices));
       const std::size_t tried = *place_of(fused.choices);
       const FlagTrial& trial = found_.trials[tried];

@@ -29,8 +29,8 @@ std::int64_t size_of(const problem::TensorType& type, std::string_view loops, ch
   return size;
 }
 
-// Whether it is a product: every size known, floats of at most 32 bits, and the filter reads each
-// element of the image where it stands.
+// Whether it is a product: every size known, floats of at most 32 bits that are added up in their
+// own type or a wider one, and the filter reads each element of the image where it stands.
 bool is_product(const Layout& layout, const problem::TensorType& image,
                 const problem::TensorType& filter, const problem::TensorType& result) {
   constexpr std::int64_t kMostBytes = 4;
@@ -38,8 +38,10 @@ bool is_product(const Layout& layout, const problem::TensorType& image,
     return std::ranges::count(type.shape, problem::kDynamic) == 0 &&
            problem::is_float(type.element) && problem::byte_size(type.element) <= kMostBytes;
   };
+  const bool widens = problem::byte_size(image.element) < problem::byte_size(result.element);
   return is_usable(image) && is_usable(filter) && is_usable(result) &&
-         image.element == filter.element && size_of(filter, layout.filter, '0') == 1 &&
+         image.element == filter.element && (image.element == result.element || widens) &&
+         size_of(filter, layout.filter, '0') == 1 &&
          size_of(image, layout.image, 'h') == size_of(result, layout.result, 'h') &&
          size_of(image, layout.image, 'w') == size_of(result, layout.result, 'w');
 }
