@@ -228,15 +228,17 @@ std::string closing_summary(const tune::TuningResult& result, const std::string&
   if (!result.candidate || !result.verdict) return "";
   const std::vector<std::string> sizes = names_of_sizes(result);
   const tune::ProgramVerdict& verdict = *result.verdict;
-  constexpr std::string_view kDefaults = "with the compiler's defaults";
+  const std::string defaults = result.repaired_by.empty()
+                                   ? "with the compiler's defaults"
+                                   : fmt::format("with {} alone", result.repaired_by);
   std::string lines;
   if (verdict.recommended == tune::Recommended::kChosen) {
     if (verdict.spec)
       lines = times_faster(
           verdict.spec, fmt::format("with {} alone", result.candidate->without_spec->label), sizes);
-    lines += times_faster(verdict.chosen, kDefaults, sizes);
+    lines += times_faster(verdict.chosen, defaults, sizes);
   } else if (verdict.recommended == tune::Recommended::kFlags) {
-    lines = times_faster(verdict.flags, kDefaults, sizes);
+    lines = times_faster(verdict.flags, defaults, sizes);
   }
   if (lines.empty()) return "";
   return fmt::format("With {} the program ran\n{}", flags_file, lines);

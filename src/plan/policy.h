@@ -132,15 +132,17 @@ inline constexpr double kCompareShare = 0.5;
 struct FinalistReach {
   double of_best;  // ratio of their times to the best's
   double fewest, most;
+  double loading;  // seconds of a round in which a finalist is loaded and warmed up
 };
-inline constexpr FinalistReach kFinalistsBySamples{1.10, 4, 10}, kFinalistsByBatches{1.03, 2, 6};
-// Finalists that are taken however far they are from the best, if there is time for them.
-inline constexpr std::size_t kFinalistsAnyhow = 4;
+// A finalist takes 24 ms of a round on an H200. On a CPU, rounds are longer and the launches bound
+// them.
+inline constexpr FinalistReach kFinalistsBySamples{1.10, 4, 10, 0};
+inline constexpr FinalistReach kFinalistsByBatches{1.03, 2, 6, 0.02};
+// Best finalists that are taken however far they are from the best, if there is time for them.
+inline constexpr std::size_t kBestFinalists = 4;
 // Fewest rounds that give a verdict (race.h), and the launches of a finalist in them: each round
-// has a first launch, a warm-up, a timed and a compared one. Loading and warming up takes the
-// seconds given besides (24 ms in all, H200). Bounds the number of finalists.
+// has a first launch, a warm-up, a timed and a compared one. Bounds the number of finalists.
 inline constexpr double kFewestFinalistRounds = 10, kFewestFinalistLaunches = 40;
-inline constexpr double kFinalistRoundSeconds = 0.02;
 // Candidates considered by absolute time, and how many of them may displace finalists chosen by
 // ratio.
 inline constexpr std::size_t kFinalistsByOwnTime = 4, kFinalistsDisplaced = 2;

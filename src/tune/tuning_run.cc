@@ -28,24 +28,28 @@ class TuningRun {
   Result<TuningResult> run(store::Run run_row) {
     HONE_ASSIGN(std::string bytes, read_file(context_.options.input));
     bytes_ = std::make_shared<const std::string>(std::move(bytes));
-    bases_.emplace_back(context_, sizes_);
-    result_.baseline = context_.baseline;
-    // The default, with which everything is compared, compiles while the program is split.
-    const Options& options = context_.options;
     begin_budget(context_);
-    if (options.prove && !options.traits().compiling_disturbs)
-      context_.compiler.prefetch_compile({options.input, *bytes_, options.flags});
-    HONE_TRY(bases_.back().load({}, bytes_));
+    HONE_TRY(load());
     context_.state->deadline.loaded();
     run_row.program = first_tuning().result().program_id;
     HONE_ASSIGN(result_.run, context_.store.begin_run(run_row));
     Status done = steps(run_row);
-    if (done) done = conclude();
+    if (done) done = is_worth_tuning_repaired() ? tune_repaired(run_row) : conclude();
     HONE_TRY(end_run(context_, done));
     return std::move(result_);
   }
 
  private:
+  Status load() {
+    bases_.emplace_back(context_, sizes_);
+    result_.baseline = context_.baseline;
+    // The default, with which everything is compared, compiles while the program is split.
+    const Options& options = context_.options;
+    if (options.prove && !options.traits().compiling_disturbs)
+      context_.compiler.prefetch_compile({options.input, *bytes_, options.flags});
+    return bases_.back().load({}, bytes_);
+  }
+
   Status steps(const store::Run& run) {
     HONE_TRY(read_starter_spec());
     HONE_ASSIGN(result_.machine, look_at_machine(context_));
@@ -119,6 +123,35 @@ class TuningRun {
     result_.best = VerifiedBuild{Build{.label = found->flags.name, .flags = found->flags.flags}};
     return write_file_atomically(context_.options.out / "compile_flags.txt",
                                  response_file(recommended_flags({})));
+  }
+
+  bool is_worth_tuning_repaired() const {
+    const SessionState& state = *context_.state;
+    return !state.default_failure.empty() && result_.best && state.not_proved.empty() &&
+           state.deadline.left() >= plan::kLeastDispatchSeconds;
+  }
+
+  // Tunes with the flags that repair the program: they are the default for the rest of the budget.
+  Status tune_repaired(const store::Run& run) {
+    std::string& default_failure = context_.state->default_failure;
+    const std::string failure = std::exchange(default_failure, "");
+    Options options = context_.options;
+    for (std::vector<std::string>* flags : {&options.flags, &options.reference_flags})
+      *flags = joined(std::move(*flags), result_.best->flags);
+    context_.note("with {} it works: that is the default from here on", result_.best->label);
+    HONE_ASSIGN(Context context, context_.with_options(options));
+    TuningRun repaired(context, sizes_);
+    repaired.bytes_ = bytes_;
+    repaired.result_.run = result_.run;
+    repaired.result_.repaired_by = result_.best->label;
+    Status done = repaired.load();
+    if (done) done = repaired.steps(run);
+    default_failure = failure;
+    if (!done && done.error().kind == ErrorKind::kFailure) return conclude();
+    HONE_TRY(done);
+    HONE_TRY(repaired.conclude());
+    result_ = std::move(repaired.result_);
+    return {};
   }
 
   // Deletes the output files of an earlier run.
@@ -254,8 +287,12 @@ class TuningRun {
         sizes_.size() == 1)
       return tl::unexpected(function.error());
     if (!options.search_flags || !options.prove || sizes_.size() > 1 || !function) return {};
-    HONE_ASSIGN(const std::optional<ChosenFlags> kept,
-                kept_flags(context_, run, tuning.result().program_id));
+    // A run keeps one choice: that of the program as it is.
+    const bool keeps = result_.repaired_by.empty();
+    std::optional<ChosenFlags> kept;
+    if (keeps) {
+      HONE_ASSIGN(kept, kept_flags(context_, run, tuning.result().program_id));
+    }
     // A continued run keeps the chosen flags, and so the same dispatches, however long it could
     // search.
     if (kept) {
@@ -296,7 +333,7 @@ class TuningRun {
     if (!is_base(chosen, found->best)) say("competing with tuning:", found->best);
     for (const FlagSet& base : found->bases) say("dispatches are tuned with", base);
     for (const FlagTrial& trial : found->trials) chosen.tried.push_back(trial.flags);
-    HONE_TRY(keep_flags(context_, chosen));
+    if (keeps) HONE_TRY(keep_flags(context_, chosen));
     take(chosen);
     return {};
   }
@@ -508,21 +545,7 @@ class TuningRun {
 
 Result<TuningResult> tune_program(Context& context, store::Run run_row,
                                   const std::vector<problem::SizeSet>& sizes) {
-  HONE_ASSIGN(TuningResult repaired, TuningRun(context, sizes).run(run_row));
-  Options options = context.options;
-  options.budget_seconds = context.state->deadline.left();
-  const bool has_time = options.budget_seconds >= plan::kLeastDispatchSeconds;
-  if (repaired.default_failure.empty() || !repaired.best || !repaired.not_proved.empty() ||
-      !has_time)
-    return repaired;
-  for (std::vector<std::string>* flags : {&options.flags, &options.reference_flags})
-    *flags = joined(std::move(*flags), repaired.best->flags);
-  context.note("with {} it works: that is the default from here on", repaired.best->label);
-  HONE_ASSIGN(Context with_flags, context.with_options(options));
-  Result<TuningResult> tuned = TuningRun(with_flags, sizes).run(std::move(run_row));
-  if (!tuned && tuned.error().kind == ErrorKind::kFailure) return repaired;
-  if (tuned && exit_code(tuned->outcome) == 0) tuned->outcome = repaired.outcome;
-  return tuned;
+  return TuningRun(context, sizes).run(std::move(run_row));
 }
 
 }  // namespace hone::tune

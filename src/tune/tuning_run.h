@@ -46,6 +46,9 @@ struct TuningResult {
   bool whole_program = true;  // was to be proved (Options::prove)
   // Reason why the default program does not compile, link or run; empty if it does.
   std::string default_failure;
+  // Label of the flags with which such a program works, where they are the default of all else in
+  // the result.
+  std::string repaired_by;
   // Reason why nothing could be proved in the whole program; empty if something was.
   std::string not_proved;
   RunVerdict outcome;

@@ -59,16 +59,8 @@ std::string why_not_proved(const TuningResult& result) {
   return "";
 }
 
-}  // namespace
-
-RunVerdict verdict_of(const TuningResult& result) {
-  if (!result.default_failure.empty()) {
-    if (!result.best) return {RunOutcome::kNothingUsable, result.default_failure};
-    const std::string works =
-        fmt::format("{}; with {} it works", result.default_failure, result.best->label);
-    if (result.not_proved.empty()) return {RunOutcome::kRepaired, works};
-    return {RunOutcome::kNotProved, fmt::format("{}, but {}", works, result.not_proved)};
-  }
+// Of a program whose default works.
+RunVerdict of_working_default(const TuningResult& result) {
   if (!result.whole_program) return of_dispatches(result);
   if (!result.best)
     return {RunOutcome::kNotProved,
@@ -86,6 +78,27 @@ RunVerdict verdict_of(const TuningResult& result) {
     return {RunOutcome::kNothingFaster, why_not_proved(result)};
   if (!result.unverified_dispatches.empty()) return {RunOutcome::kNotProved, unchecked(result)};
   return {RunOutcome::kFaster, ""};
+}
+
+// Of a program that the flags `label` repair, whatever came of it then.
+RunVerdict of_repaired(const TuningResult& result, const std::string& label,
+                       const RunVerdict& then) {
+  const std::string works = fmt::format("{}; with {} it works", result.default_failure, label);
+  if (exit_code(then) != 0) return {then.outcome, fmt::format("{}, but {}", works, then.reason)};
+  const bool more = then.outcome == RunOutcome::kRepaired && !then.reason.empty();
+  return {RunOutcome::kRepaired, more ? fmt::format("{}; {}", works, then.reason) : works};
+}
+
+}  // namespace
+
+RunVerdict verdict_of(const TuningResult& result) {
+  if (result.default_failure.empty()) return of_working_default(result);
+  if (!result.repaired_by.empty())
+    return of_repaired(result, result.repaired_by, of_working_default(result));
+  if (!result.best) return {RunOutcome::kNothingUsable, result.default_failure};
+  const RunOutcome then =
+      result.not_proved.empty() ? RunOutcome::kRepaired : RunOutcome::kNotProved;
+  return of_repaired(result, result.best->label, {then, result.not_proved});
 }
 
 }  // namespace hone::tune

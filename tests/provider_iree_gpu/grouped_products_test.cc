@@ -93,6 +93,21 @@ TEST_F(RegionTest, GroupedProductsGiveWhatTheConvolutionDoes) {
   EXPECT_FALSE(
       gives(text, replaced(spec, "outs(%none : tensor<1x", "outs(%arg2 : tensor<1x"), call(false)));
 
+  // The filters of both groups side by side.
+  const std::string by_filter = replaced(
+      replaced(text, "conv_2d_ngchw_gfchw", "conv_2d_ngchw_fgchw"), "2x3x4x1x1x", "3x2x4x1x1x");
+  const auto numbers = [](const std::vector<int>& filters) {
+    std::vector<int> all;
+    for (const int n : filters) all.insert(all.end(), 4, n);
+    return fmt::format("{}", fmt::join(all, " "));
+  };
+  const std::string call_by_filter =
+      replaced(replaced(call(false), "2x3x4x1x1x", "3x2x4x1x1x"), numbers({1, 2, 3, 4, 5, 6}),
+               numbers({1, 4, 2, 5, 3, 6}));
+  EXPECT_TRUE(gives(by_filter, "", call_by_filter));
+  EXPECT_TRUE(gives(by_filter, regions_of(by_filter).spec, call_by_filter));
+  EXPECT_THAT(regions_of(by_filter).names, ElementsAre("2 products 3x33x4"));
+
   std::string other = replaced(text, "conv_2d_ngchw_gfchw", "conv_2d_nhwgc_gfhwc");
   other = replaced(replaced(other, "1x2x4x33x1x", "1x33x1x2x4x"), "2x3x4x1x1x", "2x3x1x1x4x");
   other = replaced(replaced(other, "1x2x3x33x1x", "1x33x1x2x3x"), "1x6x33x1x", "1x33x1x6x");

@@ -200,5 +200,21 @@ TEST(CompileService, AsksForAFrontendIrThatItDoesNotKnow) {
   EXPECT_FALSE(pool.asked[1].body.contains("front_half"));
 }
 
+// A split is used once: the next load of the same program asks again, and so does one under other
+// flags.
+TEST(CompileService, AKeptProgramIsNotLoadedAgain) {
+  AskedPool pool;
+  CompileService compiler(pool);
+  const std::vector<std::string> flags{"--fused"};
+  const ProgramToCompile program{"program.mlir", "program", flags, flags};
+  problem::Program kept;
+  kept.called = "kept";
+  compiler.keep_loaded(program, kept);
+  EXPECT_EQ(compiler.load_program({"program.mlir", "program", {}})->called, "");
+  EXPECT_EQ(compiler.load_program(program)->called, "kept");
+  EXPECT_EQ(pool.asked.size(), 1u) << "under other flags";
+  EXPECT_EQ(compiler.load_program(program)->called, "");
+}
+
 }  // namespace
 }  // namespace hone::trial

@@ -70,8 +70,8 @@ TEST(ChooseFinalists, TakesNoMoreThanCanBeToldApart) {
   for (store::Id id = 1; id <= 20; ++id) measured.push_back({0.5, id});
   EXPECT_THAT(choose_finalists(measured, kCpu), SizeIs(10));
   EXPECT_THAT(choose_finalists(measured, kGpu), SizeIs(6));
-  // 24 s are 10 rounds of 5 finalists that take 0.1 s for each of 4 launches, and 20 ms to load.
-  EXPECT_THAT(choose_finalists(measured, {24, 0.2, false}), SizeIs(5));
+  // 20 s are 40 launches of 5 finalists that take 0.1 s each.
+  EXPECT_THAT(choose_finalists(measured, {20, 0.2, false}), SizeIs(5));
   // Of slower ones four are taken anyway, or two where one batch tells: 0.5 s are 10 rounds of 20
   // ms.
   EXPECT_THAT(choose_finalists(measured, {20, 40, false}), SizeIs(4));

@@ -50,6 +50,22 @@ TEST(RunVerdict, IsOneWhereTheDefaultFails) {
   EXPECT_EQ(exit_code(verdict_of(result)), 0);
 }
 
+TEST(RunVerdict, OfARepairedProgramSaysWhatCameOfItThen) {
+  TuningResult result = with_best(build("spec", {"--opt"}));
+  result.default_failure = "as it is, the program does not compile: refused";
+  result.repaired_by = "regions";
+  const std::string works =
+      "as it is, the program does not compile: refused; with regions it works";
+  EXPECT_EQ(said(result), "0 Repaired: " + works + "\n");
+  result.best->repairs = {"main_dispatch_3"};
+  EXPECT_EQ(said(result), "0 Repaired: " + works +
+                              "; the compiler's code of main_dispatch_3 is wrong; the shipped "
+                              "kernels are correct\n");
+  result.best.reset();
+  result.not_proved = "no time is left";
+  EXPECT_EQ(said(result), "1 NOT PROVED: " + works + ", but no time is left\n");
+}
+
 TEST(RunVerdict, IsOneWhereNothingCouldBeProved) {
   TuningResult result;
   result.not_proved = "no time is left to prove it: --budget 90s would do";
@@ -61,9 +77,10 @@ TEST(RunVerdict, IsOneWhereNothingCouldBeProved) {
   result.unchecked_outputs = "result 0: each of its elements is 1";
   EXPECT_EQ(exit_code(verdict_of(result)), 0) << "each dispatch was verified";
   result.unverified_dispatches = {"main_dispatch_1"};
-  EXPECT_EQ(said(result),
-            "1 NOT PROVED: the program's outputs cannot be verified (result 0: each of its elements "
-            "is 1), nor can these dispatches: main_dispatch_1\n");
+  EXPECT_EQ(
+      said(result),
+      "1 NOT PROVED: the program's outputs cannot be verified (result 0: each of its elements "
+      "is 1), nor can these dispatches: main_dispatch_1\n");
   result.best = build("default");
   result.candidate = build("O3", {"--opt"});
   result.verdict = ProgramVerdict{};

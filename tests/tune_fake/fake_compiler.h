@@ -1,12 +1,14 @@
 // Compile workers and their provider without processes and without a compiler.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <limits>
 #include <map>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -78,7 +80,8 @@ class FakePool final : public worker::WorkerPool {
   std::function<bool(const std::string& dispatch, std::int64_t tile)> is_wrong;
   bool returns_nothing = false;                   // the program's function does
   std::map<std::vector<std::string>, int> loads;  // of the program, by flags
-  std::string in_f32;       // the program computed in f32, a module; empty: it is refused
+  std::string in_f32;  // the program computed in f32, a module; empty: it is refused
+  std::chrono::milliseconds compiles_for{0};  // a round of candidates, not the default
   std::string repaired_by;  // a flag without which the host's program is refused; empty: none
   // Of a call, by tile: what a kernel takes inside the whole program.
   std::function<double(std::int64_t)> in_program = fake_seconds;
@@ -211,7 +214,9 @@ class FakePool final : public worker::WorkerPool {
                                           {"configured", fmt::format("{}{}", kTile, tile)}},
                                          {fmt::format("{} {}{}", sources_.at(key), kTile, tile)}};
     }
-    finished_.emplace_back(key, std::move(finished));
+    const bool is_held = compiles_for.count() > 0 && !message.body.empty();
+    if (is_held && held_.empty()) held_until_ = std::chrono::steady_clock::now() + compiles_for;
+    (is_held ? held_ : finished_).emplace_back(key, std::move(finished));
     std::set<std::string> outstanding;
     for (const auto& [of, candidate] : finished_) outstanding.insert(of);
     dispatches_at_once = std::max(dispatches_at_once, outstanding.size());
@@ -220,14 +225,20 @@ class FakePool final : public worker::WorkerPool {
   Result<std::optional<worker::Finished>> next_finished(double) override {
     if (compiled > stopped_after)
       return tl::unexpected(Error{ErrorKind::kInterrupted, "stopped by the user"});
-    if (finished_.empty()) return std::optional<worker::Finished>();
+    if (std::chrono::steady_clock::now() >= held_until_)
+      for (auto& each : std::exchange(held_, {})) finished_.push_back(std::move(each));
+    if (finished_.empty()) {
+      if (!held_.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      return std::optional<worker::Finished>();
+    }
     std::optional<worker::Finished> next = std::move(finished_.front().second);
     finished_.pop_front();
     return next;
   }
-  std::size_t outstanding() const override { return finished_.size(); }
+  std::size_t outstanding() const override { return finished_.size() + held_.size(); }
   Status cancel_all() override {
     finished_.clear();
+    held_.clear();
     return {};
   }
 
@@ -237,6 +248,8 @@ class FakePool final : public worker::WorkerPool {
   int dispatches_;
   std::map<std::string, std::string> sources_;
   std::deque<std::pair<std::string, worker::Finished>> finished_;  // by key of their server
+  std::deque<std::pair<std::string, worker::Finished>> held_;      // until a time
+  std::chrono::steady_clock::time_point held_until_;
   std::vector<worker::Message> begun_;
 };
 

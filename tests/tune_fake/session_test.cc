@@ -55,6 +55,18 @@ TEST_P(OnCoresAndGpus, ADispatchThatIsRefusedCostsTheOthersNothing) {
   EXPECT_THAT(result->not_tuned.front().reason, HasSubstr("refused"));
 }
 
+// The first kernel compiles for longer than the search may take: on a GPU it is waited for.
+TEST_F(OneTuner, WaitsForTheFirstKernelWhereCompilingDoesNotDisturb) {
+  options_.places.front().traits.compiling_disturbs = false;
+  options_.budget_seconds = 4;
+  test::FakePool pool(1);
+  pool.compiles_for = std::chrono::seconds(3);
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->tuned.size(), 1u) << observer_.notes;
+  EXPECT_TRUE(result->tuned.front().payload) << observer_.notes;
+}
+
 // Beside others a kernel may do what it did not do alone. It has a row, and the next best wins.
 TEST_F(OneTuner, AFinalistThatCrashesLeavesTheRace) {
   test::FakePool pool(1);

@@ -225,5 +225,46 @@ TEST_F(OneTuner, GoesOnWithTheFlagsThatRepairAProgram) {
               testing::AllOf(HasSubstr("--repairs"), HasSubstr("tuning_spec.mlir")));
 }
 
+// Stopped in the second dispatch, it goes on there.
+TEST_F(OneTuner, ARepairedProgramGoesOnWhereItWasStopped) {
+  options_.search_flags = true;
+  provider_.choices = {{"repair", "b", {"--repairs"}, "a reason"}};
+  test::FakePool stopped(2), pool(2);
+  stopped.stopped_after = 9;
+  for (test::FakePool* each : {&stopped, &pool}) {
+    each->repaired_by = "--repairs";
+    each->in_f32 = "1 right";
+  }
+  EXPECT_FALSE(run(stopped));
+  EXPECT_THAT(stopped.with_candidates, testing::SizeIs(2));
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  EXPECT_THAT(pool.with_candidates, testing::SizeIs(1)) << "the second";
+}
+
+// Where compiling does not disturb, regions are tried first, and the other choices side by side.
+TEST_F(OneTuner, TriesToRepairAProgramByRegionsFirst) {
+  options_.search_flags = true;
+  options_.places.front().traits.compiling_disturbs = false;
+  test::FakePool pool(2);
+  pool.repaired_by = "--repairs";
+  pool.in_f32 = "1 right";
+  pool.begins_ahead = true;
+  provider_.choices = {{"other", "a", {"--other"}, "a reason"},
+                       {"repair", "b", {"--repairs"}, "a reason"},
+                       {"regions", "c", {"--regions"}, "a reason"}};
+  provider_.choices.back().is_region = true;
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(observer_.notes, HasSubstr("with repair it works"));
+  std::vector<std::string> compiled;
+  for (const worker::Message& job : pool.taken_ahead)
+    if (job.kind == provider::jobs::kCompileProgram)
+      compiled.push_back(job.body.at("flags").back().get<std::string>());
+  compiled.resize(std::min<std::size_t>(compiled.size(), 3));
+  EXPECT_THAT(compiled, ElementsAre("--target=host", "--other", "--repairs"));
+}
+
 }  // namespace
 }  // namespace hone::tune

@@ -257,14 +257,14 @@ std::vector<store::Id> choose_finalists(std::vector<Measured> measured, const Fi
   const double best = measured.front().ratio;
   const plan::FinalistReach& reach =
       time.one_batch_tells ? plan::kFinalistsByBatches : plan::kFinalistsBySamples;
-  const double of_each = plan::kFewestFinalistRounds * plan::kFinalistRoundSeconds +
+  const double of_each = plan::kFewestFinalistRounds * reach.loading +
                          plan::kFewestFinalistLaunches * time.default_seconds * best;
   const auto most =
       static_cast<std::size_t>(std::clamp(time.seconds / of_each, reach.fewest, reach.most));
   std::vector<store::Id> finalists;
   for (const Measured& each : measured)
     if (finalists.size() < most &&
-        (each.ratio <= best * reach.of_best || finalists.size() < plan::kFinalistsAnyhow))
+        (each.ratio <= best * reach.of_best || finalists.size() < plan::kBestFinalists))
       finalists.push_back(each.candidate);
   if (!time.one_batch_tells) add_by_own_time(finalists, std::move(measured), most);
   return finalists;

@@ -28,10 +28,10 @@ struct AssembledKernel {
 };
 
 // The winner, and the default beside it if that is right.
-class ShippedPair {
+class AssembledKernels {
  public:
-  ShippedPair(Context& context, DispatchBench& bench, store::Id winner,
-              const provider::Payload& payload)
+  AssembledKernels(Context& context, DispatchBench& bench, store::Id winner,
+                   const provider::Payload& payload)
       : context_(context), bench_(bench), runner_(context.runner) {
     if (bench.default_is_wrong().empty())
       kernels_.push_back({bench.default_candidate(), std::nullopt});
@@ -153,33 +153,33 @@ Status compile_shipped_ahead(Context& context, const DispatchBench& bench,
 Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
                                          const problem::Dispatch& dispatch, store::Id winner,
                                          const provider::Payload& payload) {
-  ShippedPair pair(context, bench, winner, payload);
-  HONE_TRY(pair.compile(dispatch));
+  AssembledKernels kernels(context, bench, winner, payload);
+  HONE_TRY(kernels.compile(dispatch));
   ShippedKernel shipped;
   shipped.payload = payload;
   if (payload.replacing.empty()) {
-    HONE_ASSIGN(shipped.payload, context.programs->specs().as_compiled(payload, pair.winner()));
+    HONE_ASSIGN(shipped.payload, context.programs->specs().as_compiled(payload, kernels.winner()));
   }
-  shipped.code = pair.winner().code;
-  shipped.launch = pair.winner().launch;
-  HONE_ASSIGN(shipped.why_not, pair.verify());
+  shipped.code = kernels.winner().code;
+  shipped.launch = kernels.winner().launch;
+  HONE_ASSIGN(shipped.why_not, kernels.verify());
   if (!shipped.why_not.empty()) return shipped;
-  if (!pair.has_default()) {
-    HONE_TRY(pair.unload());
+  if (!kernels.has_default()) {
+    HONE_TRY(kernels.unload());
     return shipped;
   }
   if (!payload.replacing.empty()) {
-    HONE_ASSIGN(shipped.accuracy, pair.accuracy(dispatch));
+    HONE_ASSIGN(shipped.accuracy, kernels.accuracy(dispatch));
   }
-  const Status measured = pair.measure();
+  const Status measured = kernels.measure();
   // The finalists' rounds have decided the winner; this measurement is additional.
   if (!measured && measured.error().kind == ErrorKind::kFailure) {
     HONE_TRY(context.store.log_event("as shipped", measured.error().message));
     return shipped;
   }
   HONE_TRY(measured);
-  HONE_TRY(pair.record());
-  HONE_TRY(pair.unload());
+  HONE_TRY(kernels.record());
+  HONE_TRY(kernels.unload());
   return shipped;
 }
 

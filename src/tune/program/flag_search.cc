@@ -176,8 +176,9 @@ class FlagSearch {
       return watch_.seconds() + deadline.next_compile() <= share * request_.seconds &&
              deadline.has(deadline.trial());
     };
-    // Whatever is chosen has the regions more often than not. Their reference is split meanwhile.
-    for (std::size_t i = 0; i < choices_.size(); ++i)
+    // Regions alone are the likeliest choice of a large program: their reference is split
+    // meanwhile.
+    for (std::size_t i = 0; i < choices_.size() && has_time(1); ++i)
       if (choices_[i].is_region) context_.compiler.prefetch_load(programs_with({i}).reference);
     const auto to_load = [this](const Set& set) {
       trial::ProgramToCompile program = programs_with(set).tuned;
@@ -224,7 +225,7 @@ class FlagSearch {
         context_.compiler.keep_loaded(programs.tuned, std::move(fused.program));
       else
         context_.compiler.prefetch_load(programs.tuned);
-      HONE_TRY(has_time_for_trial() ? try_once({fused.choices}) : begin(fused.choices));
+      HONE_TRY(has_time_for_trial() ? try_once({fused.choices}) : leave_to_proof(fused.choices));
       const std::size_t tried = *place_of(fused.choices);
       const FlagTrial& trial = found_.trials[tried];
       // A row of an earlier run does not say whether it is wrong or does not compile.
@@ -250,7 +251,7 @@ class FlagSearch {
   }
 
   // Begins to compile a set that the proof judges: its dispatches are tuned meanwhile.
-  Status begin(const Set& set) {
+  Status leave_to_proof(const Set& set) {
     HONE_ASSIGN(const std::size_t trial, enter(set));
     if (!found_.trials[trial].known)
       context_.compiler.prefetch_compile(

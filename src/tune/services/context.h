@@ -127,11 +127,10 @@ struct Context {
     build.flags = nlohmann::json(all_flags).dump();
     return store.intern(build);
   }
-  // Returns a context that does the same with other options, which outlive it: no extra flags, and
-  // a state of its own.
+  // Returns a context with other options, which outlive it, and without extra flags.
   Result<Context> with_options(const Options& other) const {
-    Context changed{other,  provider,     compiler, runner,    store,  observer, {},
-                    device, more_runners, programs, replacing, leases, clock,    stop_fd};
+    Context changed{other,        provider, compiler,  runner, store, observer, {},   device,
+                    more_runners, programs, replacing, leases, clock, stop_fd,  state};
     changed.baseline.build = baseline.build;
     HONE_ASSIGN(changed.baseline.build, changed.build_with(other.flags));
     return changed;

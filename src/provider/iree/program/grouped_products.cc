@@ -18,6 +18,7 @@ struct Layout {
 };
 constexpr std::array kLayouts{
     Layout{"linalg.conv_2d_ngchw_gfchw", "n, g, c, h, w", "g, f, c, 0, 0", "n, g, f, h, w"},
+    Layout{"linalg.conv_2d_ngchw_fgchw", "n, g, c, h, w", "f, g, c, 0, 0", "n, g, f, h, w"},
     Layout{"linalg.conv_2d_nhwgc_gfhwc", "n, h, w, g, c", "g, f, 0, 0, c", "n, h, w, g, f"}};
 
 // Product of the sizes of the dimensions that this loop runs over.
