@@ -59,7 +59,7 @@ std::string why_not_proved(const TuningResult& result) {
   return "";
 }
 
-// Of a program whose default works.
+// Verdict on a program whose default works.
 RunVerdict of_working_default(const TuningResult& result) {
   if (!result.whole_program) return of_dispatches(result);
   if (!result.best)
@@ -80,7 +80,7 @@ RunVerdict of_working_default(const TuningResult& result) {
   return {RunOutcome::kFaster, ""};
 }
 
-// Of a program that the flags `label` repair, whatever came of it then.
+// Verdict on a program that the flags `label` repair; `then`: what came of it with them.
 RunVerdict of_repaired(const TuningResult& result, const std::string& label,
                        const RunVerdict& then) {
   const std::string works = fmt::format("{}; with {} it works", result.default_failure, label);
