@@ -1,4 +1,5 @@
 """One model for bench/gpu_models.py: makes what its variants need, collects their outputs and times them in rounds."""
+import concurrent.futures
 import json
 import random
 import subprocess
@@ -103,11 +104,14 @@ class Comparison:
             except (Failed, OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
                 say(f"{self.name}: {variant}: launches unknown: {error}")
 
-    def set_up_iree(self, variant, flags):
-        self.facts.setdefault(variant, {})
+    def compile_iree(self, variant, flags):
         module = self.work / f"{variant}.vmfb"
         if not module.exists():
             self.attempt(variant, "compiling", self.iree.compile, [self.program, *flags], module, self.work)
+
+    def set_up_iree(self, variant):
+        self.facts.setdefault(variant, {})
+        module = self.work / f"{variant}.vmfb"
         self.outputs[variant] = self.attempt(variant, "outputs", self.iree.outputs, module)
         if variant not in self.failed:
             self.samplers[variant] = lambda seconds: self.iree.sample(module, seconds)
@@ -133,9 +137,12 @@ class Comparison:
         for variant, command, budget in found:
             seconds = self.attempt(variant, f"hone {command}, budget {budget}", self.hone, command, budget)
             self.facts[variant] = {"seconds": seconds}
-        self.set_up_iree("default", self.iree.default_flags)
-        for variant, command, _ in reversed(found):
-            self.set_up_iree(variant, [f"@{command}/compile_flags.txt"])
+        flags = {"default": self.iree.default_flags} | {
+            variant: [f"@{command}/compile_flags.txt"] for variant, command, _ in reversed(found)}
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            list(pool.map(self.compile_iree, flags, flags.values()))
+        for variant in flags:
+            self.set_up_iree(variant)
         for peer in self.options.peers:
             self.set_up_torch(peer, PEERS[peer][1])
         self.set_up_torch("f32", "f32")

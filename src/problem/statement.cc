@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <span>
 
 #include "base/json_fields.h"
@@ -165,6 +166,27 @@ std::int64_t Statement::steps(LoopRole role) const {
   for (const StatedLoop& loop : loops)
     if (loop.role == role) steps *= loop.size;
   return steps;
+}
+
+std::int64_t loaded_at_once(const Statement& statement, const StatedUse& operand,
+                            std::int64_t most) {
+  const std::int64_t bytes = byte_size(operand.type);
+  const StatedView& view = statement.views.at(operand.view);
+  std::int64_t begins =
+      std::gcd(std::gcd(most, operand.offset),
+               std::gcd(view.offset, view.multiple) / std::max<std::int64_t>(bytes, 1));
+  int dense = 0;
+  for (std::size_t l = 0; l < operand.strides.size(); ++l) {
+    const StatedLoop& loop = statement.loops[l];
+    if (loop.size == 1) continue;
+    if (operand.strides[l] == 1) {
+      ++dense;
+      if (loop.size < most) begins = std::gcd(begins, loop.size);
+    } else {
+      begins = std::gcd(begins, operand.strides[l]);
+    }
+  }
+  return dense == 1 ? begins : 1;
 }
 
 void to_json(nlohmann::json& json, const Statement& statement) {

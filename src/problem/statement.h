@@ -113,6 +113,12 @@ struct Statement {
   bool operator==(const Statement&) const = default;
 };
 
+// Largest power of two, at most `most`, of an operand's elements that lie side by side and begin at
+// a multiple of their number wherever the loops stand; 1 if each has to be loaded by itself. Taps
+// of a filter along an image's rows begin anywhere.
+std::int64_t loaded_at_once(const Statement& statement, const StatedUse& operand,
+                            std::int64_t most);
+
 // Returns the statement. Input error if nobody has stated the dispatch, or if it has another form.
 Result<const Statement*> stated(const std::optional<Statement>& statement);
 

@@ -30,6 +30,15 @@ enum class SpecReach {
   kNothing,  // products are laid out anew after configurations were read
 };
 
+// Effect of a choice of flags on the dispatches that a program is split into. These tell of it
+// before anything is compiled.
+enum class Forms {
+  kNothing,  // or not enough to judge it by
+  kFusion,   // which operations become one dispatch
+  kRegions,  // likewise, by a spec made for the program (problem::Regions)
+  kLayouts,  // how operands lie in memory
+};
+
 // A file that flags name.
 struct FlagFile {
   std::filesystem::path path;
@@ -45,8 +54,7 @@ struct FlagChoice {
   std::string why_not = {};  // it can do nothing for the program at hand; empty where it may
   // Part of the program that is tuned under these flags; kNothing: the flags compete with tuning.
   SpecReach reach = SpecReach::kAll;
-  bool fuses = false;      // it decides which operations become one dispatch, and little else
-  bool is_region = false;  // it does so by a spec made for the program (problem::Regions)
+  Forms forms = Forms::kNothing;
   std::vector<FlagFile> files = {};  // which have to be there wherever the flags are given
 };
 

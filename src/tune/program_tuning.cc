@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <span>
+#include <utility>
 
 #include "base/ranges.h"
 #include "base/stopwatch.h"
@@ -13,6 +14,7 @@
 #include "trial/records.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
+#include "tune/program/build_bench.h"
 #include "tune/program/program_calls.h"
 #include "tune/program/program_outputs.h"
 #include "tune/program/spec_entries.h"
@@ -155,6 +157,7 @@ Status ProgramTuning::search(double seconds, double part) {
                     {done, done + plan_.count(plan::State::kWaiting), share, left - share, least},
                     plan_.next_after(*place)));
       plan_.finish(*place, share_now(*place));
+      if (!context_.state->wrong_by_default.empty()) prefetch_witnesses_once();
       plan_.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
     }
   } while (has_more_to_do(seconds - watch.seconds()));
@@ -166,6 +169,12 @@ Status ProgramTuning::search(double seconds, double part) {
                          : fmt::format("{} (--budget {} would do)", kNoBudgetLeft, budget)));
   std::ranges::sort(result_.tuned, {}, [](const TunedDispatch& each) { return each.dispatch; });
   return {};
+}
+
+// The proof needs another witness than a wrong default.
+void ProgramTuning::prefetch_witnesses_once() {
+  if (std::exchange(witnesses_begun_, true) || !context_.options.prove || !is_callable_) return;
+  prefetch_witnesses(context_, result_.program, *bytes_);
 }
 
 // Widens the plan: three dispatches that took 95 % of the time may take 1 % of it once tuned.
@@ -196,11 +205,7 @@ Status ProgramTuning::repair_others() {
     if (plan_.items()[i].state != plan::State::kFinished &&
         context_.state->wrong_by_default.contains(chosen_[i]->name))
       wrong.push_back(i);
-  // The proof needs another witness than a wrong default.
-  if (const Options& options = context_.options; !wrong.empty() && options.prove && is_callable_ &&
-                                                 computes_narrow(result_.program) &&
-                                                 !options.traits().compiling_disturbs)
-    context_.compiler.prefetch_compile_in_f32({options.input, *bytes_, options.flags});
+  if (!wrong.empty()) prefetch_witnesses_once();
   for (std::size_t n = 0; n < wrong.size(); ++n) {
     const std::size_t done = plan_.count(plan::State::kFinished);
     HONE_TRY(tune(wrong[n],

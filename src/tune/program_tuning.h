@@ -104,6 +104,7 @@ class ProgramTuning {
   bool has_more_to_do(double seconds);
   double share_now(std::size_t place) const;  // of a dispatch that is finished
   Status repair_others();
+  void prefetch_witnesses_once();
   // Verifies each dispatch that no search verified, if the program's outputs cannot tell right from
   // wrong.
   Status verify_instead_of_outputs();
@@ -120,6 +121,7 @@ class ProgramTuning {
   std::vector<const problem::Dispatch*> chosen_;
   std::vector<store::Id> ids_;  // of each of chosen_, since weigh()
   bool is_callable_ = false;    // a function of the program is
+  bool witnesses_begun_ = false;
   EarlierWork earlier_;
   plan::WorkPlan plan_;                         // an item for each of chosen_
   std::map<std::size_t, BegunDispatch> begun_;  // by place

@@ -313,8 +313,12 @@ class TuningRun {
     // Dispatches are tuned even when whole programs cannot be run here.
     if (!found && (found.error().kind == ErrorKind::kFailure ||
                    found.error().kind == ErrorKind::kEnvironment)) {
+      // The proof will name what is missing.
       if (context_.state->default_failure.empty())
-        context_.observer.warn("the compiler's flags are not searched: " + found.error().message);
+        context_.observer.warn("the compiler's flags are not searched: " +
+                               (found.error().kind == ErrorKind::kEnvironment
+                                    ? "the program cannot be run here"
+                                    : found.error().message));
       return {};
     }
     if (!found) return tl::unexpected(found.error());

@@ -154,5 +154,29 @@ TEST(Statement, ThatDoesNotHoldTogetherIsRefused) {
   EXPECT_THAT(why_not(said), HasSubstr("'sort' is no kind"));
 }
 
+// Operands of f16, in vectors of 8 elements where they lie so.
+TEST(Statement, SaysHowManyElementsOfAnOperandCanBeLoadedAtOnce) {
+  const auto at_once = [](const std::vector<std::int64_t>& sizes,
+                          const std::vector<std::int64_t>& strides, std::int64_t offset = 0) {
+    Statement statement;
+    for (const std::int64_t size : sizes) statement.loops.push_back({LoopRole::kM, size});
+    statement.views.emplace_back().multiple = 64;
+    return loaded_at_once(statement,
+                          {.type = ElementType::kF16, .offset = offset, .strides = strides}, 8);
+  };
+  // An image of 256 channels of 16 x 16 pixels, and 256 filters of 3 x 3: channels first, and last.
+  const std::vector<std::int64_t> first = {256, 14, 14, 256, 3, 3};
+  EXPECT_EQ(at_once(first, {0, 16, 1, 256, 16, 1}), 1) << "pixels begin at any of three";
+  EXPECT_EQ(at_once(first, {2304, 0, 0, 9, 3, 1}), 1) << "three weights of a filter lie together";
+  const std::vector<std::int64_t> last = {14, 14, 256, 3, 3, 256};
+  EXPECT_EQ(at_once(last, {4096, 256, 0, 4096, 256, 1}), 8);
+  EXPECT_EQ(at_once(last, {0, 0, 1, 196608, 65536, 256}), 8);
+  // Matrices of 49 and of 196 rows, by columns.
+  EXPECT_EQ(at_once({49, 512, 2048}, {1, 0, 49}), 1);
+  EXPECT_EQ(at_once({196, 512, 1024}, {1, 0, 196}), 4);
+  EXPECT_EQ(at_once({49, 512, 2048}, {2048, 0, 1}), 8);
+  EXPECT_EQ(at_once({49, 512, 2048}, {2048, 0, 1}, /*offset=*/2), 2);
+}
+
 }  // namespace
 }  // namespace hone::problem

@@ -119,6 +119,44 @@ TEST_F(RegionTest, GroupedProductsGiveWhatTheConvolutionDoes) {
   EXPECT_TRUE(gives(other, regions.spec, call(true)));
 }
 
+// The sums are rounded behind the bias, and behind a reshape. In f16 2049 rounds to 2048, so
+// 1 x 2049 + 1 would give 2048 if the product was rounded first.
+TEST_F(RegionTest, SumsOfGroupedProductsAreRoundedBehindTheBias) {
+  std::string text(kProgram);
+  const auto at = text.find("  return %sums");
+  text = text.substr(0, at) + R"mlir(
+  %flat = tensor.collapse_shape %sums [[0], [1, 2], [3], [4]]
+      : tensor<1x2x3x33x1xf32> into tensor<1x6x33x1xf32>
+  %room = tensor.empty() : tensor<1x6x33x1xf16>
+  %rounded = linalg.generic {
+      indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%flat : tensor<1x6x33x1xf32>) outs(%room : tensor<1x6x33x1xf16>) {
+  ^bb0(%x: f32, %o: f16):
+    %y = arith.truncf %x : f32 to f16
+    linalg.yield %y : f16
+  } -> tensor<1x6x33x1xf16>
+  return %rounded : tensor<1x6x33x1xf16>
+})mlir";
+  text = replaced(text, "%bias: tensor<6xf16>) -> tensor<1x2x3x33x1xf32>",
+                  "%bias: tensor<6xf16>) -> tensor<1x6x33x1xf16>");
+  const std::string call =
+      "'--input=1x2x4x33x1xf16=1' '--input=2x3x4x1x1xf16=2048 1 0 0 2048 1 0 0 2048 1 0 0 "
+      "2048 1 0 0 2048 1 0 0 2048 1 0 0' '--input=6xf16=1' '--expected_output=1x6x33x1xf16=2050' "
+      "'--expected_f16_threshold=0'";
+  EXPECT_TRUE(gives(text, "", call));
+  const std::string spec = regions_of(text).spec;
+  EXPECT_TRUE(gives(text, spec, call));
+  EXPECT_THAT(spec, HasSubstr("%narrow = arith.truncf %biased"));
+  const std::string early = replaced(
+      spec, "%biased = arith.addf %products, %arg2 : tensor<1x2x3x33x1xf32>",
+      "%early = arith.truncf %products : tensor<1x2x3x33x1xf32> to tensor<1x2x3x33x1xf16>\n"
+      "    %wide = arith.extf %early : tensor<1x2x3x33x1xf16> to tensor<1x2x3x33x1xf32>\n"
+      "    %biased = arith.addf %wide, %arg2 : tensor<1x2x3x33x1xf32>");
+  EXPECT_NE(early, spec);
+  EXPECT_FALSE(gives(text, early, call));
+}
+
 TEST_F(RegionTest, AConvolutionWithAStrideIsNoProduct) {
   std::string text = replaced(std::string(kProgram), "strides = dense<1>", "strides = dense<2>");
   text = replaced(replaced(text, "2x3x33x1x", "2x3x17x1x"), "1x6x33x1x", "1x6x17x1x");

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/tune_fake/fake_session.h"
+#include "tune/program/fusion_sets.h"
 
 namespace hone::tune {
 namespace {
@@ -167,7 +168,7 @@ TEST_F(FlagSearch, FindsBlocksToTuneWhereTheyAreNearWhatHasNone) {
 provider::FlagChoice fused(const std::string& name, const std::string& more) {
   provider::FlagChoice choice{
       name, name, {fmt::format("{}-by-{}", test::kFusedFlag, name), more}, "a reason"};
-  choice.fuses = true;
+  choice.forms = provider::Forms::kFusion;
   return choice;
 }
 
@@ -196,23 +197,55 @@ TEST_F(FlagSearch, FindsTheFusionToTuneByItsLaunches) {
   EXPECT_THAT(bases(), testing::ElementsAre("down + fast"));
   // A region goes with whatever else is fused. Its operations are hone's: wrong outputs exclude it.
   provider_.choices[0] = fused("region", "--no-effect");
-  provider_.choices[0].is_region = true;
+  provider_.choices[0].forms = provider::Forms::kRegions;
   options_.budget_seconds = 60;
   EXPECT_THAT(bases(), testing::ElementsAre("down + region + fast"));
   // A whole session tunes its parts too, and the last proof compares both.
   options_.budget_seconds = 600;
   EXPECT_THAT(bases(), testing::ElementsAre("down + region + fast", "down"));
   provider_.choices[0] = fused("region", std::string(test::kWrongFlag));
-  provider_.choices[0].is_region = true;
+  provider_.choices[0].forms = provider::Forms::kRegions;
   EXPECT_THAT(bases(), testing::ElementsAre("down + fast"));
+  // Wrong kernels of another layout are the compiler's, and repaired.
+  provider_.choices[0] = fused("layout", std::string(test::kWrongFlag));
+  provider_.choices[0].forms = provider::Forms::kLayouts;
+  EXPECT_THAT(bases(), testing::ElementsAre("down + layout"));
   // Nobody has kernels for its attention: it is not formed.
   provider_.choices[0] = fused("region", std::string(test::kAttentionFlag));
-  provider_.choices[0].is_region = true;
+  provider_.choices[0].forms = provider::Forms::kRegions;
   EXPECT_THAT(bases(), testing::ElementsAre("down + fast"));
   // Where launches cost nothing, the time of the untuned program is all there is to go by.
   place.facts.launch_seconds = 0;
   options_.places = {place};
   EXPECT_THAT(bases(), testing::ElementsAre("fast"));
+}
+
+// A convolution that reads its 1,000 bytes in a second: channels first, with filters by channels,
+// and channels last.
+TEST_F(FlagSearch, PromisesLessOfOperandsThatAreLoadedElementByElement) {
+  const auto promised = [&](std::vector<std::int64_t> image, std::vector<std::int64_t> filter) {
+    problem::Statement statement;
+    for (std::size_t i = 0; i < image.size(); ++i)
+      statement.loops.push_back({problem::LoopRole::kM, 16});
+    statement.views.emplace_back().multiple = 64;
+    statement.operands = {{.type = problem::ElementType::kF16, .strides = std::move(image)},
+                          {.type = problem::ElementType::kF16, .strides = std::move(filter)}};
+    statement.stores.emplace_back();
+    problem::Program program;
+    problem::Dispatch& dispatch = program.dispatches.emplace_back();
+    dispatch.launches_per_call = 1;
+    dispatch.bindings.emplace_back().bytes = 1000;
+    dispatch.statement = statement;
+    trial::CompileService compiler(pool_);
+    test::FakeRunner::Log log;
+    trial::RunnerService runner(std::make_unique<test::FakeRunner>(log));
+    options_.places.front().facts.rough_bytes = 1000;
+    return promise_of(Context{options_, provider_, compiler, runner, store_, observer_}, program)
+        .seconds;
+  };
+  EXPECT_EQ(promised({0, 16, 1, 256, 16, 1}, {2304, 0, 0, 9, 3, 1}), 4);
+  EXPECT_EQ(promised({0, 16, 1, 256, 16, 1}, {0, 0, 1, 768, 256, 16}), 2);
+  EXPECT_EQ(promised({4096, 256, 0, 4096, 256, 1}, {0, 0, 1, 768, 256, 16}), 1);
 }
 
 // A split and a trial of a program take most of its compile's time. Where that is too long, all

@@ -24,6 +24,15 @@ constexpr double kWarpWide = 0.62;
 // Seen on an H200: what loops that compute addresses and copy through registers or cp.async reach
 // of those with tensor descriptors (506 of 684 and 552 of 690 TFLOP/s).
 constexpr double kAddressed = 0.77;
+
+// Kernels of dispatches, as they fit 9,400 measurements of 107 dispatches on H200s. Their programs
+// make the tensor descriptors that they load by, and those of a second block too. A second block
+// slows products of matrices down. What the parts of a split tile add up goes through L2 at a share
+// of the rate of operands. A first operand that comes in pieces of fewer than 16 bytes, or by
+// single elements, slows a step down.
+constexpr double kDescribe = 1.7e-6, kDescribeTwo = 3e-6;  // seconds
+constexpr double kTwoBlocks = 0.67, kSums = 1.0 / 7;       // shares of a rate
+constexpr double kByPieces = 3, kByElements = 2;           // times the seconds
 constexpr double kApart =
     0.1;  // share of the shorter of computing and memory that does not overlap
 constexpr std::int64_t kWarpgroup = 4;
@@ -35,13 +44,10 @@ double ceil_div(double a, double b) {
 class GemmModel {
  public:
   GemmModel(const Gemm& given, const GemmDevice& device, const GemmChoice& choice,
-            const GemmSurroundings& surroundings)
-      : gemm_(given),
-        device_(device),
-        choice_(choice),
-        behind_(static_cast<double>(surroundings.behind)) {
-    if (surroundings.a_elements != 0)
-      a_distinct_ = static_cast<double>(surroundings.a_elements) /
+            const StatedProduct* stated)
+      : gemm_(given), device_(device), choice_(choice), stated_(stated) {
+    if (stated != nullptr && stated->first_elements != 0)
+      a_distinct_ = static_cast<double>(stated->first_elements) /
                     static_cast<double>(given.m * given.k * given.batch);
     if (choice.swap != 0) {
       std::swap(gemm_.m, gemm_.n);
@@ -77,7 +83,8 @@ class GemmModel {
     const double loads = hidden ? 1 : batches;
     // Products of other resident programs overlap with a program's epilogue.
     const double behind = rounds / split * behind_seconds() / resident;
-    all.compute = rounds * steps * all.step + loads * kLatency + batches * store_seconds() + behind;
+    all.compute = rounds * steps * all.step + loads * (kLatency + describe_seconds()) +
+                  batches * store_seconds() + behind;
     all.memory = memory_seconds(units_ * resident);
     all.extra = extra_seconds();
     all.seconds = kLaunch + std::max(all.compute, all.memory) +
@@ -113,6 +120,32 @@ class GemmModel {
     }
   }
 
+  // Seconds until a program has made its tensor descriptors. A GEMM's are made by the host.
+  double describe_seconds() const {
+    if (stated_ == nullptr || choice_.structure < kPersistent) return 0;
+    return choice_.more_n > 0 ? kDescribeTwo : kDescribe;
+  }
+
+  // Share of the rate of products that their operands leave. Matrices of dispatches come as fast by
+  // addresses as by descriptors, and a second block slows them down; images do neither.
+  double fed() const {
+    if (stated_ == nullptr || !stated_->image.empty())
+      return choice_.structure < kPersistent ? kAddressed : 1;
+    return choice_.more_n > 0 ? kTwoBlocks : 1;
+  }
+
+  // Times the seconds of a step for how its first operand lies in memory.
+  double scattered() const {
+    if (stated_ == nullptr || choice_.structure >= kPersistent) return 1;
+    if (stated_->first_at_once == 1) return kByElements;
+    return stated_->first_at_once * problem::byte_size(stated_->gemm.a) < kDescriptorBytes
+               ? kByPieces
+               : 1;
+  }
+
+  // Share of L2's rate at which sums of the parts of a tile go to memory and come back.
+  double sums_rate() const { return stated_ == nullptr ? 1 : kSums; }
+
   // Number of programs that fit on a unit, by shared memory, registers and threads.
   double most_resident() const {
     const double threads = static_cast<double>(choice_.warps * device_.warp);
@@ -133,7 +166,7 @@ class GemmModel {
     const double rate =
         peak() * 1e12 / units_ * kSustained *
         (device_.capability() == 90 && !warpgroups() && on_units() ? kWarpWide : 1) *
-        (device_.capability() >= 90 && choice_.structure < kPersistent ? kAddressed : 1);
+        (device_.capability() >= 90 ? fed() : 1);
     const double loaded = (m_ * a_bytes_ + n_ * b_bytes_) * k_;
     const double shared =
         (shared_reads() + loaded) / (device_.shared_gbytes_per_second * 1e9 / units_);
@@ -142,7 +175,8 @@ class GemmModel {
     const double apart =
         takes_apart() ? (m_ + n_) * k_ * kTakingApart / (device_.f32_tflops * 1e12 / 2 / units_)
                       : 0;
-    const double busy = std::max({2 * m_ * n_ * k_ / rate + apart, shared, l2}) + kStep / resident;
+    const double busy =
+        scattered() * std::max({2 * m_ * n_ * k_ / rate + apart, shared, l2}) + kStep / resident;
     if (choice_.stages < 2) return busy + kLatency / resident;
     // Latency varies: a pipeline that is just long enough still waits now and then.
     return std::hypot(busy, kLatency / (static_cast<double>(choice_.stages - 1) * resident));
@@ -168,7 +202,7 @@ class GemmModel {
   // Seconds of writing a tile, or the sums of a part.
   double store_seconds() const {
     const double of_unit = device_.l2_gbytes_per_second * 1e9 / units_;
-    const double bytes = m_ * n_ * (splits() ? 4 : c_bytes_);
+    const double bytes = m_ * n_ * (splits() ? 4 / sums_rate() : c_bytes_);
     // An atomic addition reads and writes.
     return 300e-9 + bytes * (choice_.structure == kSplitKAtomic ? 2 : 1) / of_unit;
   }
@@ -176,7 +210,8 @@ class GemmModel {
   // Seconds of a tile's epilogue, made of plain instructions. A unit's peak counts each instruction
   // as two operations.
   double behind_seconds() const {
-    return m_ * n_ * behind_ / (device_.f32_tflops * 1e12 / 2 / units_);
+    const double behind = stated_ == nullptr ? 0 : static_cast<double>(stated_->behind);
+    return m_ * n_ * behind / (device_.f32_tflops * 1e12 / 2 / units_);
   }
 
   double memory_seconds(double in_flight) const {
@@ -209,7 +244,7 @@ class GemmModel {
       case kBlocked:
       case kTilesTma:  // the last of a tile's programs reads the others' parts
         if (!splits()) return 0;
-        return kLatency + static_cast<double>(choice_.split_k) * sums / of_all;
+        return kLatency + static_cast<double>(choice_.split_k) * sums / (of_all * sums_rate());
       case kStreamK:
       case kStreamKTma: {
         // A program stores its sums and reads another's, unless parts end where tiles do.
@@ -225,7 +260,7 @@ class GemmModel {
   Gemm gemm_;  // what is computed: with SWAP transposed
   const GemmDevice& device_;
   const GemmChoice& choice_;
-  double behind_;
+  const StatedProduct* stated_;
   // Share of an operand's elements that are distinct; the others overlap with neighbours'.
   double a_distinct_ = 1, b_distinct_ = 1;
   double a_bytes_, b_bytes_, c_bytes_;
@@ -236,8 +271,8 @@ class GemmModel {
 }  // namespace
 
 GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice,
-                      const GemmSurroundings& surroundings) {
-  return GemmModel(gemm, device, choice, surroundings).estimate();
+                      const StatedProduct* stated) {
+  return GemmModel(gemm, device, choice, stated).estimate();
 }
 
 std::function<GemmChoice(const space::Configuration&)> gemm_choices(const Gemm& gemm,

@@ -39,15 +39,10 @@ struct GemmEstimate {
   double seconds = 0;  // of the launch
 };
 
-// Properties of a product beyond those of its GEMM.
-struct GemmSurroundings {
-  std::int64_t behind =
-      0;  // instructions for each element of C that are computed before it is written
-  std::int64_t a_elements = 0;  // of A in memory, where these are not m x k of a batch; 0: they are
-};
-
+// `stated`: the product of a dispatch, whose kernel is another than a GEMM's
+// (python/contraction.py).
 GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice,
-                      const GemmSurroundings& surroundings = {});
+                      const StatedProduct* stated = nullptr);
 
 // Returns a function that reads the GemmChoice of a configuration of `space`, one of the provider's
 // spaces. The function holds copies of what it needs, and several threads may call it.

@@ -100,6 +100,8 @@ void find_descriptors(const Statement& stated, StatedProduct& product) {
   std::int64_t last = 0;
   for (std::size_t l = 0; l < stated.loops.size(); ++l)
     last += std::abs(both[0].strides[l]) * (stated.loops[l].size - 1);
+  product.first_at_once =
+      problem::loaded_at_once(stated, both[0], kDescriptorBytes / problem::byte_size(both[0].type));
   product.first_elements = std::min(last + 1, product.gemm.batch * product.gemm.m * product.gemm.k);
   product.descriptors =
       n.size() == 1 && is_described(stated, both[0], 0, m, k) &&

@@ -30,6 +30,8 @@ struct StatedProduct {
   std::int64_t tap = 0;
   // Elements of the first operand, each counted once: taps of a filter share most of an image's.
   std::int64_t first_elements = 0;
+  // Elements of the first operand that lie side by side in 16 bytes wherever the loops stand.
+  std::int64_t first_at_once = 1;
   std::int64_t behind = 0;  // instructions for an element of what is computed behind the sums
 };
 

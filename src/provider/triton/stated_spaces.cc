@@ -311,7 +311,7 @@ std::function<double(const space::Configuration&)> contraction_prior(const State
     if (choice.swap != 0)
       gemm.m = image_tiles(product.image, choice.block_n, choice.more_n) *
                (choice.block_n + choice.more_n);
-    return estimate(gemm, device, choice, {product.behind, product.first_elements}).seconds;
+    return estimate(gemm, device, choice, &product).seconds;
   };
 }
 

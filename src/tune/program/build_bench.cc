@@ -30,7 +30,25 @@ double largest_error(const std::vector<problem::Array>& outputs,
   return largest;
 }
 
+// Operations of a call.
+double flops_of(const problem::Program& program) {
+  double flops = 0;
+  for (const problem::Dispatch& dispatch : program.dispatches)
+    flops += problem::flop_count(dispatch.root) * std::max(1, dispatch.launches_per_call);
+  return flops;
+}
+
 }  // namespace
+
+void prefetch_witnesses(Context& context, const problem::Program& program,
+                        const std::string& bytes) {
+  const Options& options = context.options;
+  if (options.traits().compiling_disturbs) return;
+  if (computes_narrow(program))
+    context.compiler.prefetch_compile_in_f32({program.path, bytes, options.flags});
+  if (!options.traits().runs_on_host && flops_of(program) <= plan::kMostHostFlops)
+    context.compiler.prefetch_compile_in_f32({program.path, bytes, options.reference_flags});
+}
 
 Result<BuildBench> BuildBench::create(Context& context, const problem::Program& program,
                                       std::string bytes, const problem::Function& function,
@@ -39,8 +57,7 @@ Result<BuildBench> BuildBench::create(Context& context, const problem::Program& 
   builds.path_ = program.path;
   builds.bytes_ = std::move(bytes);
   builds.function_ = function;
-  for (const problem::Dispatch& dispatch : program.dispatches)
-    builds.flops_ += problem::flop_count(dispatch.root) * std::max(1, dispatch.launches_per_call);
+  builds.flops_ = flops_of(program);
   builds.narrow_ = computes_narrow(program);
   builds.folder_ = std::move(folder);
   builds.calls_ = context.programs->timers(context.options.place().address).calls;
@@ -83,23 +100,23 @@ Result<std::vector<trial::CompiledModule>> BuildBench::compile(std::vector<Progr
   return programs;
 }
 
-Result<trial::ProgramToCompile> BuildBench::to_compile(ProgramBuild& build) {
+Result<trial::ProgramToCompile> BuildBench::to_compile(const ProgramBuild& build) const {
   std::vector<std::string> all = joined(context_->options.flags, build.flags);
   trial::ProgramToCompile program{path_, bytes_, {}};
   if (build.shares_frontend_ir()) program.frontend_flags = all;
+  // A compile is recognised by its flags: files are named by what they hold.
   if (!build.spec.empty()) {
-    if (build.spec_file.empty()) {
-      build.spec_file = build.module.string() + "_spec.mlir";
-      HONE_TRY(write_file_atomically(build.spec_file, build.spec));
-    }
-    all = context_->programs->specs().with_spec(std::move(all), build.spec_file);
+    const auto file = folder_ / fmt::format("spec_{}.mlir", content_hash(build.spec));
+    HONE_TRY(write_file_atomically(file, build.spec));
+    all = context_->programs->specs().with_spec(std::move(all), file);
   }
   if (!build.replaced.empty()) {
-    if (build.kernels_folder.empty()) {
-      build.kernels_folder = build.module.string() + "_kernels";
-      HONE_TRY(write_replaced(build.kernels_folder, build.replaced));
-    }
-    all = context_->programs->specs().with_replaced(std::move(all), build.kernels_folder);
+    std::string kernels;
+    for (const provider::ReplacedExecutable& each : build.replaced)
+      kernels += content_hash(each.executable) + content_hash(each.text);
+    const auto kernels_folder = folder_ / fmt::format("kernels_{}", content_hash(kernels));
+    HONE_TRY(write_replaced(kernels_folder, build.replaced));
+    all = context_->programs->specs().with_replaced(std::move(all), kernels_folder);
   }
   program.flags = std::move(all);
   return program;
@@ -443,15 +460,11 @@ Status BuildBench::compile_plainly(const BuildId& id) {
   return {};
 }
 
-Status BuildBench::compile_plainly_ahead(const BuildId& id) {
-  if (context_->options.traits().compiling_disturbs) return {};
-  ProgramBuild* const found = find_build(builds_, id);
-  if (found == nullptr || !found->usable() || !found->shares_frontend_ir()) return {};
-  found->plainly = true;
-  Result<trial::ProgramToCompile> program = to_compile(*found);
-  found->plainly = false;
-  if (!program) return tl::unexpected(std::move(program).error());
-  context_->compiler.prefetch_compile(*program);
+Status BuildBench::compile_plainly_ahead(ProgramBuild build) const {
+  if (context_->options.traits().compiling_disturbs || !build.shares_frontend_ir()) return {};
+  build.plainly = true;
+  HONE_ASSIGN(const trial::ProgramToCompile program, to_compile(build));
+  context_->compiler.prefetch_compile(program);
   return {};
 }
 

@@ -31,8 +31,6 @@ struct ProgramBuild : CheckedBuild {
   std::string compiled = {};  // module; empty: add() compiles it, and takes it in any case
 
   std::filesystem::path module = {};  // compiled; empty when it does not compile
-  // Files of its spec and its kernels, once written; a compile is recognised by their names.
-  std::filesystem::path spec_file = {}, kernels_folder = {};
   Unusable unusable = Unusable::kNot;
   std::string failure = {};  // the reason, for people
   bool may_differ = false;   // it may come out otherwise: an accident, a limit of time
@@ -63,6 +61,11 @@ std::string file_of_replaced(const std::string& executable);
 Status write_replaced(const std::filesystem::path& folder,
                       const std::vector<provider::ReplacedExecutable>& replaced);
 
+// Begins to compile the program in f32, for the device and for this machine's cores, if compiling
+// disturbs nothing: a repaired program is compared with both.
+void prefetch_witnesses(Context& context, const problem::Program& program,
+                        const std::string& bytes);
+
 class BuildBench {
  public:
   // `folder` holds modules and inputs as long as the bench lives. Input error: the function cannot
@@ -87,9 +90,9 @@ class BuildBench {
   // run or gives wrong outputs.
   Status compile_plainly(const BuildId& id);
 
-  // Prefetches that compile if it disturbs nothing, in a free process of the pool. For the build
-  // that is likely to ship.
-  Status compile_plainly_ahead(const BuildId& id);
+  // Prefetches that compile if it disturbs nothing, in a free process of the pool. For a build that
+  // is likely to ship, added or not.
+  Status compile_plainly_ahead(ProgramBuild build) const;
 
   // Returns the largest error of the first build's outputs: root mean square, as a share of the
   // output. Measured by the independent compile in f32 on this machine's cores
@@ -127,8 +130,8 @@ class BuildBench {
   std::vector<ProgramBuild> unknown_of(std::vector<ProgramBuild> builds);
   Status add_some(std::vector<ProgramBuild> builds);
   Result<std::vector<trial::CompiledModule>> compile(std::vector<ProgramBuild>& builds);
-  // Returns the compile request of a build; writes its spec and kernels if that was not done.
-  Result<trial::ProgramToCompile> to_compile(ProgramBuild& build);
+  // Returns the compile request of a build, whose spec and kernels it writes.
+  Result<trial::ProgramToCompile> to_compile(const ProgramBuild& build) const;
   Status check(ProgramBuild& build, const trial::CompiledModule& compiled);
   // Runs a build on the inputs of each checked set; a failure if it fails on one.
   Result<std::vector<std::vector<problem::Array>>> outputs_of(const ProgramBuild& build) const;

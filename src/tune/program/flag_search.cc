@@ -176,10 +176,13 @@ class FlagSearch {
       return watch_.seconds() + deadline.next_compile() <= share * request_.seconds &&
              deadline.has(deadline.trial());
     };
-    // Regions alone are the likeliest choice of a large program: their reference is split
+    // Regions and layouts are the likeliest choice of a large program: the reference of it is split
     // meanwhile.
-    for (std::size_t i = 0; i < choices_.size() && has_time(1); ++i)
-      if (choices_[i].is_region) context_.compiler.prefetch_load(programs_with({i}).reference);
+    Set likely;
+    for (std::size_t i = 0; i < choices_.size(); ++i)
+      if (goes_with_fusion(choices_[i])) likely.push_back(i);
+    if (!likely.empty() && has_time(plan::kLayoutShare))
+      context_.compiler.prefetch_load(programs_with(likely).reference);
     const auto to_load = [this](const Set& set) {
       trial::ProgramToCompile program = programs_with(set).tuned;
       if (!keeps_splits()) program.frontend_flags.reset();
@@ -208,7 +211,7 @@ class FlagSearch {
 
   // Whether a choice is judged by the dispatches that it makes, not by the untuned program's time.
   bool is_judged(const provider::FlagChoice& choice) const {
-    return choice.fuses && !base_.empty();
+    return choice.forms != provider::Forms::kNothing && !base_.empty();
   }
 
   // Takes the set of fusing choices that promises most, of those that compile, for the base of what
@@ -230,7 +233,7 @@ class FlagSearch {
       const FlagTrial& trial = found_.trials[tried];
       // A row of an earlier run does not say whether it is wrong or does not compile.
       if (trial.known && !trial.failure.empty()) HONE_TRY(compile({tried}));
-      const ProgramBuild* const build = builds_.find(trial.id());
+      const ProgramBuild* const build = of_module(trial);
       context_.note(
           "flags: {} makes {} launches of {}; near the device's bounds {:.2f} of the time{}",
           trial.label, fused.promise.launches, as_it_is.launches,
@@ -260,7 +263,9 @@ class FlagSearch {
   }
 
   Set without_regions(Set set) const {
-    std::erase_if(set, [&](std::size_t choice) { return choices_[choice].is_region; });
+    std::erase_if(set, [&](std::size_t choice) {
+      return choices_[choice].forms == provider::Forms::kRegions;
+    });
     return set;
   }
 
@@ -414,10 +419,9 @@ class FlagSearch {
     for (const std::size_t i : trials) {
       FlagTrial& trial = found_.trials[i];
       const ProgramBuild& made = *builds_.find(trial.id());
-      if (made.same_as)
-        trial.same_as = builds_.find(*made.same_as)->label;
-      else
-        trial.failure = made.failure;
+      if (made.same_as) trial.same_as = of_module(trial)->label;
+      // A copy of a wrong build is as wrong.
+      if (!made.same_as || !of_module(trial)->usable()) trial.failure = of_module(trial)->failure;
       trial.may_differ = made.may_differ;
     }
     return {};
@@ -495,6 +499,12 @@ class FlagSearch {
     HONE_TRY(compile({trial}));
     if (!can_run(trial)) best.ratio.reset();
     return {};
+  }
+
+  // The build whose module the trial has, its own or an equal one; null if it was not made.
+  const ProgramBuild* of_module(const FlagTrial& trial) const {
+    const ProgramBuild* const build = builds_.find(trial.id());
+    return build != nullptr && build->same_as ? builds_.find(*build->same_as) : build;
   }
 
   bool can_run(std::size_t trial) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <ranges>
 #include <set>
 #include <span>
 #include <tuple>
@@ -49,6 +50,17 @@ bool attention_is_tunable(const Context& context, const problem::Program& progra
   });
 }
 
+// Times that a product takes longer for operands that are loaded element by element, whatever
+// kernel loads them.
+double times_slower(const problem::Dispatch& dispatch) {
+  const auto stated = problem::stated(dispatch.statement);
+  if (!stated || (*stated)->attends()) return 1;
+  double times = 1;
+  for (const problem::StatedUse& operand : std::span((*stated)->operands).first(2))
+    if (problem::loaded_at_once(**stated, operand, 2) == 1) times *= plan::kSlowerByElements;
+  return times;
+}
+
 auto rank(const FusionSet& set) {
   return std::tuple(set.promise.seconds, set.promise.launches, set.choices.size());
 }
@@ -59,10 +71,14 @@ FusionPromise promise_of(const Context& context, const problem::Program& program
   FusionPromise promise;
   for (const problem::Dispatch& dispatch : program.dispatches) {
     promise.launches += dispatch.launches_per_call;
-    promise.seconds += estimated_weight(context, dispatch).share;
+    promise.seconds += times_slower(dispatch) * estimated_weight(context, dispatch).share;
   }
   promise.seconds += promise.launches * context.options.place().facts.launch_seconds;
   return promise;
+}
+
+bool goes_with_fusion(const provider::FlagChoice& choice) {
+  return choice.forms == provider::Forms::kRegions || choice.forms == provider::Forms::kLayouts;
 }
 
 Result<std::vector<FusionSet>> fusion_sets(
@@ -70,16 +86,19 @@ Result<std::vector<FusionSet>> fusion_sets(
     const std::function<trial::ProgramToCompile(const Choices& set)>& to_load,
     const std::function<bool(double share)>& has_time,
     const std::function<bool(const FusionSet&)>& promises) {
-  Choices by_rules, regions;
-  for (std::size_t i = 0; i < choices.size(); ++i)
-    if (choices[i].fuses) (choices[i].is_region ? regions : by_rules).push_back(i);
+  Choices fusing, others;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (choices[i].forms == provider::Forms::kFusion) fusing.push_back(i);
+    if (goes_with_fusion(choices[i])) others.push_back(i);
+  }
   const auto has_region = [&](const Choices& set) {
-    return std::ranges::any_of(set, [&](std::size_t i) { return choices[i].is_region; });
+    return std::ranges::any_of(
+        set, [&](std::size_t i) { return choices[i].forms == provider::Forms::kRegions; });
   };
   std::vector<FusionSet> found;
   // Many at a time, while another split ends within `share` of the time.
+  const std::size_t at_once = std::max<std::size_t>(1, context.options.compile_jobs);
   const auto split = [&](std::span<const Choices> sets, double share) -> Status {
-    const std::size_t at_once = std::max<std::size_t>(1, context.options.compile_jobs);
     while (!sets.empty() && has_time(share)) {
       const std::span<const Choices> next = sets.first(std::min(sets.size(), at_once));
       sets = sets.subspan(next.size());
@@ -96,24 +115,30 @@ Result<std::vector<FusionSet>> fusion_sets(
     std::ranges::stable_sort(found, {}, rank);
     return {};
   };
-  const std::vector<Choices> sets = subsets(by_rules, plan::kFlagsFusedTogether);
+  const std::vector<Choices> sets = subsets(fusing, plan::kFlagsFusedTogether);
   const auto small = std::ranges::find_if(
       sets, [&](const Choices& set) { return set.size() + 1 < sets.front().size(); });
-  HONE_TRY(split({sets.begin(), small}, plan::kFusionShare));
-  // Regions take launches away whatever else is fused.
+  std::vector<Choices> first = subsets(others, others.size());
+  first.insert(first.end(), sets.begin(), small);
+  const std::size_t begun = std::min(first.size(), at_once);
+  HONE_TRY(split(std::span(first).first(begun),
+                 others.empty() ? plan::kFusionShare : plan::kLayoutShare));
+  HONE_TRY(split(std::span(first).subspan(begun), plan::kFusionShare));
+  const auto fuses = [&](const FusionSet& set) {
+    return !goes_with_fusion(choices[set.choices.front()]);
+  };
   std::vector<Choices> more;
-  for (const std::size_t region : regions) {
-    more.push_back({region});
-    for (const FusionSet& best :
-         std::span(found).first(std::min(found.size(), plan::kFusedTries))) {
-      more.push_back(best.choices);
-      more.back().push_back(region);
+  if (const auto best = std::ranges::find_if_not(found, fuses); best != found.end())
+    for (const FusionSet& each :
+         found | std::views::filter(fuses) | std::views::take(plan::kFusedTries)) {
+      more.push_back(each.choices);
+      more.back().insert(more.back().end(), best->choices.begin(), best->choices.end());
     }
-  }
   // Where no large set promises anything, their parts do not either.
-  if (found.empty() || std::ranges::any_of(found, promises))
+  auto large = found | std::views::filter(fuses);
+  if (large.empty() || std::ranges::any_of(large, promises))
     more.insert(more.end(), small, sets.end());
-  HONE_TRY(split(more, regions.empty() ? plan::kFusionShare : 1));
+  HONE_TRY(split(more, others.empty() ? plan::kFusionShare : 1));
   std::set<std::string> known;
   std::erase_if(found, [&](const FusionSet& set) { return !known.insert(set.dispatches).second; });
   return found;

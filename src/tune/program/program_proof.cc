@@ -168,6 +168,8 @@ class Proof {
                      context_.state->deadline.sufficient());
     HONE_ASSIGN(builds_,
                 BuildBench::create(context_, request_.program, request_.bytes, function, folder_));
+    HONE_ASSIGN(ProgramBuild likely, spec_build(entries_, label()));
+    HONE_TRY(builds_->compile_plainly_ahead(std::move(likely)));
     HONE_TRY(repair());
     std::vector<ProgramBuild> without_spec;
     without_spec.push_back({default_build()});
@@ -184,7 +186,9 @@ class Proof {
     HONE_TRY(drop_entries_that_go_wrong());
     HONE_TRY(choose_among_near_ties());
     HONE_TRY(add_spec_builds(/*first=*/true));
-    HONE_TRY(builds_->compile_plainly_ahead(whole_));
+    if (const ProgramBuild* const whole = builds_->find(whole_);
+        whole != nullptr && whole->usable())
+      HONE_TRY(builds_->compile_plainly_ahead(*whole));
     HONE_TRY(compare_kernels());
     HONE_TRY(add_ablations());
     HONE_TRY(add_rivals());

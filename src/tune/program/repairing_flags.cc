@@ -33,7 +33,9 @@ Result<std::optional<RepairingFlags>> find_repair(Context& context, const proble
   HONE_ASSIGN(std::vector<provider::FlagChoice> choices, choices_with_files(context, program));
   std::erase_if(choices, [](const provider::FlagChoice& each) { return !each.why_not.empty(); });
   // Regions put other operations in the place of those that the compiler fails at.
-  const auto others = std::ranges::stable_partition(choices, &provider::FlagChoice::is_region);
+  const auto others = std::ranges::stable_partition(choices, [](const provider::FlagChoice& each) {
+    return each.forms == provider::Forms::kRegions;
+  });
   const std::string why_default_fails = context.state->default_failure;
   std::optional<RepairingFlags> found;
   for (const provider::FlagChoice& choice : choices) {

@@ -85,6 +85,30 @@ TEST(GemmModel, SplittingPaysForDeepProblemsAndCostsForShallowOnes) {
   EXPECT_GT(estimate(shallow, h200(), split).seconds, estimate(shallow, h200(), whole).seconds);
 }
 
+// 80 tiles of 64 x 64 are one round on 132 units.
+TEST(GemmModel, KernelsOfDispatchesMakeTheirDescriptors) {
+  const Gemm problem = gemm(257, 1024, 1024);
+  StatedProduct stated;
+  stated.gemm = problem;
+  stated.first_at_once = 8;
+  const auto compute = [&](const GemmChoice& one) {
+    return estimate(problem, h200(), one, &stated).compute;
+  };
+  GemmChoice tiles = choice(kTilesTma, 64, 64, 128);
+  GemmChoice addressed = choice(kBlocked, 64, 64, 128);
+  EXPECT_NEAR((compute(tiles) - compute(addressed)) * 1e6, 1.7, 0.01);
+  // Sums of two parts come back at a seventh of L2's rate, behind a latency of 500 ns: 2 x 80 tiles
+  // x 64 x 64 x 4 bytes / 15.5 TB/s x 7 = 1,184 ns.
+  addressed.split_k = 2;
+  EXPECT_NEAR(estimate(problem, h200(), addressed, &stated).extra * 1e9, 500 + 1184, 1);
+  // Rows of A that begin anywhere.
+  addressed.split_k = 1;
+  const double whole = compute(addressed);
+  stated.first_at_once = 1;
+  EXPECT_GT(compute(addressed), 1.5 * whole);
+  EXPECT_NEAR((compute(tiles) - whole) * 1e6, 1.7, 0.01) << "descriptors do not load it so";
+}
+
 TEST(GemmModel, MoreWorkTakesLonger) {
   const GemmChoice one = choice(kPersistent, 128, 128, 64);
   const auto seconds = [&](std::int64_t m, std::int64_t n, std::int64_t k) {

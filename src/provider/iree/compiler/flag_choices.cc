@@ -23,7 +23,7 @@ struct FlagRow {
   Needs needs;
   std::vector<std::string> flags;
   std::string_view reason;
-  bool fuses = false;
+  provider::Forms forms = provider::Forms::kNothing;
 };
 
 // Late, after configurations are read; early, before the program is split into dispatches.
@@ -45,6 +45,7 @@ std::string of_functions(std::string_view pass) {
 }
 
 std::vector<FlagRow> rows() {
+  using provider::Forms;
   constexpr std::string_view kConvolutions = "convolutions", kLayout = "layout of convolutions",
                              kLevel = "optimisation level", kFusion = "fusion",
                              kTranspose = "transposes";
@@ -110,7 +111,8 @@ std::vector<FlagRow> rows() {
        For::kBoth,
        Needs::kConvolutions,
        {of_functions("iree-preprocessing-convert-conv-to-channels-last")},
-       "vectors of channels lie together; helps convolutions that are written NCHW"},
+       "vectors of channels lie together; helps convolutions that are written NCHW",
+       Forms::kLayouts},
       {"padding into consumers",
        "padding",
        For::kBoth,
@@ -123,7 +125,7 @@ std::vector<FlagRow> rows() {
        Needs::kNothing,
        {"--iree-dispatch-creation-enable-aggressive-fusion"},
        "fewer, larger dispatches",
-       /*fuses=*/true},
+       Forms::kFusion},
       {"aggressive transposes",
        kTranspose,
        For::kBoth,
@@ -136,35 +138,35 @@ std::vector<FlagRow> rows() {
        Needs::kProducts,
        {"--iree-opt-generalize-matmul"},
        "products fuse with what changes the order of their operands",
-       /*fuses=*/true},
+       Forms::kFusion},
       {"horizontal fusion",
        "horizontal fusion",
        For::kBoth,
        Needs::kProducts,
        {"--iree-dispatch-creation-enable-fuse-horizontal-contractions"},
        "products of one operand (query, key and value) become one dispatch",
-       /*fuses=*/true},
+       Forms::kFusion},
       {kRegions,
        kRegions,
        For::kGpu,
        Needs::kRegions,
        {std::string(kTransformSpecFlag)},
        "product, softmax and product, and grouped products, become one dispatch",
-       /*fuses=*/true},
+       Forms::kRegions},
       {"early truncation",
        "early truncation",
        For::kGpu,
        Needs::kProducts,
        {"--iree-dispatch-creation-enable-early-trunc-fusion"},
        "sums are rounded in the dispatch that adds them up, or in the one that reads them",
-       /*fuses=*/true},
+       Forms::kFusion},
       {"fusion of several uses",
        "fusion of several uses",
        For::kGpu,
        Needs::kNothing,
        {"--iree-dispatch-creation-fuse-multi-use"},
        "an operation fuses with its reader though others read it too",
-       /*fuses=*/true},
+       Forms::kFusion},
       {"split reductions",
        "split reductions",
        For::kBoth,
@@ -280,8 +282,7 @@ provider::FlagChoice choice_of(const FlagRow& row) {
           .flags = row.flags,
           .reason = std::string(row.reason),
           .reach = reach_under(row),
-          .fuses = row.fuses,
-          .is_region = row.needs == Needs::kRegions};
+          .forms = row.forms};
 }
 
 std::string_view name_in(std::string_view flag) {

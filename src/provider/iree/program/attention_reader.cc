@@ -115,7 +115,7 @@ class AttentionReader {
       if (described->loops[l].reduction != (reduces_last && l + 1 == described->loops.size()))
         return false;
     if (reduces_last) return is_of_rows(maps.at(maps.size() - ir_.results(operation).size()));
-    return ir_.results(operation).size() == 1 && is_identity(maps.back());
+    return ir_.results(operation).size() == 1 && maps.back().is_identity();
   }
 
   // Whether a tensor has an element for each step of all loops but the last, in their order. It may
@@ -124,12 +124,6 @@ class AttentionReader {
     for (std::size_t d = 0; d < map.results.size(); ++d)
       if (map.results[d] != (d + 1 < map.loops ? static_cast<int>(d) : -1)) return false;
     return map.results.size() + 1 >= map.loops;
-  }
-
-  static bool is_identity(const IndexingMap& map) {
-    for (std::size_t d = 0; d < map.results.size(); ++d)
-      if (map.results[d] != static_cast<int>(d)) return false;
-    return map.results.size() == map.loops;
   }
 
   // The input that a scalar of a body is; nothing if it is computed.
@@ -143,7 +137,7 @@ class AttentionReader {
   // The input as it is, element by element.
   std::optional<MlirValue> same_element(MlirOperation operation, MlirValue scalar) const {
     const auto input = input_of(operation, scalar);
-    if (!input || !is_identity(indexing_maps(ir_, operation).at(*input))) return std::nullopt;
+    if (!input || !indexing_maps(ir_, operation).at(*input).is_identity()) return std::nullopt;
     return operand(operation, *input);
   }
 
@@ -228,7 +222,7 @@ class AttentionReader {
     const std::vector<MlirValue> arguments = ir_.arguments(made);
     const auto start = fill_constant(ir_, ir_.defining_operation(operand(made, 1)));
     if (arguments.size() != ir_.results(made).size() + 1 || operand(made, 0) != of ||
-        !is_identity(indexing_maps(ir_, made).at(0)) || !start || *start > most)
+        !indexing_maps(ir_, made).at(0).is_identity() || !start || *start > most)
       return false;
     const MlirOperation step = ir_.defining_operation(ir_.yielded(made).at(0));
     if (!step || !is_any_of(ir_.name(step), names)) return false;
@@ -343,14 +337,8 @@ class AttentionReader {
 
   // The result rounded to a narrower type belongs to the region.
   void take_conversion() {
-    const std::vector<MlirOperation> readers = readers_of(ir_.results(region_.last).front());
-    if (readers.size() != 1) return;
-    const MlirOperation reader = readers.front();
-    if (!is_generic(reader, false)) return;
-    const MlirOperation conversion = scalar_operation(ir_.yielded(reader).at(0), "arith.truncf");
-    if (!conversion ||
-        same_element(reader, operand(conversion, 0)) != ir_.results(region_.last).front())
-      return;
+    const MlirOperation reader = narrowing_reader(ir_, ir_.results(region_.last).front(), readers_);
+    if (!reader) return;
     region_.inside.insert(reader);
     region_.last = reader;
   }

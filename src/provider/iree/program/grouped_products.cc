@@ -47,9 +47,36 @@ bool is_product(const Layout& layout, const problem::TensorType& image,
          size_of(image, layout.image, 'w') == size_of(result, layout.result, 'w');
 }
 
+// Adds the conversion of the sums to a narrower type, behind the reshape between groups and filters
+// as one dimension. Behind a reshape the compiler would make a dispatch of its own of it.
+void take_conversion(const Ir& ir, MlirValue sums, const Readers& readers, Region& region) {
+  const auto found = readers.find(sums);
+  if (found == readers.end() || found->second.size() != 1) return;
+  const MlirOperation reshape = found->second.front();
+  const bool reshapes = ir.is(reshape, "tensor.collapse_shape");
+  const MlirValue shaped = reshapes ? ir.results(reshape).front() : sums;
+  const MlirOperation conversion = narrowing_reader(ir, shaped, readers);
+  if (!conversion) return;
+  const MlirValue result = ir.results(conversion).front();
+  problem::TensorType narrow = *ir.type(sums);
+  narrow.element = ir.type(result)->element;
+  region.inside.insert(conversion);
+  region.lines.push_back(fmt::format("%narrow = arith.truncf {} : {} to tensor<{}>", region.value,
+                                     ir.type_text(sums), problem::to_string(narrow)));
+  region.value = "%narrow";
+  if (!reshapes) return;
+  region.inside.insert(reshape);
+  region.lines.push_back(
+      fmt::format("%result = tensor.collapse_shape %narrow {} : tensor<{}> into {}",
+                  ir.text(ir.attribute(reshape, "reassociation")), problem::to_string(narrow),
+                  ir.type_text(result)));
+  region.value = "%result";
+}
+
 }  // namespace
 
-std::optional<Region> grouped_product(const Ir& ir, MlirOperation operation) {
+std::optional<Region> grouped_product(const Ir& ir, MlirOperation operation,
+                                      const Readers& readers) {
   const Layout* const layout = find_by(kLayouts, ir.name(operation), &Layout::operation);
   if (layout == nullptr) return std::nullopt;
   const std::vector<MlirValue> operands = ir.operands(operation);
@@ -97,6 +124,7 @@ std::optional<Region> grouped_product(const Ir& ir, MlirOperation operation) {
           widens ? "%x, %y" : "%image, %filter"),
       fmt::format("%biased = arith.addf %products, %arg2 : {}", sums)};
   region.value = "%biased";
+  take_conversion(ir, ir.results(operation).front(), readers, region);
   return region;
 }
 

@@ -11,7 +11,9 @@
 namespace hone::iree {
 
 // Reads a grouped convolution of floating-point elements with a filter of one element and no
-// stride. Sizes must be known.
-std::optional<Region> grouped_product(const Ir& ir, MlirOperation operation);
+// stride, and the conversion of its sums to a narrower type if nothing else reads them. Sizes must
+// be known.
+std::optional<Region> grouped_product(const Ir& ir, MlirOperation operation,
+                                      const Readers& readers);
 
 }  // namespace hone::iree

@@ -9,6 +9,7 @@
 #include "provider/iree/compiler/replacing_spec.h"
 #include "provider/iree/program/attention_regions.h"
 #include "provider/iree/program/grouped_products.h"
+#include "provider/iree/program/root_operation.h"
 
 namespace hone::iree {
 namespace {
@@ -38,6 +39,20 @@ Result<Replacement> replacement(const CompilerSession& session, const Region& re
 
 }  // namespace
 
+MlirOperation narrowing_reader(const Ir& ir, MlirValue value, const Readers& readers) {
+  const auto found = readers.find(value);
+  if (found == readers.end() || found->second.size() != 1) return {};
+  const MlirOperation reader = found->second.front();
+  if (!ir.is(reader, "linalg.generic") || ir.operands(reader).size() != 2 ||
+      ir.operands(reader).front() != value ||
+      !std::ranges::all_of(indexing_maps(ir, reader), &IndexingMap::is_identity))
+    return {};
+  const MlirOperation conversion = ir.defining_operation(ir.yielded(reader).front());
+  const bool narrows = ir.is(conversion, "arith.truncf") &&
+                       ir.operands(conversion).front() == ir.arguments(reader).front();
+  return narrows ? reader : MlirOperation{};
+}
+
 problem::Regions regions_in(const CompilerSession& session, MlirOperation module) {
   const Ir ir(session.api());
   const Readers readers = ir.readers_in(module);
@@ -46,7 +61,7 @@ problem::Regions regions_in(const CompilerSession& session, MlirOperation module
   std::vector<Replacement> replacements;
   for (const MlirOperation operation : all) {
     std::optional<Region> region = attention_region(ir, operation, readers);
-    if (!region) region = grouped_product(ir, operation);
+    if (!region) region = grouped_product(ir, operation, readers);
     if (!region) continue;
     std::vector<MlirOperation> inside;
     for (const MlirOperation each : all)

@@ -21,6 +21,10 @@ struct Region {
   std::string value = {};
 };
 
+// The operation that reads the value, alone, and gives its elements in a narrower floating-point
+// type; a null handle if there is none.
+MlirOperation narrowing_reader(const Ir& ir, MlirValue value, const Readers& readers);
+
 // Looks for regions in a program at the end of phase `preprocessing`, in which transform specs run
 // last: attention (attention_regions.h) and grouped products (grouped_products.h). Regions of equal
 // operations count as one, and those that cannot be written as a pattern are left out.

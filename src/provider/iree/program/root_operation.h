@@ -16,6 +16,12 @@ namespace hone::iree {
 struct IndexingMap {
   std::size_t loops = 0;
   std::vector<int> results;
+
+  bool is_identity() const {
+    for (std::size_t d = 0; d < results.size(); ++d)
+      if (results[d] != static_cast<int>(d)) return false;
+    return results.size() == loops;
+  }
 };
 
 // The maps of a structured operation, by operand; empty for one without maps.
