@@ -158,8 +158,9 @@ Result<CompiledModule> CompileService::compile_program(const ProgramToCompile& p
 
 void CompileService::prefetch_compile(const ProgramToCompile& program) {
   Result<std::vector<ProgramRequest>> requests = requests_of({program});
-  if (requests && requests->front())
-    prefetch(jobs::kCompileProgram.ask(*std::move(requests->front())));
+  if (!requests || !requests->front()) return;
+  worker::Message job = jobs::kCompileProgram.ask(*std::move(requests->front()));
+  if (compiled_.find(key_of(job)) == nullptr) prefetch(std::move(job));
 }
 
 void CompileService::prefetch_load(const ProgramToCompile& program) {

@@ -117,7 +117,7 @@ class TuningRun {
     HONE_ASSIGN(const problem::Function function,
                 function_to_call(program, context_.options.function, context_.options.inputs));
     HONE_ASSIGN(const std::optional<RepairingFlags> found,
-                find_repair(context_, program, *bytes_, function));
+                find_repair(context_, program, *bytes_, function, first_tuning().given()));
     if (!found) return {};
     context_.state->not_proved = found->not_proved;
     result_.best = VerifiedBuild{Build{.label = found->flags.name, .flags = found->flags.flags}};

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "plan/policy.h"
 #include "tune/program/flag_search.h"
+#include "tune/services/load_program.h"
 
 namespace hone::tune {
 namespace {
@@ -28,7 +29,8 @@ void begin_to_compile(Context& context, const std::string& bytes,
 
 Result<std::optional<RepairingFlags>> find_repair(Context& context, const problem::Program& program,
                                                   const std::string& bytes,
-                                                  const problem::Function& function) {
+                                                  const problem::Function& function,
+                                                  const problem::GivenSizes& given) {
   const auto span = context.spend(trial::Activity::kProgram);
   HONE_ASSIGN(std::vector<provider::FlagChoice> choices, choices_with_files(context, program));
   std::erase_if(choices, [](const provider::FlagChoice& each) { return !each.why_not.empty(); });
@@ -42,6 +44,11 @@ Result<std::optional<RepairingFlags>> find_repair(Context& context, const proble
     if (!context.state->deadline.has(context.state->deadline.next_compile())) continue;
     if (!others.empty() && choice.name == others.front().name)
       begin_to_compile(context, bytes, others);
+    if (choice.forms == provider::Forms::kRegions && !context.options.traits().compiling_disturbs) {
+      const ProgramsToLoad programs = programs_to_load(context, bytes, choice.flags, given);
+      context.compiler.prefetch_load(programs.tuned);
+      context.compiler.prefetch_load(programs.reference);
+    }
     HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-repair-"));
     HONE_ASSIGN(BuildBench builds,
                 BuildBench::create(context, program, bytes, function, folder.path()));

@@ -17,9 +17,11 @@ struct RepairingFlags {
 
 // Returns the first flag choice with which the program compiles, runs and computes what its
 // independent compile does; else the first with which it runs. None if there is none, or no time to
-// look further.
+// look further. `given`: sizes to load the program with. Under regions, the likeliest repair, it is
+// split meanwhile.
 Result<std::optional<RepairingFlags>> find_repair(Context& context, const problem::Program& program,
                                                   const std::string& bytes,
-                                                  const problem::Function& function);
+                                                  const problem::Function& function,
+                                                  const problem::GivenSizes& given);
 
 }  // namespace hone::tune
