@@ -56,8 +56,11 @@ class FlagSearch : public FakeSession {
     device.name = "fake";
     device.protocol = "{}";
     HONE_ASSIGN(context.device, store_.intern(device));
-    HONE_ASSIGN(const problem::Program program,
+    HONE_ASSIGN(problem::Program program,
                 compiler.load_program({options_.input, "a program", options_.flags}));
+    if (narrow_)
+      program.dispatches.front().computation.values.emplace_back().type =
+          problem::ElementType::kF16;
     HONE_TRY(store_.begin_run({}));
     Result<FoundFlags> found =
         search_flags(context, program, "a program", program.functions.front(), request);
@@ -76,6 +79,7 @@ class FlagSearch : public FakeSession {
   test::FakePool pool_{2};
   // Of the unmodified program; none: as long as it takes.
   std::optional<double> compile_seconds_, call_seconds_;
+  bool narrow_ = false;  // the program computes in f16
 };
 
 TEST_F(FlagSearch, FindsTheBestOfEachGroupTogether) {
@@ -299,6 +303,24 @@ TEST_F(FlagSearch, WhatFailsIsARowAndNotTheEnd) {
   EXPECT_EQ(trial(*found, "tiling + wrong"), nullptr);
   ASSERT_NE(trial(*found, "tiling + without effect"), nullptr);
   EXPECT_EQ(trial(*found, "tiling + without effect")->same_as, "tiling");
+}
+
+// The default gives 0 to 3, the choice 1 to 4. Where the program in f32 gives 1 to 4 too, the
+// default is off by 1 / sqrt(7.5), and the choice is right.
+TEST_F(FlagSearch, OutputsLikeThoseInF32AreRightWhereTheDefaultsAreFarFromThem) {
+  narrow_ = true;
+  const std::string wrong(test::kWrongFlag);
+  provider_.choices = {{"layout", "a", {wrong, times("0.8", "-by-layout")}, "a reason"}};
+  pool_.in_f32 = "1 wrong";
+  const auto found = search();
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->best.name, "layout") << trial(*found, "layout")->failure;
+  provider_.choices = {{"other", "a", {wrong, times("0.7", "-by-other")}, "a reason"}};
+  pool_.in_f32 = "1 right";
+  const auto other = search();
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(other->best.name, "");
+  EXPECT_THAT(trial(*other, "other")->failure, HasSubstr("wrong"));
 }
 
 TEST_F(FlagSearch, NothingIsBestWhereNothingIsFaster) {

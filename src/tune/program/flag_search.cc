@@ -17,6 +17,7 @@
 #include "plan/policy.h"
 #include "trial/records.h"
 #include "tune/program/fusion_sets.h"
+#include "tune/program/program_outputs.h"
 #include "tune/services/load_program.h"
 
 namespace hone::tune {
@@ -256,6 +257,9 @@ class FlagSearch {
   // Begins to compile a set that the proof judges: its dispatches are tuned meanwhile.
   Status leave_to_proof(const Set& set) {
     HONE_ASSIGN(const std::size_t trial, enter(set));
+    // Outputs that differ are looked at beside those in f32.
+    if (computes_narrow(program_))
+      context_.compiler.prefetch_compile_in_f32({program_.path, bytes_, context_.options.flags});
     if (!found_.trials[trial].known)
       context_.compiler.prefetch_compile(
           {context_.options.input, bytes_, joined(context_.options.flags, flags_of(set))});
