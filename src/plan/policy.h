@@ -212,8 +212,9 @@ inline constexpr std::size_t kFlagsFusedTogether = 4;
 // transformer's takes 49 of its 244 launches away. One that promised 0.95 of a prefill's gained
 // nothing.
 inline constexpr double kFusedMayWin = 0.92;
-// Times that a product takes for each operand that is loaded element by element. On an H200
-// convolutions of channels first took 4 times as long as of channels last, where both operands are.
+// Times that a product takes for each operand that is loaded element by element. A convolution of
+// 1280 channels on 32 x 32 pixels took 400 us with channels first (H200), where both operands are,
+// and 104 us with channels last (H100).
 inline constexpr double kSlowerByElements = 2;
 // Fused sets that are compiled, the best promise first, until one compiles.
 inline constexpr std::size_t kFusedTries = 4;

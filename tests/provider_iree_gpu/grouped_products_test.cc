@@ -155,6 +155,16 @@ TEST_F(RegionTest, SumsOfGroupedProductsAreRoundedBehindTheBias) {
       "    %biased = arith.addf %wide, %arg2 : tensor<1x2x3x33x1xf32>");
   EXPECT_NE(early, spec);
   EXPECT_FALSE(gives(text, early, call));
+  // Without the reshape.
+  std::string direct =
+      replaced(text, "%flat : tensor<1x6x33x1xf32>", "%sums : tensor<1x2x3x33x1xf32>");
+  direct = replaced(replaced(direct, "(a, b, c, d)", "(a, b, c, d, e)"), "1x6x33x1xf16",
+                    "1x2x3x33x1xf16");
+  direct = replaced(direct, R"("parallel", "parallel", "parallel", "parallel"])",
+                    R"("parallel", "parallel", "parallel", "parallel", "parallel"])");
+  const std::string narrow = regions_of(direct).spec;
+  EXPECT_THAT(narrow, HasSubstr("util.return %narrow"));
+  EXPECT_TRUE(gives(direct, narrow, replaced(call, "1x6x33x1xf16", "1x2x3x33x1xf16")));
 }
 
 TEST_F(RegionTest, AConvolutionWithAStrideIsNoProduct) {

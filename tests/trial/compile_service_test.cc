@@ -188,6 +188,17 @@ TEST(CompileService, BeginsALoadAheadOnce) {
   EXPECT_EQ(pool.begun(), 2u);
 }
 
+TEST(CompileService, DoesNotCompileAheadWhatItKnows) {
+  AskedPool pool;
+  CompileService compiler(pool);
+  const ProgramToCompile program{"program.mlir", "program", {"--flag"}};
+  ASSERT_TRUE(compiler.compile_program(program));
+  compiler.prefetch_compile(program);
+  EXPECT_EQ(pool.begun(), 0u);
+  ASSERT_TRUE(compiler.compile_program(program));
+  EXPECT_EQ(pool.asked.size(), 1u);
+}
+
 TEST(CompileService, AsksForAFrontendIrThatItDoesNotKnow) {
   AskedPool pool;
   CompileService compiler(pool);

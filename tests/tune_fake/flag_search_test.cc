@@ -210,6 +210,7 @@ TEST_F(FlagSearch, FindsTheFusionToTuneByItsLaunches) {
   provider_.choices[0] = fused("region", std::string(test::kWrongFlag));
   provider_.choices[0].forms = provider::Forms::kRegions;
   EXPECT_THAT(bases(), testing::ElementsAre("down + fast"));
+  EXPECT_THAT(bases(), testing::ElementsAre("down + fast")) << "as a run that continues finds it";
   // Wrong kernels of another layout are the compiler's, and repaired.
   provider_.choices[0] = fused("layout", std::string(test::kWrongFlag));
   provider_.choices[0].forms = provider::Forms::kLayouts;
@@ -268,6 +269,23 @@ TEST_F(FlagSearch, BeginsNothingOnAGpuThatDoesNotEndInTime) {
   const auto in_time = search({.seconds = 60, .for_tuning = true});
   ASSERT_TRUE(in_time) << in_time.error().message;
   EXPECT_EQ(in_time->bases.front().name, "up + fast");
+}
+
+// A split of 70 s is more than the minute that the search has, and less than two: a layout is
+// looked at, fusion alone is not.
+TEST_F(FlagSearch, LooksAtLayoutsWhereFusionTakesTooLong) {
+  pool_.launches = 8;
+  options_.places.front().facts.launch_seconds = 1;
+  options_.budget_seconds = 1000;
+  provider_.choices = {fused("up", "--no-effect")};
+  compile_seconds_ = 100;
+  const auto fusion = search({.seconds = 60, .for_tuning = true});
+  ASSERT_TRUE(fusion) << fusion.error().message;
+  EXPECT_EQ(fusion->bases.front().name, "");
+  provider_.choices.front().forms = provider::Forms::kLayouts;
+  const auto layout = search({.seconds = 60, .for_tuning = true});
+  ASSERT_TRUE(layout) << layout.error().message;
+  EXPECT_EQ(layout->bases.front().name, "up");
 }
 
 // A split takes 14 s and a trial two minutes: the base compiles while its dispatches are tuned.

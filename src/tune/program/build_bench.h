@@ -13,6 +13,7 @@
 #include "measure/comparison.h"
 #include "tune/program/build.h"
 #include "tune/program/checked_inputs.h"
+#include "tune/program/program_outputs.h"
 #include "tune/services/context.h"
 
 namespace hone::tune {
@@ -137,7 +138,8 @@ class BuildBench {
   Result<std::vector<std::vector<problem::Array>>> outputs_of(const ProgramBuild& build) const;
   // Takes the first build's outputs as the expected ones, on inputs for which they are informative.
   Status expect(const ProgramBuild& build);
-  bool is_as_in_f32(const std::vector<problem::Array>& outputs, const CheckedSet& set) const;
+  bool is_as_in_f32(const std::vector<JudgedOutput>& judged,
+                    const std::vector<problem::Array>& outputs, const CheckedSet& set) const;
   Status compare_outputs(ProgramBuild& build,
                          const std::vector<std::vector<problem::Array>>& outputs);
   // Returns how far a set's expected outputs move, measured with the build that gave them.

@@ -423,9 +423,11 @@ class FlagSearch {
     for (const std::size_t i : trials) {
       FlagTrial& trial = found_.trials[i];
       const ProgramBuild& made = *builds_.find(trial.id());
-      if (made.same_as) trial.same_as = of_module(trial)->label;
       // A copy of a wrong build is as wrong.
-      if (!made.same_as || !of_module(trial)->usable()) trial.failure = of_module(trial)->failure;
+      if (made.same_as && of_module(trial)->usable())
+        trial.same_as = of_module(trial)->label;
+      else
+        trial.failure = of_module(trial)->failure;
       trial.may_differ = made.may_differ;
     }
     return {};

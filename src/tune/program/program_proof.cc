@@ -168,8 +168,10 @@ class Proof {
                      context_.state->deadline.sufficient());
     HONE_ASSIGN(builds_,
                 BuildBench::create(context_, request_.program, request_.bytes, function, folder_));
-    HONE_ASSIGN(ProgramBuild likely, spec_build(entries_, label()));
-    HONE_TRY(builds_->compile_plainly_ahead(std::move(likely)));
+    if (!context_.options.traits().compiling_disturbs) {
+      HONE_ASSIGN(ProgramBuild likely, spec_build(entries_, label()));
+      HONE_TRY(builds_->compile_plainly_ahead(std::move(likely)));
+    }
     HONE_TRY(repair());
     std::vector<ProgramBuild> without_spec;
     without_spec.push_back({default_build()});

@@ -107,6 +107,17 @@ TEST(GemmModel, KernelsOfDispatchesMakeTheirDescriptors) {
   stated.first_at_once = 1;
   EXPECT_GT(compute(addressed), 1.5 * whole);
   EXPECT_NEAR((compute(tiles) - whole) * 1e6, 1.7, 0.01) << "descriptors do not load it so";
+  // Pieces of four bytes take longer still; whole 16 bytes are those of 8 elements.
+  const double by_elements = compute(addressed);
+  stated.first_at_once = 2;
+  EXPECT_GT(compute(addressed), 1.2 * by_elements);
+  stated.first_at_once = 8;
+  EXPECT_EQ(compute(addressed), whole);
+  // A second block has descriptors of its own, and slows matrices down, not images.
+  tiles.more_n = 32;
+  const double matrix = compute(tiles);
+  stated.image = {257};
+  EXPECT_LT(compute(tiles), matrix);
 }
 
 TEST(GemmModel, MoreWorkTakesLonger) {

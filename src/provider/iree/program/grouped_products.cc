@@ -50,9 +50,7 @@ bool is_product(const Layout& layout, const problem::TensorType& image,
 // Adds the conversion of the sums to a narrower type, behind the reshape between groups and filters
 // as one dimension. Behind a reshape the compiler would make a dispatch of its own of it.
 void take_conversion(const Ir& ir, MlirValue sums, const Readers& readers, Region& region) {
-  const auto found = readers.find(sums);
-  if (found == readers.end() || found->second.size() != 1) return;
-  const MlirOperation reshape = found->second.front();
+  const MlirOperation reshape = only_reader(sums, readers);
   const bool reshapes = ir.is(reshape, "tensor.collapse_shape");
   const MlirValue shaped = reshapes ? ir.results(reshape).front() : sums;
   const MlirOperation conversion = narrowing_reader(ir, shaped, readers);

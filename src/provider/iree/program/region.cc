@@ -39,10 +39,14 @@ Result<Replacement> replacement(const CompilerSession& session, const Region& re
 
 }  // namespace
 
-MlirOperation narrowing_reader(const Ir& ir, MlirValue value, const Readers& readers) {
+MlirOperation only_reader(MlirValue value, const Readers& readers) {
   const auto found = readers.find(value);
-  if (found == readers.end() || found->second.size() != 1) return {};
-  const MlirOperation reader = found->second.front();
+  const bool is_one = found != readers.end() && found->second.size() == 1;
+  return is_one ? found->second.front() : MlirOperation{};
+}
+
+MlirOperation narrowing_reader(const Ir& ir, MlirValue value, const Readers& readers) {
+  const MlirOperation reader = only_reader(value, readers);
   if (!ir.is(reader, "linalg.generic") || ir.operands(reader).size() != 2 ||
       ir.operands(reader).front() != value ||
       !std::ranges::all_of(indexing_maps(ir, reader), &IndexingMap::is_identity))

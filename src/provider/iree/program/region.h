@@ -21,8 +21,11 @@ struct Region {
   std::string value = {};
 };
 
-// The operation that reads the value, alone, and gives its elements in a narrower floating-point
-// type; a null handle if there is none.
+// Returns the one operation that reads the value; a null handle for none or several.
+MlirOperation only_reader(MlirValue value, const Readers& readers);
+
+// Returns the one operation that reads the value, if it gives its elements in a narrower
+// floating-point type; else a null handle.
 MlirOperation narrowing_reader(const Ir& ir, MlirValue value, const Readers& readers);
 
 // Looks for regions in a program at the end of phase `preprocessing`, in which transform specs run
