@@ -342,15 +342,11 @@ void CompileService::add_replacing(std::string provider, worker::WorkerPool& poo
 Result<worker::JobId> CompileService::submit(const std::string& key,
                                              const std::optional<provider::Payload>& payload) {
   const worker::JobId id = ++last_job_;
-  HONE_TRY(send(id, key, payload));
+  HONE_TRY(payload && !payload->replacing.empty()
+               ? send_replacing(id, key, *payload)
+               : pool_.submit(key, id, jobs::kCompile.ask({payload})));
   submitted_.emplace(id, Submitted{key, payload});
   return id;
-}
-
-Status CompileService::send(worker::JobId id, const std::string& key,
-                            const std::optional<provider::Payload>& payload) {
-  if (payload && !payload->replacing.empty()) return send_replacing(id, key, *payload);
-  return pool_.submit(key, id, jobs::kCompile.ask({payload}));
 }
 
 Status CompileService::send_replacing(worker::JobId id, const std::string& key,
@@ -371,23 +367,11 @@ Status CompileService::send_replacing(worker::JobId id, const std::string& key,
   return maker->pool->submit(key, id, jobs::kCompile.ask({payload}));
 }
 
-// Pools cancel all that they compile, so that other dispatches' unfinished candidates are sent
-// anew.
 Status CompileService::cancel(const std::string& key) {
-  const auto is_outstanding = [&](const auto& entry) {
-    return entry.second.key == key && !entry.second.finished;
-  };
-  const bool any = std::ranges::any_of(submitted_, is_outstanding);
-  for (bool taken = any; taken;) {
-    HONE_ASSIGN(taken, take_finished(0));
-  }
-  std::erase_if(submitted_, [&](const auto& entry) { return entry.second.key == key; });
-  if (!any) return {};
-  for (const Replacing& each : replacing_) HONE_TRY(each.pool->cancel_all());
-  HONE_TRY(pool_.cancel_all());
-  for (const auto& [id, other] : submitted_)
-    if (!other.finished) HONE_TRY(send(id, other.key, other.payload));
-  return {};
+  if (std::erase_if(submitted_, [&](const auto& entry) { return entry.second.key == key; }) == 0)
+    return {};
+  for (const Replacing& each : replacing_) HONE_TRY(each.pool->cancel(key));
+  return pool_.cancel(key);
 }
 
 Result<std::optional<worker::Finished>> CompileService::next_of_any(double seconds) {

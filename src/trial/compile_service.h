@@ -219,8 +219,6 @@ class CompileService {
   Result<std::optional<worker::Finished>> next_of_any(double seconds);
   // Waits at most `seconds` for the next finished candidate, and keeps it for who submitted it.
   Result<bool> take_finished(double seconds);
-  Status send(worker::JobId id, const std::string& key,
-              const std::optional<provider::Payload>& payload);
   Status send_replacing(worker::JobId id, const std::string& key, const provider::Payload& payload);
 
   struct Prefetched {

@@ -145,10 +145,12 @@ std::size_t CompilePool::outstanding() const {
              jobs_, [](const auto& entry) { return entry.second.kind == Kind::kRun; }));
 }
 
-Status CompilePool::cancel_all() {
-  std::erase_if(jobs_, [](const auto& entry) { return entry.second.kind == Kind::kRun; });
-  finished_.clear();
-  send({"cancel", nullptr, {}});
+Status CompilePool::cancel(const std::string& key) {
+  std::erase_if(jobs_, [&](const auto& entry) {
+    return entry.second.kind == Kind::kRun && entry.second.key == key;
+  });
+  send({"cancel", {{"key", key}}, {}});
+  send_suspects();
   return {};
 }
 

@@ -50,13 +50,13 @@ class CompilePool final : public WorkerPool {
   Result<std::optional<Finished>> next_finished(double seconds = -1) override;
   std::size_t outstanding() const override;
   std::vector<JobTime> take_job_times() override { return std::exchange(job_times_, {}); }
-  Status cancel_all() override;
+  Status cancel(const std::string& key) override;
 
   pid_t zygote_pid() { return zygote_ ? zygote_->process().pid() : pid_t{-1}; }
   int restarts() const { return restarts_; }  // of the zygote and of prepared servers
 
  private:
-  // The pool's own number of a job: the caller's may be reused after cancel_all().
+  // The pool's own number of a job: the caller's may be reused after cancel().
   using Sequence = std::uint64_t;
 
   explicit CompilePool(CompilePoolOptions options) : options_(std::move(options)) {}

@@ -93,7 +93,7 @@ class ForkServer {
   // Reports the outcome of a job. An outcome that is too large to send becomes a failure.
   void report(std::uint64_t id, double seconds, Outcome outcome);
   void end_jobs();
-  void cancel_candidates();
+  void cancel_candidates(const std::string& key);
 
   Result<JobProcess> fork_server(const Message& message, bool is_second_try);
   void start_server(std::uint64_t id, const std::string& key, Message message);
@@ -172,8 +172,8 @@ void ForkServer::wait() {
 
 bool ForkServer::take_order(Message order) {
   const std::string kind = order.kind;
-  if (kind == "cancel") {
-    cancel_candidates();
+  if (kind == "cancel" && !role_.has_servers) {
+    end_jobs();
     return true;
   }
   const auto id = number_field(order, "id");
@@ -193,6 +193,8 @@ bool ForkServer::take_order(Message order) {
     start_server(*id, *key, unwrap(std::move(order)));
   } else if (kind == "run" && id && key) {
     waiting_.push_back({*id, *key, unwrap(std::move(order))});
+  } else if (kind == "cancel" && key) {
+    cancel_candidates(*key);
   } else if (kind == "release" && key) {
     end_server(*key);
   } else {
@@ -254,14 +256,13 @@ void ForkServer::end_jobs() {
   jobs_.clear();
 }
 
-// Candidates are a prepared server's own jobs; the zygote's own jobs go on.
-void ForkServer::cancel_candidates() {
-  if (!role_.has_servers) end_jobs();
-  waiting_.clear();
-  for (auto& [key, server] : servers_) {
-    if (!server.in_flight.empty()) server.process.connection().send({"cancel", nullptr, {}});
-    server.in_flight.clear();
-  }
+void ForkServer::cancel_candidates(const std::string& key) {
+  std::erase_if(waiting_, [&](const Waiting& each) { return each.key == key; });
+  const auto found = servers_.find(key);
+  if (found == servers_.end()) return;
+  Server& server = found->second;
+  if (!server.in_flight.empty()) server.process.connection().send({"cancel", nullptr, {}});
+  server.in_flight.clear();
 }
 
 Result<JobProcess> ForkServer::fork_server(const Message& message, bool is_second_try) {

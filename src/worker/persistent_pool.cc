@@ -57,8 +57,10 @@ class PersistentWorker {
   Status start();
 
   bool is_busy() const { return job_.has_value(); }
-  // Key of the preparation that the process holds, or is about to.
-  const std::string& key() const { return key_; }
+  // Id of the present job if it needs what is prepared as `key`.
+  std::optional<JobId> job_of(const std::string& key) const {
+    return job_ && job_->key == key ? std::optional(job_->id) : std::nullopt;
+  }
 
   // Hands a job to an idle worker, starting a process if there is none.
   Status begin(PersistentJob job);
@@ -72,7 +74,7 @@ class PersistentWorker {
   std::optional<PersistentJob> take_again() { return std::exchange(again_, std::nullopt); }
 
   // Drops the job's result. The job runs to its end, which costs less than a new process.
-  void forget() { forgotten_ = is_busy(); }
+  void forget() { forgotten_ = true; }
   bool is_forgotten() const { return forgotten_; }
 
   void add_poll_entries(std::vector<pollfd>& entries) const;
@@ -242,6 +244,17 @@ struct PersistentPool::State {
     works_given_up.emplace(work, std::move(failure));
   }
 
+  void drop_jobs_of(const std::string& key) {
+    std::erase_if(waiting, [&](const PersistentJob& job) { return job.key == key; });
+    if (!starts.empty()) return;  // nothing has been handed out
+    for (PersistentWorker& worker : workers) {
+      const std::optional<JobId> dropped = worker.job_of(key);
+      if (!dropped) continue;
+      worker.forget();
+      std::erase_if(works_in_flight, [&](const auto& entry) { return entry.second == dropped; });
+    }
+  }
+
   // Waits at most `seconds` for a worker's message, and collects it.
   Status look(double seconds) {
     std::vector<pollfd> entries{{options.stop_fd, POLLIN, 0}};
@@ -326,10 +339,7 @@ Result<Outcome> PersistentPool::prepare(const std::string& key, const Message& m
 
 Status PersistentPool::release(const std::string& key) {
   state_->prepared.erase(key);
-  std::erase_if(state_->waiting, [&](const PersistentJob& job) { return job.key == key; });
-  if (!state_->starts.empty()) return {};  // nothing has been handed out
-  for (PersistentWorker& worker : state_->workers)
-    if (worker.key() == key) worker.forget();
+  state_->drop_jobs_of(key);
   return {};
 }
 
@@ -361,12 +371,8 @@ std::size_t PersistentPool::outstanding() const {
   return count;
 }
 
-Status PersistentPool::cancel_all() {
-  state_->waiting.clear();
-  state_->finished.clear();
-  state_->works_in_flight.clear();
-  if (!state_->starts.empty()) return {};
-  for (PersistentWorker& worker : state_->workers) worker.forget();
+Status PersistentPool::cancel(const std::string& key) {
+  state_->drop_jobs_of(key);
   return {};
 }
 

@@ -41,7 +41,7 @@ class PersistentPool final : public WorkerPool {
   Status submit(const std::string& key, JobId id, const Message& message) override;
   Result<std::optional<Finished>> next_finished(double seconds = -1) override;
   std::size_t outstanding() const override;
-  Status cancel_all() override;
+  Status cancel(const std::string& key) override;
 
   int restarts() const;  // of workers that were lost
 

@@ -91,8 +91,9 @@ class WorkerPool {
   // does not count them.
   virtual std::vector<JobTime> take_job_times() { return {}; }
 
-  // Drops every outstanding candidate; running ones are killed.
-  virtual Status cancel_all() = 0;
+  // Drops the outstanding candidates of the server `key`. One that runs is killed, or its result is
+  // dropped where another process would cost more; one that has finished may still be returned.
+  virtual Status cancel(const std::string& key) = 0;
 };
 
 }  // namespace hone::worker

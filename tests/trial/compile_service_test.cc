@@ -37,7 +37,7 @@ class AskedPool final : public worker::WorkerPool {
     return std::optional<worker::Finished>();
   }
   std::size_t outstanding() const override { return 0; }
-  Status cancel_all() override { return {}; }
+  Status cancel(const std::string&) override { return {}; }
 
  private:
   static worker::Outcome done(nlohmann::json body, std::vector<std::string> blobs) {
@@ -87,11 +87,9 @@ class HeldPool final : public worker::WorkerPool {
     return next;
   }
   std::size_t outstanding() const override { return submitted.size() + finished_.size(); }
-  Status cancel_all() override {
+  Status cancel(const std::string& key) override {
     ++cancelled;
-    submitted.clear();
-    finished_.clear();
-    return {};
+    return release(key);
   }
 
  private:
@@ -124,13 +122,14 @@ TEST(CompileService, CancelsTheCandidatesOfOneDispatchAlone) {
     ASSERT_TRUE(compiler.prepare({key, "source", {}}));
     ASSERT_TRUE(compiler.submit(key, {}));
   }
-  pool.finish("third");
+  ASSERT_TRUE(compiler.submit("first", {}));
+  for (const char* const key : {"first", "third"}) pool.finish(key);
   ASSERT_TRUE(compiler.cancel("first"));
-  // The pool forgets all. What it had finished is kept, and what it had not is sent again.
   EXPECT_EQ(pool.cancelled, 1u);
   ASSERT_EQ(pool.submitted.size(), 1u);
   EXPECT_EQ(pool.submitted.front().key, "second");
   pool.finish("second");
+  EXPECT_EQ(code_of(compiler.next_finished("first", 0).value()), "none");
   EXPECT_EQ(code_of(compiler.next_finished("second", 0).value()), "code of second");
   EXPECT_EQ(code_of(compiler.next_finished("third", 0).value()), "code of third");
   ASSERT_TRUE(compiler.cancel("first"));  // it has none

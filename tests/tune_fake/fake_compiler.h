@@ -236,9 +236,10 @@ class FakePool final : public worker::WorkerPool {
     return next;
   }
   std::size_t outstanding() const override { return finished_.size() + held_.size(); }
-  Status cancel_all() override {
-    finished_.clear();
-    held_.clear();
+  Status cancel(const std::string& key) override {
+    const auto is_of_key = [&](const auto& each) { return each.first == key; };
+    std::erase_if(finished_, is_of_key);
+    std::erase_if(held_, is_of_key);
     return {};
   }
 

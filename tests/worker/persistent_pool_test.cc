@@ -9,7 +9,9 @@ namespace {
 
 using provider::FailureKind;
 using testing::HasSubstr;
+using testing::Key;
 using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 class PersistentPoolTest : public WorkerTest {
  protected:
@@ -168,13 +170,30 @@ TEST_F(PersistentPoolTest, CancelledJobsAreNotReported) {
   ASSERT_TRUE(one->prepare("a", {"echo", nullptr, {}}));
   ASSERT_TRUE(one->submit("a", 1, {"sleep", 0.2, {}}));
   ASSERT_TRUE(one->submit("a", 2, {"echo", nullptr, {}}));
-  ASSERT_TRUE(one->cancel_all());
+  ASSERT_TRUE(one->cancel("a"));
   EXPECT_EQ(one->outstanding(), 0u);
   ASSERT_TRUE(one->submit("a", 3, {"echo", nullptr, {}}));
   const auto outcomes = all_of(*one);
   EXPECT_EQ(outcomes.size(), 1u);
   EXPECT_TRUE(outcomes.at(3));
   EXPECT_EQ(one->restarts(), 0);
+}
+
+// All candidates of a key compile the same work here, of which one runs at a time.
+TEST_F(PersistentPoolTest, TheJobsOfOneKeyAreCancelled) {
+  const auto two = pool(2, {}, [](const Message&) { return "work"; });
+  for (const char* const key : {"a", "b"}) {
+    ASSERT_TRUE(two->prepare(key, {"echo", nullptr, {}}));
+    const JobId first = key[0] == 'a' ? 1 : 3;
+    ASSERT_TRUE(two->submit(key, first, {"sleep", 0.2, {}}));
+    ASSERT_TRUE(two->submit(key, first + 1, {"echo", nullptr, {}}));
+  }
+  ASSERT_TRUE(two->cancel("a"));
+  EXPECT_EQ(two->outstanding(), 2u);
+  ASSERT_TRUE(two->submit("a", 5, {"echo", nullptr, {}}));
+  const auto outcomes = all_of(*two);
+  EXPECT_THAT(outcomes, UnorderedElementsAre(Key(3), Key(4), Key(5)));
+  EXPECT_EQ(two->restarts(), 0);
 }
 
 TEST_F(PersistentPoolTest, OneThatDoesNotStartIsNamed) {
