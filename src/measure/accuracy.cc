@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "measure/buffers.h"
 #include "measure/half.h"
@@ -25,13 +24,12 @@ constexpr ElementSample kFewest{.elements = 32, .products = 1 << 17},
 // differences.
 constexpr double kOfElement = 0.01, kOfTypical = 0.001, kMatching = 0.99;
 
-// A launch over memory of its own, apart from the memory of the runner's other kernels.
+// Launches over memory of their own, apart from the memory of the runner's other kernels.
 class SingleLaunch {
  public:
   // `zeroed`: write-only outputs start as zeros instead of poison.
-  static Result<SingleLaunch> run(device::Device& device, device::Kernel& kernel,
-                                  const problem::Dispatch& dispatch, OperandSet set,
-                                  std::uint64_t seed, bool zeroed) {
+  static Result<SingleLaunch> create(device::Device& device, const problem::Dispatch& dispatch,
+                                     OperandSet set, std::uint64_t seed, bool zeroed) {
     std::vector<problem::Binding> bindings = dispatch.bindings;
     HONE_ASSIGN(Buffers::Contents contents, drawn_contents(dispatch, set, seed));
     for (std::size_t i = 0; zeroed && i < bindings.size(); ++i) {
@@ -41,10 +39,13 @@ class SingleLaunch {
     }
     HONE_ASSIGN(Buffers buffers, Buffers::create(std::move(bindings), std::move(contents), 1,
                                                  device.has_own_memory() ? &device : nullptr));
-    HONE_TRY(buffers.prepare(0));
-    HONE_TRY(kernel.launch(buffers.copy(0)));
-    HONE_TRY(buffers.fetch(0));
     return SingleLaunch(std::move(buffers));
+  }
+
+  Status run(device::Kernel& kernel) {
+    HONE_TRY(buffers_.prepare(0));
+    HONE_TRY(kernel.launch(buffers_.copy(0)));
+    return buffers_.fetch(0);
   }
 
   // Computes elements of the dispatch by `statement`.
@@ -59,7 +60,7 @@ class SingleLaunch {
     return stated_elements(dispatch, statement, inputs, sample);
   }
 
-  // The kernel's own value of an element, as it lies in memory.
+  // The last kernel's value of an element, as it lies in memory.
   std::span<const std::byte> got(const StatedElements& of, std::size_t element) const {
     const auto size = problem::element_bytes(of.type);
     return buffers_.contents(0, of.binding)
@@ -114,16 +115,15 @@ Result<std::vector<std::vector<OutputAccuracy>>> accuracies_of(
     device::Device& device, const std::vector<device::Kernel*>& kernels,
     const problem::Dispatch& dispatch, std::uint64_t seed) {
   HONE_ASSIGN(const problem::Statement* const statement, problem::stated(dispatch.statement));
-  std::optional<std::vector<StatedElements>> stated;  // which all share
+  HONE_ASSIGN(SingleLaunch launch,
+              SingleLaunch::create(device, dispatch, OperandSet::kReals, seed, false));
+  HONE_ASSIGN(const std::vector<StatedElements> stated,
+              launch.elements(dispatch, *statement, {.seed = seed}));
   std::vector<std::vector<OutputAccuracy>> accuracies;
   for (device::Kernel* const kernel : kernels) {
-    HONE_ASSIGN(const SingleLaunch launch,
-                SingleLaunch::run(device, *kernel, dispatch, OperandSet::kReals, seed, false));
-    if (!stated) {
-      HONE_ASSIGN(stated, launch.elements(dispatch, *statement, {.seed = seed}));
-    }
+    HONE_TRY(launch.run(*kernel));
     std::vector<OutputAccuracy>& outputs = accuracies.emplace_back();
-    for (const StatedElements& each : *stated) {
+    for (const StatedElements& each : stated) {
       if (!problem::is_float(each.type)) continue;
       HONE_ASSIGN(outputs.emplace_back(), accuracy_of(launch, each));
     }
@@ -136,8 +136,9 @@ Result<int> find_mistake(device::Device& device, device::Kernel& kernel,
                          const std::vector<Suspicion>& suspicions, std::uint64_t seed) {
   for (const bool zeroed : {false, true}) {
     if (std::ranges::count(suspicions, zeroed, &Suspicion::adds_to_output) == 0) continue;
-    HONE_ASSIGN(const SingleLaunch launch,
-                SingleLaunch::run(device, kernel, dispatch, OperandSet::kExact, seed, zeroed));
+    HONE_ASSIGN(SingleLaunch launch,
+                SingleLaunch::create(device, dispatch, OperandSet::kExact, seed, zeroed));
+    HONE_TRY(launch.run(kernel));
     for (std::size_t s = 0; s < suspicions.size(); ++s) {
       if (suspicions[s].adds_to_output != zeroed) continue;
       bool matching = true;

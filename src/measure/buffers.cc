@@ -9,6 +9,7 @@
 #include <fstream>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "measure/verification.h"
 
@@ -93,6 +94,7 @@ struct Buffers::State {
   device::Memory on_device;          // all copies, from first_copy on
   std::byte* first_copy = nullptr;
   device::Memory prepared;  // what a copy is before a launch, for each variant of the poison
+  std::array<bool, 2> is_prepared = {};  // by variant
 
   ~State() { unmap_with_fences(memory, host_copies * arrangement.bytes); }
 
@@ -127,7 +129,7 @@ struct Buffers::State {
       poison(guard_behind(index, i), type);
     }
   }
-  Status prepare_images();
+  Status prepare_image(int variant);
   Status move_on_device(std::uint64_t seed);
   Status map_on_host(std::uint64_t seed);
 
@@ -177,7 +179,8 @@ Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings, Contents
   state->rotation.resize(static_cast<std::size_t>(copies));
   if (state->device != nullptr) {
     HONE_TRY(state->map_on_host(0));
-    HONE_TRY(state->prepare_images());
+    HONE_ASSIGN(state->prepared,
+                device::Memory::allocate(*state->device, 2 * state->arrangement.bytes));
   }
   Buffers buffers(std::move(state));
   HONE_TRY(buffers.move_to_other_memory(0));
@@ -195,13 +198,12 @@ Status Buffers::State::map_on_host(std::uint64_t seed) {
   return {};
 }
 
-Status Buffers::State::prepare_images() {
-  HONE_ASSIGN(prepared, device::Memory::allocate(*device, 2 * arrangement.bytes));
-  for (const int variant : {1, 0}) {  // the host is left with variant 0
-    prepare_on_host(0, variant);
-    for (const auto& [begin, end] : arrangement.pieces)
-      HONE_TRY(device->upload(prepared_copy(variant) + begin, {memory + begin, end - begin}));
-  }
+// On demand: kernels that are only timed need one variant.
+Status Buffers::State::prepare_image(int variant) {
+  if (std::exchange(is_prepared[static_cast<std::size_t>(variant)], true)) return {};
+  prepare_on_host(0, variant);
+  for (const auto& [begin, end] : arrangement.pieces)
+    HONE_TRY(device->upload(prepared_copy(variant) + begin, {memory + begin, end - begin}));
   return {};
 }
 
@@ -253,11 +255,12 @@ std::span<const std::byte> Buffers::initial(int binding, int variant) const {
 }
 
 Status Buffers::prepare(int index, int variant) {
-  const State& state = *state_;
+  State& state = *state_;
   if (state.device == nullptr) {
     state.prepare_on_host(index, variant);
     return {};
   }
+  HONE_TRY(state.prepare_image(variant));
   for (const auto& [begin, end] : state.arrangement.pieces)
     HONE_TRY(state.device->copy(state.device_copy(index) + begin,
                                 state.prepared_copy(variant) + begin, end - begin));

@@ -33,8 +33,9 @@ struct BrokenGuard {
 // the last copy. Views of one binding of the kernel lie as far from one another as their offsets
 // say, with as much of the poison between them as there is room for.
 //
-// On a device with memory of its own the copies lie there in the same arrangement, and what the
-// host sees (contents, broken_guards, changed_inputs) is the copy that was fetched last.
+// On a device with memory of its own the copies lie there in the same arrangement. What the host
+// sees (contents, broken_guards, changed_inputs) is the copy that was fetched last, until one is
+// prepared.
 // Not thread-safe.
 class Buffers {
  public:
