@@ -15,9 +15,10 @@ A type name is used twice if headers below src/ define a class, struct, union, e
 than once. Only types outside of others and of unnamed namespaces count; specialisations do not. --namesakes lists them.
 
 --walk counts the functions that run more often where one candidate more is tried: BUILD is built with
-HONE_COVERAGE=ON, and MODEL tuned twice, with each of the candidates of CONFIGURATIONS but the last, and with all. Lambdas,
-constructors, destructors, operators, JSON conversions and functions of at most three lines are left out. A template
-counts once. What is polled for is counted where it is polled for in both runs differently often.
+HONE_COVERAGE=ON, and MODEL tuned with all CONFIGURATIONS and without the last, REPEATS times each. A function is listed
+if it ran more often in each tuning with the last than in any without it: what is polled for, or runs again as a process
+is started again, differs from tuning to tuning. Lambdas, constructors, destructors, operators, JSON conversions and
+functions of at most three lines are left out. A template counts once.
 """
 
 import argparse
@@ -62,6 +63,7 @@ PASSES_ON = re.compile(
     r"|worker/(?:compile_pool|fork_server|forking_server|job_process|runner_process|runner_jobs)"
     r"|measure/runner\.|iree/compile_worker|prepared_dispatch")
 CONFIGURATIONS = 3
+REPEATS = 3
 LEAST_LINES = 4
 
 
@@ -179,13 +181,17 @@ def without_arguments(name):
 
 
 def walk(build, model, dispatch, iree):
-    ran = []
-    for candidates in (CONFIGURATIONS - 1, CONFIGURATIONS):
+    most, least = collections.Counter(), {}  # of each function: runs without the last candidate, and with it
+    for candidates in [CONFIGURATIONS - 1, CONFIGURATIONS] * REPEATS:
         with tempfile.TemporaryDirectory() as folder:
             command = [build / "hone", "tune", model, "--dispatch", dispatch, "--no-program", "--no-baselines", "--seed", "1",
                        "--candidates", str(candidates), "--budget", "10m", "--plain", "--store", f"{folder}/a.db", "--out", folder]
-            ran.append(counts(build, command, {**os.environ, "HONE_IREE": str(iree)}))
-    return sorted(key for key, count in ran[1].items() if count > ran[0][key])
+            ran = counts(build, command, {**os.environ, "HONE_IREE": str(iree)})
+        if candidates < CONFIGURATIONS:
+            most |= ran
+        else:
+            least = {key: min(count, ran[key]) for key, count in (least or ran).items()}
+    return sorted(key for key, count in least.items() if count > most[key])
 
 
 def main():
