@@ -182,6 +182,9 @@ inline constexpr double kLeastMargin = 0.02;
 // regions and layouts. On H200s the whole SDXL UNet came to 83 ms with regions and to 109 ms
 // without, and a split of it takes 40 to 60 s. Splits of the program that have begun go on.
 inline constexpr double kFusionShare = 0.5, kLayoutShare = 2;
+// Splits that take longer share the cores with half as many. Of the SDXL UNet one took 50 s alone
+// and 66 to 82 s beside 15 others (16 cores).
+inline constexpr double kLongSplitSeconds = 20;
 // Share of the budget for the search, and the flag compiles that a whole session tries, however
 // long they take.
 inline constexpr double kFlagShare = 0.2;
@@ -238,6 +241,10 @@ inline constexpr double kWorthProvingRatio = 0.98;
 // Rounds used to choose, and rounds used to prove. At 3 % noise, 20 of the latter find a gain of 5
 // % in nine of ten proofs (tests/tune/build_choice_simulation_test.cc prints the shares).
 inline constexpr int kChoosingRounds = 12, kProvingRounds = 20;
+// Rounds of either that are enough if any two builds differ by this factor in each of them. By
+// chance two equal builds do so in one direction at most once in 2^8 times.
+inline constexpr std::size_t kRoundsFarApart = 8;
+inline constexpr double kFarApart = 1.1;
 // Share of the remaining time for screening rounds. Proof rounds keep the larger part.
 inline constexpr double kScreeningShare = 0.4;
 // Share of what its kernels promise that a spec must save in the program, or it is ablated, and the

@@ -21,13 +21,16 @@ class CountsTimers : public test::FakeProvider {
 
 class TimeRounds : public FakeSession {
  protected:
-  // Of a program that takes so many seconds.
-  std::size_t rounds_of(const ProgramRounds& request, const std::string& seconds = "0.5") {
-    provider::ProgramCall call;
-    call.module = folder_.path() / "module";
-    EXPECT_TRUE(write_file_atomically(call.module, seconds));
+  // Of two programs that take so many seconds.
+  std::size_t rounds_of(const ProgramRounds& request, const std::string& seconds = "0.5",
+                        const std::string& of_other = "") {
+    std::vector<provider::ProgramCall> calls(2);
+    calls[0].module = folder_.path() / "module";
+    calls[1].module = folder_.path() / "other";
+    EXPECT_TRUE(write_file_atomically(calls[0].module, seconds));
+    EXPECT_TRUE(write_file_atomically(calls[1].module, of_other.empty() ? seconds : of_other));
     SilentObserver observer;
-    const auto times = time_rounds(provider_, {call, call}, request, observer);
+    const auto times = time_rounds(provider_, calls, request, observer);
     EXPECT_TRUE(times) << times.error().message;
     return times->size();
   }
@@ -43,6 +46,13 @@ TEST_F(TimeRounds, AreTheFewestWhereTheTimeIsOver) {
   EXPECT_EQ(rounds_of({.rounds = 20, .most_seconds = 0, .least = 8}), 8u);
   EXPECT_EQ(rounds_of({.rounds = 5, .most_seconds = 0, .least = 8}), 5u);
   EXPECT_EQ(rounds_of({.rounds = 5, .most_seconds = 0}), 1u);
+}
+
+TEST_F(TimeRounds, AreFewerWhereTheProgramsAreFarApart) {
+  EXPECT_EQ(rounds_of({.rounds = 12, .if_far_apart = 8}, "0.5", "0.4"), 8u);
+  EXPECT_EQ(rounds_of({.rounds = 12, .if_far_apart = 8}, "0.4", "0.5"), 8u);
+  EXPECT_EQ(rounds_of({.rounds = 12, .if_far_apart = 8}, "0.5", "0.48"), 12u);
+  EXPECT_EQ(rounds_of({.rounds = 12}, "0.5", "0.4"), 12u);
 }
 
 TEST_F(TimeRounds, ShareAProcess) {

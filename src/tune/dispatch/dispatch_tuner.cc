@@ -209,11 +209,12 @@ class DispatchTuner {
     return found;
   }
 
-  // Measures the form that ships. The compiler's own runtime could run that code only in its
-  // container.
+  // Verifies the form that ships. The compiler's own runtime could run that code only in its
+  // container. Where many dispatches share the time, the proof alone times it.
   Result<TunedDispatch> as_shipped(TunedDispatch tuned) {
-    HONE_ASSIGN(ShippedKernel shipped, measure_as_shipped(context_, bench_, dispatch_,
-                                                          *tuned.selection.winner, *tuned.payload));
+    HONE_ASSIGN(ShippedKernel shipped,
+                verify_as_shipped(context_, bench_, dispatch_, *tuned.selection.winner,
+                                  *tuned.payload, search_.has_time_for_libraries()));
     if (!shipped.why_not.empty()) return keep_default("the winner cannot ship: " + shipped.why_not);
     tuned.payload = std::move(shipped.payload);
     tuned.code = std::move(shipped.code);

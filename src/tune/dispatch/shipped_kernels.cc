@@ -150,9 +150,9 @@ Status compile_shipped_ahead(Context& context, const DispatchBench& bench,
   return context.compiler.compile_ahead(to_ship(context, bench, dispatch), payloads);
 }
 
-Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
-                                         const problem::Dispatch& dispatch, store::Id winner,
-                                         const provider::Payload& payload) {
+Result<ShippedKernel> verify_as_shipped(Context& context, DispatchBench& bench,
+                                        const problem::Dispatch& dispatch, store::Id winner,
+                                        const provider::Payload& payload, bool is_timed) {
   AssembledKernels kernels(context, bench, winner, payload);
   HONE_TRY(kernels.compile(dispatch));
   ShippedKernel shipped;
@@ -171,14 +171,13 @@ Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
   if (!payload.replacing.empty()) {
     HONE_ASSIGN(shipped.accuracy, kernels.accuracy(dispatch));
   }
-  const Status measured = kernels.measure();
-  // The finalists' rounds have decided the winner; this measurement is additional.
-  if (!measured && measured.error().kind == ErrorKind::kFailure) {
-    HONE_TRY(context.store.log_event("as shipped", measured.error().message));
-    return shipped;
+  if (is_timed) {
+    const Status measured = kernels.measure();
+    HONE_TRY(all_but_failure(measured));
+    // The finalists' rounds have decided the winner; this measurement is additional.
+    HONE_TRY(measured ? kernels.record()
+                      : context.store.log_event("as shipped", measured.error().message));
   }
-  HONE_TRY(measured);
-  HONE_TRY(kernels.record());
   HONE_TRY(kernels.unload());
   return shipped;
 }

@@ -32,14 +32,14 @@ Status compile_shipped_ahead(Context& context, const DispatchBench& bench,
                              const problem::Dispatch& dispatch,
                              const std::vector<provider::Payload>& likely);
 
-// Compiles the winner and the default to PTX, and verifies and measures both as the driver
-// assembles them, interleaved; the winner is only verified beside a wrong default. Records a
+// Compiles the winner and the default to PTX, and verifies both as the driver assembles them; the
+// winner alone beside a wrong default. `is_timed`: also measures both, interleaved, and records a
 // measurement of phase kOwnRuntime for each; the winner's sentinel_ratio is its paired ratio to the
 // default there. The bench's problem must be the runner's. Failure when the compiler cannot make
 // the winner again.
-Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
-                                         const problem::Dispatch& dispatch, store::Id winner,
-                                         const provider::Payload& payload);
+Result<ShippedKernel> verify_as_shipped(Context& context, DispatchBench& bench,
+                                        const problem::Dispatch& dispatch, store::Id winner,
+                                        const provider::Payload& payload, bool is_timed);
 
 // CPU version: measures the winner and the default under the provider's own runtime, with its
 // threads, interleaved. Records a measurement of phase kOwnRuntime for each; the winner's

@@ -91,8 +91,9 @@ class BuildBench {
   // run or gives wrong outputs.
   Status compile_plainly(const BuildId& id);
 
-  // Prefetches that compile if it disturbs nothing, in a free process of the pool. For a build that
-  // is likely to ship, added or not.
+  // Prefetch a build's compile, and that one, if they disturb nothing, in free processes of the
+  // pool. For a build that is likely to ship, added or not.
+  Status compile_ahead(const ProgramBuild& build) const;
   Status compile_plainly_ahead(ProgramBuild build) const;
 
   // Returns the largest error of the first build's outputs: root mean square, as a share of the

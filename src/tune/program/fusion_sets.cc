@@ -97,7 +97,9 @@ Result<std::vector<FusionSet>> fusion_sets(
   };
   std::vector<FusionSet> found;
   // Many at a time, while another split ends within `share` of the time.
-  const std::size_t at_once = std::max<std::size_t>(1, context.options.compile_jobs);
+  const bool is_long = context.state->deadline.next_compile() >= plan::kLongSplitSeconds;
+  const std::size_t at_once =
+      std::max<std::size_t>(1, context.options.compile_jobs / (is_long ? 2 : 1));
   const auto split = [&](std::span<const Choices> sets, double share) -> Status {
     while (!sets.empty() && has_time(share)) {
       const std::span<const Choices> next = sets.first(std::min(sets.size(), at_once));

@@ -22,6 +22,19 @@ constexpr char kEachPlaceOnce[] =
     "branches or loops decide how often kernels are launched, and it is not known: each place in "
     "the program counts once";
 
+// Whether of any two columns one is greater in each row by kFarApart or more.
+bool are_far_apart(const std::vector<std::vector<double>>& rows) {
+  const std::size_t columns = rows.front().size();
+  const auto is_far_above = [&](std::size_t a, std::size_t b) {
+    return std::ranges::all_of(
+        rows, [&](const std::vector<double>& row) { return row[a] >= plan::kFarApart * row[b]; });
+  };
+  for (std::size_t a = 0; a < columns; ++a)
+    for (std::size_t b = 0; b < a; ++b)
+      if (!is_far_above(a, b) && !is_far_above(b, a)) return false;
+  return columns > 1;
+}
+
 Result<provider::ProgramTimes> watch_one_call(Context& context, const provider::KernelTimer& timer,
                                               const trial::ProgramToCompile& compiled,
                                               const problem::Function& function) {
@@ -56,7 +69,7 @@ Result<std::vector<std::vector<double>>> time_rounds(
           std::clamp(request.most_seconds / each, 1.0, static_cast<double>(request.rounds));
       rounds =
           std::max({static_cast<std::size_t>(fit), std::min(request.least, request.rounds), round});
-      if (round == rounds) break;
+      if (round == rounds || (round == request.if_far_apart && are_far_apart(times))) break;
       progress.seconds_left = each * static_cast<double>(rounds - round);
     }
     progress.planned = rounds;

@@ -21,6 +21,8 @@ struct ProgramRounds {
   // them: a process that maps gigabytes of weights takes seconds to start.
   double most_seconds = std::numeric_limits<double>::infinity();
   std::size_t least = 1;
+  // Rounds that are enough if any two programs differ in each of them by plan::kFarApart or more.
+  std::size_t if_far_apart = std::numeric_limits<std::size_t>::max();
   trial::TimeBudget* time = nullptr;  // to say in which round is running; none: nowhere
 };
 

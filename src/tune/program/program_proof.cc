@@ -170,6 +170,7 @@ class Proof {
                 BuildBench::create(context_, request_.program, request_.bytes, function, folder_));
     if (!context_.options.traits().compiling_disturbs) {
       HONE_ASSIGN(ProgramBuild likely, spec_build(entries_, label()));
+      if (vetted_module().empty() && !entries_.empty()) HONE_TRY(builds_->compile_ahead(likely));
       HONE_TRY(builds_->compile_plainly_ahead(std::move(likely)));
     }
     HONE_TRY(repair());
