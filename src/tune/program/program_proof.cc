@@ -34,6 +34,8 @@ class Proof {
     HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-program-"));
     folder_ = folder.path();
     entries_ = spec_entries(*context_.programs, request_.tuned, proven_.left_out);
+    const std::optional<problem::Function> function = callable();
+    const Status begun = function ? begin(*function) : Status();
     std::vector<VerifiedEntry> replacing;
     std::ranges::copy_if(entries_, std::back_inserter(replacing), replaces);
     std::erase_if(entries_, replaces);
@@ -43,8 +45,7 @@ class Proof {
     if (!replacing.empty()) module_.clear();
     entries_.insert(entries_.end(), replacing.begin(), replacing.end());
     std::ranges::stable_partition(entries_, &VerifiedEntry::repairs);
-    const std::optional<problem::Function> function = callable();
-    if (function) HONE_TRY(compare_where_it_runs(*function));
+    if (function) HONE_TRY(take_compared(begun ? compare() : begun));
     if (!function && entries_.empty()) HONE_TRY(compile_without_spec());
     HONE_ASSIGN(proven_.spec, with_starter(entries_));
     HONE_ASSIGN(proven_.replaced, replaced_executables(*context_.programs, entries_));
@@ -74,13 +75,8 @@ class Proof {
       leave_out_all("no time is left to compile the program with it");
       return {};
     }
-    const bool as_loaded = found_with_.flags.empty();
-    const VettingRequest request{request_.program.path,
-                                 request_.bytes,
-                                 context_.flags(),
-                                 folder_,
-                                 as_loaded ? &request_.program : nullptr,
-                                 request_.given};
+    const VettingRequest request{request_.program.path, request_.bytes, context_.flags(), folder_,
+                                 &request_.program,     request_.given};
     auto vetted = vet_spec(context_, request, entries_);
     if (!vetted && vetted.error().kind == ErrorKind::kFailure) {
       // Tuned results are kept, but a program that the compiler refuses has no use for a spec.
@@ -133,10 +129,22 @@ class Proof {
     return {};
   }
 
-  // Compares builds in the runtime. A missing runtime, or a program that fails in it, is not an
-  // error: hone has tuned all the same.
-  Status compare_where_it_runs(const problem::Function& function) {
-    const Status compared = compare_on(function);
+  // Begins to compile what ships if all entries stay.
+  Status begin(const problem::Function& function) {
+    if (!context_.state->deadline.can_prove()) return {};
+    HONE_ASSIGN(builds_,
+                BuildBench::create(context_, request_.program, request_.bytes, function, folder_));
+    std::vector<VerifiedEntry> all = entries_;
+    std::ranges::stable_partition(all, [](const auto& entry) { return !replaces(entry); });
+    std::ranges::stable_partition(all, &VerifiedEntry::repairs);
+    HONE_ASSIGN(const ProgramBuild likely, spec_build(all, label()));
+    HONE_TRY(builds_->compile_plainly_ahead(likely));
+    // Without replacing kernels the spec is compiled as it is vetted.
+    return std::ranges::any_of(all, replaces) ? builds_->compile_ahead(likely) : Status();
+  }
+
+  // A missing runtime, or a program that fails in it, is not an error: hone has tuned all the same.
+  Status take_compared(const Status& compared) {
     const auto is = [&](ErrorKind kind) { return compared.error().kind == kind; };
     if (compared || !(is(ErrorKind::kEnvironment) || is(ErrorKind::kFailure))) return compared;
     proven_.builds.clear();
@@ -154,25 +162,20 @@ class Proof {
     entries_.clear();
   }
 
-  Status compare_on(const problem::Function& function) {
+  // Compares builds in the runtime.
+  Status compare() {
     // Flags that let the compiler reorder sums do not count: they were added for the dispatches
     // alone.
     const bool has_flags =
         !found_with_.flags.empty() && found_with_.flags != context_.options.sums.flags;
-    if (!context_.state->deadline.can_prove() && entries_.empty() && !has_flags) {
+    const bool has_time = builds_ && context_.state->deadline.can_prove();
+    if (!has_time && entries_.empty() && !has_flags) {
       proven_.builds.push_back({default_build()});
       return {};
     }
-    if (!context_.state->deadline.can_prove())
+    if (!has_time)
       return failure("no time is left to prove it: --budget {:.0f}s would do",
                      context_.state->deadline.sufficient());
-    HONE_ASSIGN(builds_,
-                BuildBench::create(context_, request_.program, request_.bytes, function, folder_));
-    if (!context_.options.traits().compiling_disturbs) {
-      HONE_ASSIGN(ProgramBuild likely, spec_build(entries_, label()));
-      if (vetted_module().empty() && !entries_.empty()) HONE_TRY(builds_->compile_ahead(likely));
-      HONE_TRY(builds_->compile_plainly_ahead(std::move(likely)));
-    }
     HONE_TRY(repair());
     std::vector<ProgramBuild> without_spec;
     without_spec.push_back({default_build()});
