@@ -211,8 +211,10 @@ struct PersistentPool::State {
     HONE_TRY(wait_for_starts());
     for (PersistentWorker& worker : workers) {
       if (worker.is_busy()) continue;
-      const auto next = std::ranges::find_if(
-          waiting, [this](const auto& job) { return !works_in_flight.contains(job.work); });
+      const bool is_kept = &worker == &workers.back();
+      const auto next = std::ranges::find_if(waiting, [&](const auto& job) {
+        return !works_in_flight.contains(job.work) && (!is_kept || job.id == kOwnJob);
+      });
       if (next == waiting.end()) return {};
       if (!next->work.empty() && !works_done.contains(next->work))
         works_in_flight[next->work] = next->id;
@@ -311,7 +313,8 @@ struct PersistentPool::State {
 Result<std::unique_ptr<PersistentPool>> PersistentPool::start(PersistentPoolOptions options) {
   auto state = std::make_unique<State>();
   state->options = std::move(options);
-  for (int i = 0; i < std::max(1, state->options.workers); ++i)
+  const int kept = 1;
+  for (int i = 0; i < std::max(1, state->options.workers) + kept; ++i)
     state->workers.emplace_back(state->options);
   // Importing a compiler takes a second on one core.
   for (PersistentWorker& worker : state->workers)

@@ -15,6 +15,8 @@ namespace hone::worker {
 // Options of a pool. The command starts a process that answers each message with one message, as
 // serve_runner() does.
 struct PersistentPoolOptions : WorkerOptions {
+  // Workers that run candidates. One more is kept for once() and prepare(), which are waited for:
+  // the others may all be busy for seconds, also with what was cancelled.
   int workers = 1;
   JobLimits limits;  // of one job
   // Names the work of a job. Jobs of one name ask for the same work, whose result their processes

@@ -196,6 +196,16 @@ TEST_F(PersistentPoolTest, TheJobsOfOneKeyAreCancelled) {
   EXPECT_EQ(two->restarts(), 0);
 }
 
+TEST_F(PersistentPoolTest, PreparesWhileAllAreBusy) {
+  const auto one = pool(1);
+  ASSERT_TRUE(one->prepare("a", {"echo", nullptr, {}}));
+  ASSERT_TRUE(one->submit("a", 1, {"sleep", 1, {}}));
+  ASSERT_TRUE(one->prepare("b", {"echo", nullptr, {}}));
+  ASSERT_TRUE(one->submit("b", 2, {"echo", nullptr, {}}));
+  EXPECT_FALSE(one->next_finished(0).value());  // neither: the one that slept is not done yet
+  EXPECT_THAT(all_of(*one), UnorderedElementsAre(Key(1), Key(2)));
+}
+
 TEST_F(PersistentPoolTest, OneThatDoesNotStartIsNamed) {
   PersistentPoolOptions options;
   options.command = {"/bin/false"};
