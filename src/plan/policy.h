@@ -77,8 +77,11 @@ inline constexpr double kNearBoundShare = 0.3;
 // ---- Search of a dispatch ----
 
 // Assumed seconds per candidate before any is known: on a two-core CPU, and beside 16 cores that
-// compile for a GPU (docs/studies/compile-time.md).
-inline constexpr double kCandidateSeconds = 0.5, kCandidateSecondsBesideCompiles = 0.05;
+// compile for a GPU (0.05 to 0.2 s there).
+inline constexpr double kCandidateSeconds = 0.5, kCandidateSecondsBesideCompiles = 0.1;
+// Candidates that are begun beside compiles however short the time: of 47 searches on an H200 the
+// best of eight was at worst 5 % behind the best of all (bench/first_candidates.py).
+inline constexpr std::size_t kFewestBegun = 8;
 // Candidates per round. Enough to keep every compile process busy and to share a sentinel. Few
 // enough that the search gets early feedback and a round stays a small part of the time.
 inline constexpr std::size_t kMostInRound = 16, kFewestInRound = 4;

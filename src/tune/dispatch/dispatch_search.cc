@@ -138,8 +138,9 @@ Status DispatchSearch::begin() {
   const Options& options = context_.options;
   if (options.traits().compiling_disturbs) return {};
   HONE_TRY(bench_.compile_default());
+  const std::size_t first = std::max(plan::kFewestBegun, in_time(seconds_to_search()));
   HONE_ASSIGN(const std::vector<space::Configuration> proposals,
-              now_->propose(std::min(options.compile_ahead, now_->left())));
+              now_->propose(std::min({first, options.compile_ahead, now_->left()})));
   return begin_round(proposals);
 }
 
@@ -212,8 +213,12 @@ Status DispatchSearch::search(double seconds) {
   while (now.left() > 0 && goes_on() && !is_given_up()) {
     report(Stage::kSearch, seconds - clock_.seconds());
     HONE_TRY(pick_up());
-    HONE_ASSIGN(const std::vector<space::Configuration> proposals,
-                now.propose(std::min(round_size(seconds), now.left())));
+    const std::size_t room =
+        round_size(traits().compiling_disturbs || !has_too_few() ? seconds : at_most);
+    std::vector<space::Configuration> proposals;
+    if (room > 0) {
+      HONE_ASSIGN(proposals, now.propose(std::min(room, now.left())));
+    }
     if (now.stopped()) break;
     if (!proposals.empty()) {
       HONE_TRY(begin_round(proposals));
@@ -289,9 +294,26 @@ Status DispatchSearch::cancel_compiles() {
   return {};
 }
 
+std::size_t DispatchSearch::in_time(double seconds) {
+  return static_cast<std::size_t>(std::max(0.0, seconds) / plan::kCandidateSecondsBesideCompiles);
+}
+
+std::size_t DispatchSearch::compiling() const {
+  std::size_t all = 0;
+  for (const Round& round : compiling_) all += round.size();
+  return all + put_aside_.size();
+}
+
 // Starts with few, then takes as many as fit into a share of the time at the average time so far.
+// Beside compiles, takes as many as compile until `seconds`: others would only delay the next
+// dispatch.
 std::size_t DispatchSearch::round_size(double seconds) const {
-  if (!traits().compiling_disturbs) return context_.options.compile_ahead;
+  if (!traits().compiling_disturbs) {
+    const std::size_t begun = compiling(), fewest = now_->tried() == 0 ? plan::kFewestBegun : 1;
+    const std::size_t most = std::max(in_time(seconds - clock_.seconds()), fewest);
+    if (begun > 0 && most < begun + plan::kFewestInRound) return 0;
+    return std::min(most - begun, context_.options.compile_ahead);
+  }
   const std::size_t tried = tried_configurations();
   if (tried == 0) return plan::kFewestInRound;
   const double each = clock_.seconds() / static_cast<double>(tried);

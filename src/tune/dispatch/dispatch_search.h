@@ -170,6 +170,9 @@ class DispatchSearch {
   // Whether the present contender cannot beat the best candidate found so far: by its lower bound,
   // or because its own default is too far behind.
   Result<bool> cannot_win();
+  // Candidates that compile in so many seconds.
+  static std::size_t in_time(double seconds);
+  std::size_t compiling() const;
   // Searches the present contender's space until clock_ reaches `seconds`.
   Status search(double seconds);
   // Whether none of the present contender's kernels is right, unless it is the session's own.
