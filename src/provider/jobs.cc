@@ -83,11 +83,14 @@ void from_json(const nlohmann::json& json, LoadedProgram& loaded) {
 }
 
 void give_blobs(LoadedProgram& loaded, Message& message) {
-  give_blobs(loaded.frontend_ir, message);
+  for (FrontendIr* const ir : {&loaded.frontend_ir, &loaded.converted})
+    message.blobs.push_back(ir->bytes.size() <= kMostBlobBytes / 2 ? std::move(ir->bytes) : "");
 }
 
 Status take_blobs(LoadedProgram& loaded, Message& message) {
-  return take_blobs(loaded.frontend_ir, message);
+  if (message.blobs.size() > 0) loaded.frontend_ir.bytes = std::move(message.blobs[0]);
+  if (message.blobs.size() > 1) loaded.converted.bytes = std::move(message.blobs[1]);
+  return {};
 }
 
 void give_blobs(SpecFile& spec, Message& message) {

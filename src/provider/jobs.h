@@ -53,18 +53,21 @@ struct ProgramRequest {
   std::string path;   // of its file, or the dispatch's name: for messages
   std::string bytes;  // a blob: of the file, or of its frontend IR; or a dispatch's source
   std::vector<std::string> flags = {};
-  // A further blob: the frontend IR of a program to load, where it is known; of two specs the
-  // second one, which `path` names.
+  // A further blob: the frontend IR of a program to load, or its converted IR, where it is known;
+  // of two specs the second one, which `path` names.
   std::optional<std::string> second = {};
   std::optional<problem::GivenSizes> given = {};  // of a program to load
   // `bytes` are the frontend IR; of a program to load: whether its frontend IR is asked for.
   bool frontend_ir = false;
+  // Whether `second` of a program to load is its converted IR. Without `second`, that is asked for.
+  bool converted = false;
 
   static void fields(auto& request, auto&& field) {
     field("path", request.path);
     field("flags", request.flags);
     field("given", request.given);
     field.when(request.frontend_ir, "front_half", request.frontend_ir);
+    field.when(request.converted, "converted", request.converted);
   }
 };
 void give_blobs(ProgramRequest& request, Message& message);
@@ -82,6 +85,8 @@ Status take_blobs(FrontendIr& ir, Message& message);
 struct LoadedProgram {
   problem::Program program;
   FrontendIr frontend_ir = {};  // where it was asked for and not known
+  // Likewise: behind the first phase of the frontend, which flags of later phases do not change.
+  FrontendIr converted = {};
 };
 void to_json(nlohmann::json& json, const LoadedProgram& loaded);
 void from_json(const nlohmann::json& json, LoadedProgram& loaded);

@@ -14,15 +14,34 @@ namespace {
 using provider::Attempt;
 using provider::retried;
 
-// `ir`: of the program, null where it is not known.
+// Larger programs are mostly constants, which the first phase leaves as they are.
+constexpr std::size_t kMostBytesConverted = std::size_t{1} << 26;
+
+bool shares_converted(const ProgramToCompile& program) {
+  return program.shares_converted && program.bytes.size() <= kMostBytesConverted;
+}
+
+// Frontend IR or converted IR of a program; null where it is not known.
+using KnownIr = std::shared_ptr<const std::string>;
 worker::Message load_job(const ProgramToCompile& program, const problem::GivenSizes& sizes,
-                         const std::shared_ptr<const std::string>& ir) {
+                         const KnownIr& frontend, const KnownIr& converted) {
+  const KnownIr& known = frontend ? frontend : converted;
   return jobs::kLoadProgram.ask({.path = program.path,
                                  .bytes = program.bytes,
                                  .flags = program.flags,
-                                 .second = ir ? std::optional(*ir) : std::nullopt,
+                                 .second = known ? std::optional(*known) : std::nullopt,
                                  .given = program.given.value_or(sizes),
-                                 .frontend_ir = program.frontend_flags.has_value()});
+                                 .frontend_ir = program.frontend_flags.has_value(),
+                                 .converted = !frontend && shares_converted(program)});
+}
+
+std::string key_of_load(const ProgramToCompile& program, const problem::GivenSizes& sizes) {
+  return key_of(load_job(program, sizes, nullptr, nullptr));
+}
+
+std::string key_of_converted(const ProgramToCompile& program) {
+  return key_of(
+      jobs::kLoadProgram.ask({.path = program.path, .bytes = program.bytes, .converted = true}));
 }
 
 worker::Message frontend_ir_job(const ProgramToCompile& program) {
@@ -46,8 +65,15 @@ CompiledModule module_of(worker::Outcome outcome) {
   return or_crash(jobs::kCompileProgram.answered_in(*std::move(outcome)));
 }
 
+// Loads of one program are the same, whatever is known of it: that only makes them shorter.
 bool is_same_job(const worker::Message& a, const worker::Message& b) {
-  return a.kind == b.kind && a.body == b.body && a.blobs == b.blobs;
+  if (a.kind != jobs::kLoadProgram)
+    return a.kind == b.kind && a.body == b.body && a.blobs == b.blobs;
+  const auto asked = [](nlohmann::json body) {
+    body.erase("converted");
+    return body;
+  };
+  return a.kind == b.kind && asked(a.body) == asked(b.body) && a.blobs.front() == b.blobs.front();
 }
 
 CompiledCandidate compiled(worker::Finished finished) {
@@ -105,27 +131,29 @@ Result<worker::Outcome> CompileService::once(const worker::Message& message) {
 }
 
 Result<problem::Program> CompileService::load_program(const ProgramToCompile& program) {
-  if (const auto kept = loaded_.extract(key_of(load_job(program, sizes_, nullptr))))
+  if (const auto kept = loaded_.extract(key_of_load(program, sizes_)))
     return std::move(kept.mapped());
   HONE_ASSIGN(std::vector<Result<problem::Program>> loaded, load_programs({program}));
   return std::move(loaded.front());
 }
 
 void CompileService::keep_loaded(const ProgramToCompile& program, problem::Program loaded) {
-  loaded_.insert_or_assign(key_of(load_job(program, sizes_, nullptr)), std::move(loaded));
+  loaded_.insert_or_assign(key_of_load(program, sizes_), std::move(loaded));
 }
 
 Result<std::vector<Result<problem::Program>>> CompileService::load_programs(
     const std::vector<ProgramToCompile>& programs) {
   std::vector<worker::Message> messages;
   for (const ProgramToCompile& each : programs)
-    messages.push_back(load_job(each, sizes_, known_frontend_ir(each)));
+    messages.push_back(load_job(each, sizes_, known_frontend_ir(each), known_converted(each)));
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(messages));
   std::vector<Result<problem::Program>> loaded;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     Result<jobs::LoadedProgram> answer = answer_of(jobs::kLoadProgram, std::move(outcomes[i]));
     if (answer && !answer->frontend_ir.bytes.empty())
       compiled_.keep(key_of(frontend_ir_job(programs[i])), std::move(answer->frontend_ir.bytes));
+    if (answer && !answer->converted.bytes.empty())
+      compiled_.keep(key_of_converted(programs[i]), std::move(answer->converted.bytes));
     loaded.push_back(std::move(answer).map(&jobs::LoadedProgram::program));
   }
   return loaded;
@@ -164,12 +192,17 @@ void CompileService::prefetch_compile(const ProgramToCompile& program) {
 }
 
 void CompileService::prefetch_load(const ProgramToCompile& program) {
-  prefetch(load_job(program, sizes_, known_frontend_ir(program)));
+  prefetch(load_job(program, sizes_, known_frontend_ir(program), known_converted(program)));
 }
 
 std::shared_ptr<const std::string> CompileService::known_frontend_ir(
     const ProgramToCompile& program) const {
   return program.frontend_flags ? compiled_.find(key_of(frontend_ir_job(program))) : nullptr;
+}
+
+std::shared_ptr<const std::string> CompileService::known_converted(
+    const ProgramToCompile& program) const {
+  return shares_converted(program) ? compiled_.find(key_of_converted(program)) : nullptr;
 }
 
 void CompileService::prefetch_compile_in_f32(const ProgramToCompile& program) {

@@ -70,6 +70,9 @@ struct ProgramToCompile {
   std::optional<std::vector<std::string>> frontend_flags = {};
   // Sizes that a load gives to what the program leaves open; none: the sizes of the service.
   std::optional<problem::GivenSizes> given = {};
+  // A load shares what the frontend's first phase makes of the program with others that set this:
+  // their flags differ in those of later phases alone.
+  bool shares_converted = false;
 };
 
 struct DispatchToPrepare {
@@ -212,6 +215,7 @@ class CompileService {
   Result<std::vector<ProgramRequest>> requests_of(const std::vector<ProgramToCompile>& programs);
   // Returns the frontend IR; null if none is kept.
   std::shared_ptr<const std::string> known_frontend_ir(const ProgramToCompile& program) const;
+  std::shared_ptr<const std::string> known_converted(const ProgramToCompile& program) const;
   void prefetch(worker::Message job);
   // Returns the prefetched result, waiting for it; nullopt if none was started.
   Result<std::optional<worker::Outcome>> take_prefetched(const worker::Message& message);

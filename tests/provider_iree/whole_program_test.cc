@@ -167,24 +167,44 @@ TEST(FrontendIr, KeepsConstantsThatAreResources) {
 }
 
 // What a program from PyTorch takes is read from its own text, before the frontend IR.
-TEST(FrontendIr, IsWhatAProgramIsSplitFrom) {
-  const std::string torch = R"(
+const std::string kTorch = R"(
 func.func @first(%a: !torch.vtensor<[4],si64>, %b: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
   %one = torch.constant.int 1
   %c = torch.aten.add.Scalar %b, %one, %one : !torch.vtensor<[4],f32>, !torch.int, !torch.int -> !torch.vtensor<[4],f32>
   return %c : !torch.vtensor<[4],f32>
 })";
-  for (const std::string& program : {example("feed_forward.mlir"), torch}) {
+
+TEST(FrontendIr, IsWhatAProgramIsSplitFrom) {
+  for (const std::string& program : {example("feed_forward.mlir"), kTorch}) {
     std::string made;
-    const auto split = load_program(compiler(), "p.mlir", program, avx512_flags(), {}, &made);
+    const auto split =
+        load_program(compiler(), "p.mlir", program, avx512_flags(), {}, {.frontend = &made});
     ASSERT_TRUE(split) << split.error().message;
     auto ir = frontend_ir(compiler(), "p.mlir", program, avx512_flags());
     ASSERT_TRUE(ir) << ir.error().message;
     EXPECT_FALSE(made.empty());
-    const auto rest = load_program(compiler(), "p.mlir", program, avx512_flags(), {}, &*ir);
+    const auto rest =
+        load_program(compiler(), "p.mlir", program, avx512_flags(), {}, {.frontend = &*ir});
     ASSERT_TRUE(rest) << rest.error().message;
     EXPECT_EQ(nlohmann::json(*rest), nlohmann::json(*split));
   }
+}
+
+TEST(ConvertedIr, IsWhatAProgramIsSplitFromUnderFlagsOfLaterPhases) {
+  std::string converted;
+  const std::vector<std::string> gpu = {"--iree-hal-target-device=cuda",
+                                        "--iree-cuda-target=sm_80"};
+  ASSERT_TRUE(load_program(compiler(), "p.mlir", kTorch, gpu, {}, {.converted = &converted}));
+  // Torch's operations are gone, and nothing is split yet.
+  const auto holds = [&](const char* word) { return converted.find(word) != std::string::npos; };
+  EXPECT_FALSE(converted.empty() || holds("aten") || holds("flow.executable"));
+  std::vector<std::string> flags = avx512_flags();
+  flags.push_back("--iree-dispatch-creation-enable-aggressive-fusion");
+  const auto split = load_program(compiler(), "p.mlir", kTorch, flags);
+  const auto shared =
+      load_program(compiler(), "p.mlir", kTorch, flags, {}, {.converted = &converted});
+  ASSERT_TRUE(split && shared);
+  EXPECT_EQ(nlohmann::json(*shared), nlohmann::json(*split));
 }
 
 TEST(FrontendIr, TakesASpecAfterwards) {

@@ -17,10 +17,11 @@ class AskedPool final : public worker::WorkerPool {
 
   Result<worker::Outcome> once(const worker::Message& job) override {
     asked.push_back(job);
-    if (job.kind == provider::jobs::kLoadProgram) return done(problem::Program(), {});
+    if (job.kind == provider::jobs::kLoadProgram) return done(problem::Program(), of_loads);
     const bool half = job.kind == provider::jobs::kFrontendIr;
     return done(nlohmann::json::object(), {half ? "half" : "module of " + job.blobs.at(0)});
   }
+  std::vector<std::string> of_loads;  // blobs of their answers
   std::size_t begun() const { return begun_.size(); }
   std::optional<Begun> begin_once(const worker::Message& job) override {
     begun_.push_back(job);
@@ -185,6 +186,28 @@ TEST(CompileService, BeginsALoadAheadOnce) {
   EXPECT_EQ(pool.asked.size(), 1u);
   compiler.prefetch_load(program);  // it was taken: the next one is another
   EXPECT_EQ(pool.begun(), 2u);
+}
+
+TEST(CompileService, SharesWhatTheFirstPhaseMakesOfAProgram) {
+  AskedPool pool;
+  pool.of_loads = {"", "converted"};
+  CompileService compiler(pool);
+  ProgramToCompile program{.path = "program.mlir", .bytes = "program", .flags = {"--one"}};
+  program.shares_converted = true;
+  ProgramToCompile other = program, apart = program, ahead = program;
+  other.flags = {"--other"};
+  ahead.flags = {"--ahead"};
+  apart.shares_converted = false;
+  compiler.prefetch_load(ahead);  // before it is known
+  for (const ProgramToCompile& each : {program, other, apart, ahead})
+    ASSERT_TRUE(compiler.load_program(each));
+  ASSERT_EQ(pool.asked.size(), 4u);
+  EXPECT_THAT(pool.asked[0].blobs, ElementsAre("program"));
+  EXPECT_EQ(pool.asked[0].body.at("converted"), true);
+  EXPECT_THAT(pool.asked[1].blobs, ElementsAre("program", "converted"));
+  EXPECT_THAT(pool.asked[2].blobs, ElementsAre("program"));
+  EXPECT_FALSE(pool.asked[2].body.contains("converted"));
+  EXPECT_THAT(pool.asked[3].blobs, ElementsAre("program"));  // as it was begun
 }
 
 TEST(CompileService, DoesNotCompileAheadWhatItKnows) {

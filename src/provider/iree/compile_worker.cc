@@ -61,11 +61,17 @@ class IreeWorker : public provider::CompileWorker {
 
   Result<jobs::LoadedProgram> load_program(Request request) {
     const bool is_known = request.second.has_value();
-    std::string ir = std::move(request.second).value_or("");
+    std::string ir, converted;
+    if (is_known) (request.converted ? converted : ir) = std::move(*request.second);
     HONE_ASSIGN(problem::Program program,
                 iree::load_program(library_, request.path, request.bytes, request.flags,
-                                   request.given.value(), request.frontend_ir ? &ir : nullptr));
-    return jobs::LoadedProgram{std::move(program), {is_known ? "" : std::move(ir)}};
+                                   request.given.value(),
+                                   {.frontend = request.frontend_ir ? &ir : nullptr,
+                                    .converted = request.converted ? &converted : nullptr}));
+    jobs::LoadedProgram loaded{std::move(program)};
+    if (!is_known || request.converted) loaded.frontend_ir.bytes = std::move(ir);
+    if (!is_known) loaded.converted.bytes = std::move(converted);
+    return loaded;
   }
 
   Result<jobs::FrontendIr> frontend_ir(const Request& request) {

@@ -39,6 +39,9 @@ Result<std::optional<RepairingFlags>> find_repair(Context& context, const proble
     return each.forms == provider::Forms::kRegions;
   });
   const std::string why_default_fails = context.state->default_failure;
+  if (!context.options.traits().compiling_disturbs)
+    context.compiler.prefetch_compile_in_f32(
+        {context.options.input, bytes, context.options.reference_flags});
   std::optional<RepairingFlags> found;
   for (const provider::FlagChoice& choice : choices) {
     if (!context.state->deadline.has(context.state->deadline.next_compile())) continue;

@@ -49,8 +49,10 @@ ProgramsToLoad programs_to_load(const Context& context, const std::string& bytes
   const std::string& path = context.options.input;
   const std::vector<std::string> extra = joined(context.baseline.extra_flags.flags, more);
   const std::vector<std::string> flags = joined(context.options.flags, extra);
-  return {{path, bytes, flags, flags, given},
-          {path, bytes, joined(context.options.reference_flags, extra), {}, given}};
+  // Flags of the first phase are the user's own, which all have. On a CPU few sets are split.
+  const bool shares = !context.options.traits().compiling_disturbs;
+  return {{path, bytes, flags, flags, given, shares},
+          {path, bytes, joined(context.options.reference_flags, extra), {}, given, shares}};
 }
 
 Result<provider::Payload> payload_from(const provider::Provider& provider,

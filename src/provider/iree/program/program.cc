@@ -191,11 +191,27 @@ Result<OwnedModule> preprocessed(const CompilerSession& session, const std::stri
   return module;
 }
 
+// The program after phase `input`, made of `parsed` unless it is known.
+Result<OwnedModule> converted(const CompilerSession& session, const std::string& path,
+                              OwnedModule parsed, std::string* known) {
+  Invocation convert(session);
+  const bool is_known = known != nullptr && !known->empty();
+  if (is_known ? !convert.parse(path, *known)
+               : !convert.import(std::move(parsed)) || !convert.run(kStart, kInput))
+    return input_error("IREE cannot compile '{}':\n{}", path, convert.diagnostics());
+  OwnedModule module = convert.take_module();
+  if (known != nullptr && !is_known) {
+    Invocation copy(session);
+    if (copy.import(module.clone())) {
+      HONE_ASSIGN(*known, copy.ir());
+    }
+  }
+  return module;
+}
+
 // The program at executable-sources, whichever of the two kinds of file it comes from.
-// `frontend_ir`: load_program().
 Result<OwnedModule> split(const CompilerSession& session, const std::string& path,
-                          std::string_view bytes, Source& source, std::string* frontend_ir,
-                          bool gpu) {
+                          std::string_view bytes, Source& source, const KnownIr& known, bool gpu) {
   const Ir ir(session.api());
   Invocation invocation(session);
   if (!invocation.parse(path, bytes))
@@ -206,19 +222,16 @@ Result<OwnedModule> split(const CompilerSession& session, const std::string& pat
     return parsed;
   }
   source.torch = torch_arguments(ir, parsed);
-  Invocation convert(session);
-  if (!convert.import(std::move(parsed)) || !convert.run(kStart, kInput))
-    return input_error("IREE cannot compile '{}':\n{}", path, convert.diagnostics());
-  source.input = convert.take_module();
+  HONE_ASSIGN(source.input, converted(session, path, std::move(parsed), known.converted));
   Invocation compile(session);
-  const bool is_known = frontend_ir != nullptr && !frontend_ir->empty();
-  bool compiled = is_known && compile.parse(path, *frontend_ir);
+  const bool is_known = known.frontend != nullptr && !known.frontend->empty();
+  bool compiled = is_known && compile.parse(path, *known.frontend);
   if (!is_known) {
     HONE_ASSIGN(OwnedModule begun, preprocessed(session, path, source, gpu));
     compiled = compile.import(std::move(begun)) && compile.run(kPreprocessing, kStream);
   }
-  if (compiled && frontend_ir != nullptr && !is_known) {
-    HONE_ASSIGN(*frontend_ir, compile.ir());
+  if (compiled && known.frontend != nullptr && !is_known) {
+    HONE_ASSIGN(*known.frontend, compile.ir());
   }
   if (!compiled || !compile.run(kStream, kExecutableSources))
     return input_error("IREE cannot compile '{}':\n{}", path, compile.diagnostics());
@@ -326,14 +339,14 @@ bool targets_gpu(const std::vector<std::string>& flags) {
 
 Result<problem::Program> load_program(const CompilerLibrary& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,
-                                      const problem::GivenSizes& given, std::string* frontend_ir) {
+                                      const problem::GivenSizes& given, const KnownIr& known) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all, Threads::kAll));
   const Ir ir(session.api());
   Source source;
   HONE_ASSIGN(const OwnedModule module,
-              split(session, path, bytes, source, frontend_ir, targets_gpu(flags)));
+              split(session, path, bytes, source, known, targets_gpu(flags)));
 
   HONE_ASSIGN(std::vector<Part> parts, parts_of(session, module));
   std::vector<problem::Function> functions = functions_of(ir, module, source.torch);

@@ -27,6 +27,12 @@ Status check_device_flags(const std::vector<std::string>& target,
 // Whether the flags name a GPU's device.
 bool targets_gpu(const std::vector<std::string>& flags);
 
+// IR of a program from an earlier load, or for later ones; null: neither.
+struct KnownIr {
+  std::string* frontend = nullptr;   // result of frontend_ir() (whole_program.h) with these flags
+  std::string* converted = nullptr;  // the program after phase `input`
+};
+
 // Parses `bytes` (MLIR text or bytecode; `path` only names it in messages), compiles it up to
 // separate executables and describes each dispatch. Also accepts the `*_benchmark.mlir` files of
 // `iree-compile --iree-hal-dump-executable-benchmarks-to`. `flags` are iree-compile's own. `given`
@@ -38,12 +44,11 @@ bool targets_gpu(const std::vector<std::string>& flags);
 // ("file:line:column: error: ...") if it does not accept the program or a flag; kInput for a size
 // that the program does not leave open, and for conflicting values of one size.
 //
-// `frontend_ir`, unless null: the result of frontend_ir() (whole_program.h) for this program, which
-// is then reused. An empty string receives that result; it stays empty if `bytes` are past that
-// phase.
+// What is known of the program is reused; an empty string receives it, and stays empty if `bytes`
+// are past that phase.
 Result<problem::Program> load_program(const CompilerLibrary& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,
                                       const problem::GivenSizes& given = {},
-                                      std::string* frontend_ir = nullptr);
+                                      const KnownIr& known = {});
 
 }  // namespace hone::iree
