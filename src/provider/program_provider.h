@@ -30,10 +30,10 @@ enum class SpecReach {
   kNothing,  // products are laid out anew after configurations were read
 };
 
-// Effect of a choice of flags on the dispatches that a program is split into. These tell of it
-// before anything is compiled.
-enum class Forms {
-  kNothing,  // or not enough to judge it by
+// Change that a choice of flags makes in the dispatches that a program is split into. These tell of
+// it before anything is compiled.
+enum class DispatchChange {
+  kNone,     // or not enough to judge it by
   kFusion,   // which operations become one dispatch
   kRegions,  // likewise, by a spec made for the program (problem::Regions)
   kLayouts,  // how operands lie in memory
@@ -54,7 +54,7 @@ struct FlagChoice {
   std::string why_not = {};  // it can do nothing for the program at hand; empty where it may
   // Part of the program that is tuned under these flags; kNothing: the flags compete with tuning.
   SpecReach reach = SpecReach::kAll;
-  Forms forms = Forms::kNothing;
+  DispatchChange changes = DispatchChange::kNone;
   std::vector<FlagFile> files = {};  // which have to be there wherever the flags are given
 };
 

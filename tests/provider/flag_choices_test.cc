@@ -87,7 +87,7 @@ TEST(FlagChoices, NameTheFileThatFormsRegions) {
   problem::Program program;
   program.regions = {.names = {"attention 2x16x8x32x8"}, .spec = "a spec"};
   const provider::FlagChoice regions = regions_in(program);
-  EXPECT_EQ(regions.forms, provider::Forms::kRegions);
+  EXPECT_EQ(regions.changes, provider::DispatchChange::kRegions);
   EXPECT_THAT(regions.why_not, IsEmpty());
   ASSERT_EQ(regions.files.size(), 1u);
   EXPECT_EQ(regions.files[0].text, "a spec");

@@ -172,7 +172,7 @@ TEST_F(FlagSearch, FindsBlocksToTuneWhereTheyAreNearWhatHasNone) {
 provider::FlagChoice fused(const std::string& name, const std::string& more) {
   provider::FlagChoice choice{
       name, name, {fmt::format("{}-by-{}", test::kFusedFlag, name), more}, "a reason"};
-  choice.forms = provider::Forms::kFusion;
+  choice.changes = provider::DispatchChange::kFusion;
   return choice;
 }
 
@@ -201,23 +201,23 @@ TEST_F(FlagSearch, FindsTheFusionToTuneByItsLaunches) {
   EXPECT_THAT(bases(), testing::ElementsAre("down + fast"));
   // A region goes with whatever else is fused. Its operations are hone's: wrong outputs exclude it.
   provider_.choices[0] = fused("region", "--no-effect");
-  provider_.choices[0].forms = provider::Forms::kRegions;
+  provider_.choices[0].changes = provider::DispatchChange::kRegions;
   options_.budget_seconds = 60;
   EXPECT_THAT(bases(), testing::ElementsAre("down + region + fast"));
   // A whole session tunes its parts too, and the last proof compares both.
   options_.budget_seconds = 600;
   EXPECT_THAT(bases(), testing::ElementsAre("down + region + fast", "down"));
   provider_.choices[0] = fused("region", std::string(test::kWrongFlag));
-  provider_.choices[0].forms = provider::Forms::kRegions;
+  provider_.choices[0].changes = provider::DispatchChange::kRegions;
   EXPECT_THAT(bases(), testing::ElementsAre("down + fast"));
   EXPECT_THAT(bases(), testing::ElementsAre("down + fast")) << "as a run that continues finds it";
   // Wrong kernels of another layout are the compiler's, and repaired.
   provider_.choices[0] = fused("layout", std::string(test::kWrongFlag));
-  provider_.choices[0].forms = provider::Forms::kLayouts;
+  provider_.choices[0].changes = provider::DispatchChange::kLayouts;
   EXPECT_THAT(bases(), testing::ElementsAre("down + layout"));
   // Nobody has kernels for its attention: it is not formed.
   provider_.choices[0] = fused("region", std::string(test::kAttentionFlag));
-  provider_.choices[0].forms = provider::Forms::kRegions;
+  provider_.choices[0].changes = provider::DispatchChange::kRegions;
   EXPECT_THAT(bases(), testing::ElementsAre("down + fast"));
   // Where launches cost nothing, the time of the untuned program is all there is to go by.
   place.facts.launch_seconds = 0;
@@ -282,7 +282,7 @@ TEST_F(FlagSearch, LooksAtLayoutsWhereFusionTakesTooLong) {
   const auto fusion = search({.seconds = 60, .for_tuning = true});
   ASSERT_TRUE(fusion) << fusion.error().message;
   EXPECT_EQ(fusion->bases.front().name, "");
-  provider_.choices.front().forms = provider::Forms::kLayouts;
+  provider_.choices.front().changes = provider::DispatchChange::kLayouts;
   const auto layout = search({.seconds = 60, .for_tuning = true});
   ASSERT_TRUE(layout) << layout.error().message;
   EXPECT_EQ(layout->bases.front().name, "up");

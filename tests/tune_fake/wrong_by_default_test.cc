@@ -254,7 +254,7 @@ TEST_F(OneTuner, TriesToRepairAProgramByRegionsFirst) {
   provider_.choices = {{"other", "a", {"--other"}, "a reason"},
                        {"repair", "b", {"--repairs"}, "a reason"},
                        {"regions", "c", {"--regions"}, "a reason"}};
-  provider_.choices.back().forms = provider::Forms::kRegions;
+  provider_.choices.back().changes = provider::DispatchChange::kRegions;
   const auto result = run(pool);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_THAT(observer_.notes, HasSubstr("with repair it works"));

@@ -18,7 +18,6 @@
 #include "trial/records.h"
 #include "tune/program/fusion_sets.h"
 #include "tune/program/program_outputs.h"
-#include "tune/services/load_program.h"
 
 namespace hone::tune {
 namespace {
@@ -47,7 +46,6 @@ class FlagSearch {
     found_.trials.push_back({default_build()});
     HONE_TRY(builds_.add({default_build()}));
     watch_ = Stopwatch(context_.clock);
-    HONE_TRY(judge_fusion());
     HONE_TRY(take_fused_base());
     std::vector<Set> singles;
     for (std::size_t i = 0; i < choices_.size(); ++i)
@@ -163,72 +161,26 @@ class FlagSearch {
     return request_.for_tuning && context_.options.place().facts.launch_seconds > 0;
   }
 
-  // Finds the sets of fusing choices that promise much less time than the program as it is
-  // (fusion_sets.h).
-  Status judge_fusion() {
-    if (!judges_fusion()) return {};
-    report_step("fused dispatches");
-    const double as_it_is = promise_of(context_, program_).seconds;
-    const auto promises = [&](const FusionSet& set) {
-      return set.promise.seconds <= plan::kFusedMayWin * as_it_is;
-    };
-    const auto has_time = [&](double share) {
-      const Deadline& deadline = context_.state->deadline;
-      return watch_.seconds() + deadline.next_compile() <= share * request_.seconds &&
-             deadline.has(deadline.trial());
-    };
-    // Regions and layouts are the likeliest choice of a large program: the reference of it is split
-    // meanwhile.
-    Set likely;
-    for (std::size_t i = 0; i < choices_.size(); ++i)
-      if (goes_with_fusion(choices_[i])) likely.push_back(i);
-    if (!likely.empty() && has_time(plan::kLayoutShare))
-      context_.compiler.prefetch_load(programs_with(likely).reference);
-    const auto to_load = [this](const Set& set) {
-      trial::ProgramToCompile program = programs_with(set).tuned;
-      if (!keeps_splits()) program.frontend_flags.reset();
-      return program;
-    };
-    HONE_ASSIGN(fused_, fusion_sets(context_, choices_, to_load, has_time, promises));
-    std::erase_if(fused_, std::not_fn(promises));
-    return {};
-  }
-
-  // Whether splits that judge fusion serve tuning too: the frontend IR of many must not be too
-  // much.
-  bool keeps_splits() const {
-    return bytes_.size() * context_.options.compile_jobs <= plan::kCompileBytesAtOnce;
-  }
-
-  ProgramsToLoad programs_with(const Set& set) const {
-    return programs_to_load(context_, bytes_, flags_of(set), request_.given);
-  }
-
-  std::vector<std::string> flags_of(const Set& set) const {
-    std::vector<std::string> flags;
-    for (const std::size_t choice : set) flags = joined(std::move(flags), choices_[choice].flags);
-    return flags;
-  }
-
   // Whether a choice is judged by the dispatches that it makes, not by the untuned program's time.
   bool is_judged(const provider::FlagChoice& choice) const {
-    return choice.forms != provider::Forms::kNothing && !base_.empty();
+    return choice.changes != provider::DispatchChange::kNone && !base_.empty();
   }
 
   // Takes the set of fusing choices that promises most, of those that compile, for the base of what
   // follows, however slow it is untuned. Wrong outputs exclude a set with regions only: hone wrote
   // their operations. Any other wrong dispatch is repaired as it is tuned.
   Status take_fused_base() {
-    if (fused_.size() > plan::kFusedTries) fused_.resize(plan::kFusedTries);
-    const FusionPromise as_it_is = promise_of(context_, program_);
-    for (FusionSet& fused : fused_) {
-      // Its dispatches are tuned if it compiles.
-      const ProgramsToLoad programs = programs_with(fused.choices);
-      context_.compiler.prefetch_load(programs.reference);
-      if (keeps_splits())
-        context_.compiler.keep_loaded(programs.tuned, std::move(fused.program));
-      else
-        context_.compiler.prefetch_load(programs.tuned);
+    if (!judges_fusion()) return {};
+    report_step("fused dispatches");
+    const auto has_time = [&](double share) {
+      const Deadline& deadline = context_.state->deadline;
+      return watch_.seconds() + deadline.next_compile() <= share * request_.seconds &&
+             deadline.has(deadline.trial());
+    };
+    FusionJudge judge(context_, program_, bytes_, request_.given, choices_);
+    HONE_ASSIGN(std::vector<FusionSet> sets, judge.sets_that_promise(has_time));
+    for (FusionSet& fused : std::span(sets).first(std::min(sets.size(), plan::kFusedTries))) {
+      judge.begin_to_load(fused);  // its dispatches are tuned if it compiles
       HONE_TRY(has_time_for_trial() ? try_once({fused.choices}) : leave_to_proof(fused.choices));
       const std::size_t tried = *place_of(fused.choices);
       const FlagTrial& trial = found_.trials[tried];
@@ -237,8 +189,8 @@ class FlagSearch {
       const ProgramBuild* const build = of_module(trial);
       context_.note(
           "flags: {} makes {} launches of {}; near the device's bounds {:.2f} of the time{}",
-          trial.label, fused.promise.launches, as_it_is.launches,
-          fused.promise.seconds / as_it_is.seconds,
+          trial.label, fused.promise.launches, judge.as_it_is().launches,
+          fused.promise.seconds / judge.as_it_is().seconds,
           trial.failure.empty() ? "" : "; untuned: " + trial.failure);
       if (!trial.failure.empty() && (without_regions(fused.choices) != fused.choices ||
                                      build == nullptr || build->unusable != Unusable::kWrong))
@@ -261,14 +213,14 @@ class FlagSearch {
     if (computes_narrow(program_))
       context_.compiler.prefetch_compile_in_f32({program_.path, bytes_, context_.options.flags});
     if (!found_.trials[trial].known)
-      context_.compiler.prefetch_compile(
-          {context_.options.input, bytes_, joined(context_.options.flags, flags_of(set))});
+      context_.compiler.prefetch_compile({context_.options.input, bytes_,
+                                          joined(context_.options.flags, flags_of(choices_, set))});
     return {};
   }
 
   Set without_regions(Set set) const {
     std::erase_if(set, [&](std::size_t choice) {
-      return choices_[choice].forms == provider::Forms::kRegions;
+      return choices_[choice].changes == provider::DispatchChange::kRegions;
     });
     return set;
   }
@@ -404,7 +356,7 @@ class FlagSearch {
   Result<std::size_t> enter(Set set) {
     FlagTrial trial;
     for (const std::size_t choice : set) trial.choices.push_back(choices_[choice].name);
-    trial.flags = flags_of(set);
+    trial.flags = flags_of(choices_, set);
     trial.label = fmt::format("{}", fmt::join(trial.choices, " + "));
     HONE_ASSIGN(trial.compiler, context_.build_with(joined(context_.options.flags, trial.flags)));
     trial.known = take_known(trial);
@@ -618,8 +570,7 @@ class FlagSearch {
   std::string called_;
   Stopwatch watch_;
   std::vector<provider::FlagChoice> choices_;
-  std::vector<FusionSet> fused_;  // of choices, the best promise first
-  Set base_;                      // fusing choices that the others are tried on; may be empty
+  Set base_;  // fusing choices that the others are tried on; may be empty
   FoundFlags found_;
   std::vector<store::ProgramMeasurement> rows_;   // of earlier runs
   std::vector<Set> sets_{{}};                     // of each trial

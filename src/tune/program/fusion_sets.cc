@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <ranges>
 #include <set>
 #include <span>
@@ -77,42 +78,82 @@ FusionPromise promise_of(const Context& context, const problem::Program& program
   return promise;
 }
 
-bool goes_with_fusion(const provider::FlagChoice& choice) {
-  return choice.forms == provider::Forms::kRegions || choice.forms == provider::Forms::kLayouts;
+std::vector<std::string> flags_of(const std::vector<provider::FlagChoice>& choices,
+                                  const std::vector<std::size_t>& set) {
+  std::vector<std::string> flags;
+  for (const std::size_t choice : set) flags = joined(std::move(flags), choices[choice].flags);
+  return flags;
 }
 
-Result<std::vector<FusionSet>> fusion_sets(
-    Context& context, const std::vector<provider::FlagChoice>& choices,
-    const std::function<trial::ProgramToCompile(const Choices& set)>& to_load,
-    const std::function<bool(double share)>& has_time,
-    const std::function<bool(const FusionSet&)>& promises) {
-  Choices fusing, others;
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    if (choices[i].forms == provider::Forms::kFusion) fusing.push_back(i);
-    if (goes_with_fusion(choices[i])) others.push_back(i);
+FusionJudge::FusionJudge(Context& context, const problem::Program& program,
+                         const std::string& bytes, const problem::GivenSizes& given,
+                         const std::vector<provider::FlagChoice>& choices)
+    : context_(context),
+      bytes_(bytes),
+      given_(given),
+      choices_(choices),
+      as_it_is_(promise_of(context, program)) {}
+
+ProgramsToLoad FusionJudge::programs_with(const Choices& set) const {
+  return programs_to_load(context_, bytes_, flags_of(choices_, set), given_);
+}
+
+// Whether splits serve tuning too: the frontend IR of many must not be too much.
+bool FusionJudge::keeps_splits() const {
+  return bytes_.size() * context_.options.compile_jobs <= plan::kCompileBytesAtOnce;
+}
+
+bool FusionJudge::has_region(const Choices& set) const {
+  return std::ranges::any_of(set, [&](std::size_t i) {
+    return choices_[i].changes == provider::DispatchChange::kRegions;
+  });
+}
+
+bool FusionJudge::promises_enough(const FusionSet& set) const {
+  return set.promise.seconds <= plan::kFusedMayWin * as_it_is_.seconds;
+}
+
+// Splits side by side under each of the sets.
+Result<std::vector<FusionSet>> FusionJudge::split(std::span<const Choices> sets) {
+  std::vector<trial::ProgramToCompile> programs;
+  for (const Choices& set : sets) {
+    programs.push_back(programs_with(set).tuned);
+    if (!keeps_splits()) programs.back().frontend_flags.reset();
   }
-  const auto has_region = [&](const Choices& set) {
-    return std::ranges::any_of(
-        set, [&](std::size_t i) { return choices[i].forms == provider::Forms::kRegions; });
-  };
+  HONE_ASSIGN(auto loaded, context_.compiler.load_programs(programs));
+  std::vector<FusionSet> found;
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    auto& program = loaded[s];
+    if (!program || (has_region(sets[s]) && !attention_is_tunable(context_, *program))) continue;
+    const FusionPromise promise = promise_of(context_, *program);
+    found.push_back({sets[s], promise, dispatches_of(*program), *std::move(program)});
+  }
+  return found;
+}
+
+Result<std::vector<FusionSet>> FusionJudge::sets_that_promise(
+    const std::function<bool(double share)>& has_time) {
+  Choices fusing, others;  // that take effect whatever else is fused
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    using enum provider::DispatchChange;
+    if (choices_[i].changes == kFusion) fusing.push_back(i);
+    if (choices_[i].changes == kRegions || choices_[i].changes == kLayouts) others.push_back(i);
+  }
+  // Regions and layouts are the likeliest choice of a large program: the reference of it is split
+  // meanwhile.
+  if (!others.empty() && has_time(plan::kLayoutShare))
+    context_.compiler.prefetch_load(programs_with(others).reference);
   std::vector<FusionSet> found;
   // Many at a time, while another split ends within `share` of the time.
-  const bool is_long = context.state->deadline.next_compile() >= plan::kLongSplitSeconds;
+  const bool is_long = context_.state->deadline.next_compile() >= plan::kLongSplitSeconds;
   const std::size_t at_once =
-      std::max<std::size_t>(1, context.options.compile_jobs / (is_long ? 2 : 1));
-  const auto split = [&](std::span<const Choices> sets, double share) -> Status {
+      std::max<std::size_t>(1, context_.options.compile_jobs / (is_long ? 2 : 1));
+  const auto split_all = [&](std::span<const Choices> sets, double share) -> Status {
     while (!sets.empty() && has_time(share)) {
       const std::span<const Choices> next = sets.first(std::min(sets.size(), at_once));
       sets = sets.subspan(next.size());
-      std::vector<trial::ProgramToCompile> programs;
-      for (const Choices& set : next) programs.push_back(to_load(set));
-      HONE_ASSIGN(auto loaded, context.compiler.load_programs(programs));
-      for (std::size_t s = 0; s < next.size(); ++s) {
-        auto& program = loaded[s];
-        if (!program || (has_region(next[s]) && !attention_is_tunable(context, *program))) continue;
-        const FusionPromise promise = promise_of(context, *program);
-        found.push_back({next[s], promise, dispatches_of(*program), *std::move(program)});
-      }
+      HONE_ASSIGN(std::vector<FusionSet> some, split(next));
+      std::ranges::move(some, std::back_inserter(found));
     }
     std::ranges::stable_sort(found, {}, rank);
     return {};
@@ -123,11 +164,11 @@ Result<std::vector<FusionSet>> fusion_sets(
   std::vector<Choices> first = subsets(others, others.size());
   first.insert(first.end(), sets.begin(), small);
   const std::size_t begun = std::min(first.size(), at_once);
-  HONE_TRY(split(std::span(first).first(begun),
-                 others.empty() ? plan::kFusionShare : plan::kLayoutShare));
-  HONE_TRY(split(std::span(first).subspan(begun), plan::kFusionShare));
+  HONE_TRY(split_all(std::span(first).first(begun),
+                     others.empty() ? plan::kFusionShare : plan::kLayoutShare));
+  HONE_TRY(split_all(std::span(first).subspan(begun), plan::kFusionShare));
   const auto fuses = [&](const FusionSet& set) {
-    return !goes_with_fusion(choices[set.choices.front()]);
+    return choices_[set.choices.front()].changes == provider::DispatchChange::kFusion;
   };
   std::vector<Choices> more;
   if (const auto best = std::ranges::find_if_not(found, fuses); best != found.end())
@@ -137,13 +178,25 @@ Result<std::vector<FusionSet>> fusion_sets(
       more.back().insert(more.back().end(), best->choices.begin(), best->choices.end());
     }
   // Where no large set promises anything, their parts do not either.
+  const auto promises = [this](const FusionSet& set) { return promises_enough(set); };
   auto large = found | std::views::filter(fuses);
   if (large.empty() || std::ranges::any_of(large, promises))
     more.insert(more.end(), small, sets.end());
-  HONE_TRY(split(more, others.empty() ? plan::kFusionShare : 1));
+  HONE_TRY(split_all(more, others.empty() ? plan::kFusionShare : 1));
   std::set<std::string> known;
-  std::erase_if(found, [&](const FusionSet& set) { return !known.insert(set.dispatches).second; });
+  std::erase_if(found, [&](const FusionSet& set) {
+    return !known.insert(set.dispatches).second || !promises_enough(set);
+  });
   return found;
+}
+
+void FusionJudge::begin_to_load(FusionSet& set) {
+  const ProgramsToLoad programs = programs_with(set.choices);
+  context_.compiler.prefetch_load(programs.reference);
+  if (keeps_splits())
+    context_.compiler.keep_loaded(programs.tuned, std::move(set.program));
+  else
+    context_.compiler.prefetch_load(programs.tuned);
 }
 
 }  // namespace hone::tune

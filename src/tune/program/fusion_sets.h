@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "problem/dispatch.h"
 #include "tune/services/context.h"
+#include "tune/services/load_program.h"
 
 namespace hone::tune {
 
@@ -21,8 +23,9 @@ struct FusionPromise {
 
 FusionPromise promise_of(const Context& context, const problem::Program& program);
 
-// Whether a choice takes effect whatever else is fused.
-bool goes_with_fusion(const provider::FlagChoice& choice);
+// Flags of the choices of these numbers, in their order.
+std::vector<std::string> flags_of(const std::vector<provider::FlagChoice>& choices,
+                                  const std::vector<std::size_t>& set);
 
 struct FusionSet {
   std::vector<std::size_t> choices;  // numbers
@@ -31,18 +34,42 @@ struct FusionSet {
   problem::Program program;
 };
 
-// Splits the program under regions and layouts (provider::Forms), each alone and together; under
-// each set of at most plan::kFlagsFusedTogether of the choices that fuse, the largest sets first,
-// while one of them `promises` anything; and under the best few of these with the best regions and
-// layouts. Many are split at a time. `has_time` says whether another split ends within a share of
-// the search's time, `to_load` gives the program under a set. Left out are sets under which it does
-// not split, regions of attention that is not tunable, and of sets that make the same dispatches
-// all but the smallest. Returns the others by promise, the best first. Errors: those of
-// CompileService::load_programs.
-Result<std::vector<FusionSet>> fusion_sets(
-    Context& context, const std::vector<provider::FlagChoice>& choices,
-    const std::function<trial::ProgramToCompile(const std::vector<std::size_t>& set)>& to_load,
-    const std::function<bool(double share)>& has_time,
-    const std::function<bool(const FusionSet&)>& promises);
+// Judges the choices of one program. What it is made of must outlive it.
+class FusionJudge {
+ public:
+  FusionJudge(Context& context, const problem::Program& program, const std::string& bytes,
+              const problem::GivenSizes& given, const std::vector<provider::FlagChoice>& choices);
+
+  // Promise of the program under no choice.
+  const FusionPromise& as_it_is() const { return as_it_is_; }
+
+  // Splits the program under regions and layouts (provider::DispatchChange), each alone and
+  // together; under each set of at most plan::kFlagsFusedTogether of the choices that fuse, the
+  // largest sets first, while one of them promises enough; and under the best few of these with the
+  // best regions and layouts. Many are split at a time. `has_time` says whether another split ends
+  // within a share of the search's time. Left out are sets under which it does not split, regions
+  // of attention that is not tunable, and of sets that make the same dispatches all but the
+  // smallest. Returns the others that promise at most plan::kFusedMayWin of the program's time, the
+  // best first. Errors: those of CompileService::load_programs.
+  Result<std::vector<FusionSet>> sets_that_promise(
+      const std::function<bool(double share)>& has_time);
+  // Makes the split of a set, and its reference, ready for those who tune its dispatches.
+  void begin_to_load(FusionSet& set);
+
+ private:
+  using Choices = std::vector<std::size_t>;  // numbers
+
+  ProgramsToLoad programs_with(const Choices& set) const;
+  bool keeps_splits() const;
+  bool has_region(const Choices& set) const;
+  bool promises_enough(const FusionSet& set) const;
+  Result<std::vector<FusionSet>> split(std::span<const Choices> sets);
+
+  Context& context_;
+  const std::string& bytes_;
+  const problem::GivenSizes& given_;
+  const std::vector<provider::FlagChoice>& choices_;
+  FusionPromise as_it_is_;
+};
 
 }  // namespace hone::tune

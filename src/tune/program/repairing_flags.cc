@@ -36,7 +36,7 @@ Result<std::optional<RepairingFlags>> find_repair(Context& context, const proble
   std::erase_if(choices, [](const provider::FlagChoice& each) { return !each.why_not.empty(); });
   // Regions put other operations in the place of those that the compiler fails at.
   const auto others = std::ranges::stable_partition(choices, [](const provider::FlagChoice& each) {
-    return each.forms == provider::Forms::kRegions;
+    return each.changes == provider::DispatchChange::kRegions;
   });
   const std::string why_default_fails = context.state->default_failure;
   if (!context.options.traits().compiling_disturbs)
@@ -47,7 +47,8 @@ Result<std::optional<RepairingFlags>> find_repair(Context& context, const proble
     if (!context.state->deadline.has(context.state->deadline.next_compile())) continue;
     if (!others.empty() && choice.name == others.front().name)
       begin_to_compile(context, bytes, others);
-    if (choice.forms == provider::Forms::kRegions && !context.options.traits().compiling_disturbs) {
+    if (choice.changes == provider::DispatchChange::kRegions &&
+        !context.options.traits().compiling_disturbs) {
       const ProgramsToLoad programs = programs_to_load(context, bytes, choice.flags, given);
       context.compiler.prefetch_load(programs.tuned);
       context.compiler.prefetch_load(programs.reference);

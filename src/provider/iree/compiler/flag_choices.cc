@@ -23,7 +23,7 @@ struct FlagRow {
   Needs needs;
   std::vector<std::string> flags;
   std::string_view reason;
-  provider::Forms forms = provider::Forms::kNothing;
+  provider::DispatchChange changes = provider::DispatchChange::kNone;
 };
 
 // Late, after configurations are read; early, before the program is split into dispatches.
@@ -45,7 +45,7 @@ std::string of_functions(std::string_view pass) {
 }
 
 std::vector<FlagRow> rows() {
-  using provider::Forms;
+  using provider::DispatchChange;
   constexpr std::string_view kConvolutions = "convolutions", kLayout = "layout of convolutions",
                              kLevel = "optimisation level", kFusion = "fusion",
                              kTranspose = "transposes";
@@ -112,7 +112,7 @@ std::vector<FlagRow> rows() {
        Needs::kConvolutions,
        {of_functions("iree-preprocessing-convert-conv-to-channels-last")},
        "vectors of channels lie together; helps convolutions that are written NCHW",
-       Forms::kLayouts},
+       DispatchChange::kLayouts},
       {"padding into consumers",
        "padding",
        For::kBoth,
@@ -125,7 +125,7 @@ std::vector<FlagRow> rows() {
        Needs::kNothing,
        {"--iree-dispatch-creation-enable-aggressive-fusion"},
        "fewer, larger dispatches",
-       Forms::kFusion},
+       DispatchChange::kFusion},
       {"aggressive transposes",
        kTranspose,
        For::kBoth,
@@ -138,35 +138,35 @@ std::vector<FlagRow> rows() {
        Needs::kProducts,
        {"--iree-opt-generalize-matmul"},
        "products fuse with what changes the order of their operands",
-       Forms::kFusion},
+       DispatchChange::kFusion},
       {"horizontal fusion",
        "horizontal fusion",
        For::kBoth,
        Needs::kProducts,
        {"--iree-dispatch-creation-enable-fuse-horizontal-contractions"},
        "products of one operand (query, key and value) become one dispatch",
-       Forms::kFusion},
+       DispatchChange::kFusion},
       {kRegions,
        kRegions,
        For::kGpu,
        Needs::kRegions,
        {std::string(kTransformSpecFlag)},
        "product, softmax and product, and grouped products, become one dispatch",
-       Forms::kRegions},
+       DispatchChange::kRegions},
       {"early truncation",
        "early truncation",
        For::kGpu,
        Needs::kProducts,
        {"--iree-dispatch-creation-enable-early-trunc-fusion"},
        "sums are rounded in the dispatch that adds them up, or in the one that reads them",
-       Forms::kFusion},
+       DispatchChange::kFusion},
       {"fusion of several uses",
        "fusion of several uses",
        For::kGpu,
        Needs::kNothing,
        {"--iree-dispatch-creation-fuse-multi-use"},
        "an operation fuses with its reader though others read it too",
-       Forms::kFusion},
+       DispatchChange::kFusion},
       {"split reductions",
        "split reductions",
        For::kBoth,
@@ -282,7 +282,7 @@ provider::FlagChoice choice_of(const FlagRow& row) {
           .flags = row.flags,
           .reason = std::string(row.reason),
           .reach = reach_under(row),
-          .forms = row.forms};
+          .changes = row.changes};
 }
 
 std::string_view name_in(std::string_view flag) {
