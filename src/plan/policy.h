@@ -182,7 +182,7 @@ inline constexpr double kLeastMargin = 0.02;
 // ---- Search of the compiler's flags ----
 
 // Share of the search's time for judging fusion before any flag is tried, and for a first look at
-// regions and layouts. On H200s the whole SDXL UNet came to 83 ms with regions and to 109 ms
+// regions and layouts. On H200s the whole SDXL UNet came to 54 ms with both and to 109 ms
 // without, and a split of it takes 40 to 60 s. Splits of the program that have begun go on.
 inline constexpr double kFusionShare = 0.5, kLayoutShare = 2;
 // Splits that take longer share the cores with half as many. Of the SDXL UNet one took 50 s alone

@@ -16,6 +16,7 @@
 #include "tune/dispatch/dispatch_weight.h"
 #include "tune/program/build_bench.h"
 #include "tune/program/program_calls.h"
+#include "tune/program/program_in_f32.h"
 #include "tune/program/program_outputs.h"
 #include "tune/program/spec_entries.h"
 #include "tune/services/function_choice.h"

@@ -29,36 +29,18 @@ double largest_error(const std::vector<problem::Array>& outputs,
   return largest;
 }
 
-// Operations of a call.
-double flops_of(const problem::Program& program) {
-  double flops = 0;
-  for (const problem::Dispatch& dispatch : program.dispatches)
-    flops += problem::flop_count(dispatch.root) * std::max(1, dispatch.launches_per_call);
-  return flops;
-}
-
 }  // namespace
-
-void prefetch_witnesses(Context& context, const problem::Program& program,
-                        const std::string& bytes) {
-  const Options& options = context.options;
-  if (options.traits().compiling_disturbs) return;
-  if (computes_narrow(program))
-    context.compiler.prefetch_compile_in_f32({program.path, bytes, options.flags});
-  if (!options.traits().runs_on_host && flops_of(program) <= plan::kMostHostFlops)
-    context.compiler.prefetch_compile_in_f32({program.path, bytes, options.reference_flags});
-}
 
 Result<BuildBench> BuildBench::create(Context& context, const problem::Program& program,
                                       std::string bytes, const problem::Function& function,
                                       std::filesystem::path folder) {
   BuildBench builds(context);
   builds.path_ = program.path;
-  builds.bytes_ = std::move(bytes);
+  builds.bytes_ = std::make_shared<const std::string>(std::move(bytes));
   builds.function_ = function;
-  builds.flops_ = flops_of(program);
   builds.narrow_ = computes_narrow(program);
   builds.folder_ = std::move(folder);
+  builds.in_f32_.emplace(context, program, builds.bytes_, function, builds.folder_);
   builds.calls_ = context.programs->timers(context.options.place().address).calls;
   HONE_ASSIGN(builds.program_, context.store.intern(store::ProgramRow{
                                    0, program.hash, program.path,
@@ -101,7 +83,7 @@ Result<std::vector<trial::CompiledModule>> BuildBench::compile(std::vector<Progr
 
 Result<trial::ProgramToCompile> BuildBench::to_compile(const ProgramBuild& build) const {
   std::vector<std::string> all = joined(context_->options.flags, build.flags);
-  trial::ProgramToCompile program{path_, bytes_, {}};
+  trial::ProgramToCompile program{path_, *bytes_, {}};
   if (build.shares_frontend_ir()) program.frontend_flags = all;
   // A compile is recognised by its flags: files are named by what they hold.
   if (!build.spec.empty()) {
@@ -281,7 +263,7 @@ Status BuildBench::compare_outputs(ProgramBuild& build,
   for (std::size_t i = 0; i < checked_.size() && build.usable(); ++i) {
     CheckedSet& set = checked_[i];
     OutputWitnesses witnesses{.moves = [&] { return moves_of_set(set); }, .wide = {}};
-    if (narrow_ || are_narrow(set.expected)) witnesses.wide = [&] { return wide_outputs(set); };
+    if (narrow_ || are_narrow(set.expected)) witnesses.wide = [&] { return in_f32_->outputs(set); };
     HONE_ASSIGN(const std::vector<JudgedOutput> judged,
                 judge_outputs(outputs[i], set.expected, witnesses));
     std::string difference = difference_in(judged);
@@ -323,22 +305,15 @@ Status BuildBench::say_what_is_repaired(ProgramBuild& build,
   return {};
 }
 
-Result<std::vector<problem::Array>> BuildBench::outputs_of_host() {
-  return outputs_in_f32(context_->options.reference_flags,
-                        device::host_of(context_->options.place().address), checked_.front(),
-                        folder_ / "wide_of_host.vmfb");
-}
-
 Result<double> BuildBench::error_of_first() {
-  HONE_ASSIGN(const std::vector<problem::Array> exact, outputs_of_host());
+  HONE_ASSIGN(const std::vector<problem::Array> exact, in_f32_->outputs_of_host(checked_.front()));
   return largest_error(checked_.front().expected, exact);
 }
 
 Result<double> BuildBench::ask_the_host(const std::vector<problem::Array>& outputs) {
-  if (flops_ > plan::kMostHostFlops)
-    return failure("its {:.3g} operations would take this machine's cores too long", flops_);
+  HONE_TRY(in_f32_->check_host_can());
   context_->observer.progress({.step = "computing the program on this machine's cores"});
-  HONE_ASSIGN(const std::vector<problem::Array> exact, outputs_of_host());
+  HONE_ASSIGN(const std::vector<problem::Array> exact, in_f32_->outputs_of_host(checked_.front()));
   for (std::size_t i = 0; i < std::min(exact.size(), outputs.size()); ++i)
     context_->note(
         "by the program computed in f32 on this machine's cores the error of result {} is {:.2g} "
@@ -348,60 +323,21 @@ Result<double> BuildBench::ask_the_host(const std::vector<problem::Array>& outpu
   return largest_error(outputs, exact);
 }
 
-Result<std::vector<problem::Array>> BuildBench::wide_outputs(CheckedSet& set) {
-  if (set.wide) return *set.wide;
-  set.wide.emplace();
-  auto outputs = outputs_in_f32(context_->options.flags, context_->options.place().address, set,
-                                folder_ / "wide.vmfb");
-  HONE_TRY(all_but_failure(outputs));
-  if (outputs)
-    set.wide = std::move(*outputs);
-  else
-    context_->note_once("outputs are compared within a fixed tolerance: " +
-                        outputs.error().message);
-  return *set.wide;
-}
-
-Result<std::vector<problem::Array>> BuildBench::outputs_in_f32(
-    const std::vector<std::string>& flags, const device::Address& device, const CheckedSet& set,
-    const std::filesystem::path& module) {
-  if (!std::filesystem::exists(module)) {
-    HONE_ASSIGN(const trial::CompiledModule compiled,
-                context_->compiler.compile_program_in_f32({path_, bytes_, flags}));
-    if (!compiled)
-      return failure("in f32 the program does not compile: {}", compiled.error().message);
-    HONE_TRY(write_file_atomically(module, *compiled));
-  }
-  provider::ProgramCall call{.module = module,
-                             .function = function_,
-                             .inputs = {},
-                             .device = device,
-                             .runtime_flags = context_->options.runtime_flags,
-                             .stop_fd = context_->stop_fd,
-                             .most_seconds = std::max(1.0, context_->state->deadline.to_end())};
-  HONE_ASSIGN(call, widened_call(std::move(call), set.inputs, folder_));
-  Result<std::vector<problem::Array>> outputs =
-      context_->programs->run(call, function_.outputs.size());
-  if (!outputs && outputs.error().kind != ErrorKind::kInterrupted)
-    return failure("in f32 the program does not run: {}", outputs.error().message);
-  return outputs;
-}
-
 // Prefetches the f32 compile. Among many flag sets, some change a narrow output by more than
 // rounding explains, and only the program in f32 tells which.
 void BuildBench::compare_in_f32_later(std::size_t builds) {
   if (builds < plan::kManyBuilds || wide_begun_ || checked_.empty() || checked_.front().wide ||
-      !are_narrow(checked_.front().expected) || context_->options.traits().compiling_disturbs)
+      !are_narrow(checked_.front().expected))
     return;
   wide_begun_ = true;
-  context_->compiler.prefetch_compile_in_f32({path_, bytes_, context_->options.flags});
+  in_f32_->prefetch();
 }
 
 Status BuildBench::add_each(std::vector<ProgramBuild> wanted) {
   std::vector<ProgramBuild> builds = unknown_of(std::move(wanted));
   const std::size_t at_once = std::max<std::size_t>(
       1, std::min(context_->options.compile_jobs,
-                  plan::kCompileBytesAtOnce / std::max<std::size_t>(1, bytes_.size())));
+                  plan::kCompileBytesAtOnce / std::max<std::size_t>(1, bytes_->size())));
   compare_in_f32_later(builds.size());
   for (std::size_t begin = 0; begin < builds.size(); begin += at_once) {
     const auto from = builds.begin() + static_cast<std::ptrdiff_t>(begin);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "measure/comparison.h"
 #include "tune/program/build.h"
 #include "tune/program/checked_inputs.h"
+#include "tune/program/program_in_f32.h"
 #include "tune/program/program_outputs.h"
 #include "tune/services/context.h"
 
@@ -61,11 +63,6 @@ std::string file_of_replaced(const std::string& executable);
 // error: it cannot be created.
 Status write_replaced(const std::filesystem::path& folder,
                       const std::vector<provider::ReplacedExecutable>& replaced);
-
-// Begins to compile the program in f32, for the device and for this machine's cores, if compiling
-// disturbs nothing: a repaired program is compared with both.
-void prefetch_witnesses(Context& context, const problem::Program& program,
-                        const std::string& bytes);
 
 class BuildBench {
  public:
@@ -150,29 +147,17 @@ class BuildBench {
   Status say_what_is_repaired(ProgramBuild& build, const std::vector<problem::Array>& outputs);
   // Returns CheckedBuild::repaired_error of these outputs.
   Result<double> ask_the_host(const std::vector<problem::Array>& outputs);
-  // Returns the results of the program by the independent f32 compile on this machine's cores.
-  Result<std::vector<problem::Array>> outputs_of_host();
   provider::ProgramCall call(const ProgramBuild& build) const;
   double sample_seconds() const;
-  // Returns the results of the program in f32 for a set's inputs, computed at the first request;
-  // empty if that is not possible.
-  Result<std::vector<problem::Array>> wide_outputs(CheckedSet& set);
-  // Computes the program in f32 with these flags on this device. `module`: the compiled file,
-  // written if it does not exist. Failure: it does not compile or run.
-  Result<std::vector<problem::Array>> outputs_in_f32(const std::vector<std::string>& flags,
-                                                     const device::Address& device,
-                                                     const CheckedSet& set,
-                                                     const std::filesystem::path& module);
   // Prefetches the f32 compile if so many builds may need it.
   void compare_in_f32_later(std::size_t builds);
   const ProgramBuild* with_code(std::string_view code) const;
 
   Context* context_;
   std::string path_;
-  std::string bytes_;
+  std::shared_ptr<const std::string> bytes_;
   store::Id program_ = 0;
   problem::Function function_;
-  double flops_ = 0;  // of a call
   std::filesystem::path folder_;
   std::vector<std::filesystem::path> inputs_;
   provider::ProgramCaller calls_;  // may be empty
@@ -184,6 +169,7 @@ class BuildBench {
   BuildId expected_by_ = {};
   // Modules, by hash, whose outputs are the expected ones, and how they differ.
   std::map<std::string, std::vector<measure::ArrayDifference>> right_;
+  std::optional<ProgramInF32> in_f32_;
   bool narrow_ = false;  // it computes in f16 or bf16
   bool wide_begun_ = false;
 };
