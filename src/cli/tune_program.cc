@@ -52,9 +52,11 @@ nlohmann::json document_of(const SessionOptions& options, const tune::FlagSet& t
       {"left_out", nlohmann::json::array()},
       {"not_tuned", nlohmann::json::array()}};
   const auto add = [&](const char* list, const auto& skipped, const std::string& sizes) {
-    for (const auto& each : skipped)
-      document[list].push_back(
-          {{"dispatch", each.dispatch}, {"sizes", sizes}, {"reason", each.reason}});
+    for (const auto& each : skipped) {
+      nlohmann::json& row = document[list].emplace_back(nlohmann::json{
+          {"dispatch", each.dispatch}, {"sizes", sizes}, {"reason", each.reason}});
+      if constexpr (requires { each.share; }) row["share_percent"] = 100 * each.share;
+    }
   };
   if (result.best) add("left_out", result.best->left_out, "");
   for (const tune::ProgramTuningResult& session : result.at_sizes) {
