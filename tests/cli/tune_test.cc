@@ -326,6 +326,7 @@ TEST_F(Tune, TunesWhatIsStaticBesideADynamicDispatch) {
   EXPECT_EQ(result["dispatches"].size(), 1u);
   ASSERT_EQ(result["not_tuned"].size(), 1u);
   EXPECT_NE(result["not_tuned"][0]["reason"].get<std::string>().find("dynamic"), std::string::npos);
+  EXPECT_EQ(result["not_tuned"][0]["share_percent"], 0) << "it could not have been tuned";
 }
 
 // IREE takes the batch loop of one image away and back: the configuration is for the form that it

@@ -298,7 +298,7 @@ std::size_t DispatchSearch::in_time(double seconds) {
   return static_cast<std::size_t>(std::max(0.0, seconds) / plan::kCandidateSecondsBesideCompiles);
 }
 
-std::size_t DispatchSearch::compiling() const {
+std::size_t DispatchSearch::outstanding() const {
   std::size_t all = 0;
   for (const Round& round : compiling_) all += round.size();
   return all + put_aside_.size();
@@ -309,7 +309,7 @@ std::size_t DispatchSearch::compiling() const {
 // dispatch.
 std::size_t DispatchSearch::round_size(double seconds) const {
   if (!traits().compiling_disturbs) {
-    const std::size_t begun = compiling(), fewest = now_->tried() == 0 ? plan::kFewestBegun : 1;
+    const std::size_t begun = outstanding(), fewest = now_->tried() == 0 ? plan::kFewestBegun : 1;
     const std::size_t most = std::max(in_time(seconds - clock_.seconds()), fewest);
     if (begun > 0 && most < begun + plan::kFewestInRound) return 0;
     return std::min(most - begun, context_.options.compile_ahead);

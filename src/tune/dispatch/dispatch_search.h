@@ -170,9 +170,10 @@ class DispatchSearch {
   // Whether the present contender cannot beat the best candidate found so far: by its lower bound,
   // or because its own default is too far behind.
   Result<bool> cannot_win();
-  // Candidates that compile in so many seconds.
+  // Candidates that compile side by side in so many seconds, as assumed before any is known.
   static std::size_t in_time(double seconds);
-  std::size_t compiling() const;
+  // Candidates that were begun and whose outcome is not known.
+  std::size_t outstanding() const;
   // Searches the present contender's space until clock_ reaches `seconds`.
   Status search(double seconds);
   // Whether none of the present contender's kernels is right, unless it is the session's own.

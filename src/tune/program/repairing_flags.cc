@@ -39,7 +39,7 @@ Result<std::optional<RepairingFlags>> find_repair(Context& context, const proble
     return each.changes == provider::DispatchChange::kRegions;
   });
   const std::string why_default_fails = context.state->default_failure;
-  if (!context.options.traits().compiling_disturbs)
+  if (!choices.empty() && !context.options.traits().compiling_disturbs)
     context.compiler.prefetch_compile_in_f32(
         {context.options.input, bytes, context.options.reference_flags});
   std::optional<RepairingFlags> found;

@@ -84,7 +84,8 @@ struct VettingRequest {
   const std::string& bytes;        // its file's
   std::vector<std::string> flags;  // of the compiler, without the spec's
   std::filesystem::path folder;    // for specs
-  // The program as loaded with these flags; null: vet_spec() loads it.
+  // The program whose dispatches the entries were tuned for: loaded with these flags, or without
+  // Options::sums, which only change the code of a dispatch. Null: vet_spec() loads it.
   const problem::Program* program = nullptr;
   std::optional<problem::GivenSizes> given = {};  // to load it with
 };

@@ -44,8 +44,8 @@ struct KnownIr {
 // ("file:line:column: error: ...") if it does not accept the program or a flag; kInput for a size
 // that the program does not leave open, and for conflicting values of one size.
 //
-// What is known of the program is reused; an empty string receives it, and stays empty if `bytes`
-// are past that phase.
+// Reuses what is known of the program. An empty string receives it, and stays empty if `bytes` are
+// past that phase.
 Result<problem::Program> load_program(const CompilerLibrary& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,
                                       const problem::GivenSizes& given = {},
