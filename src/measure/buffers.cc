@@ -21,6 +21,8 @@ constexpr std::size_t kPage = Arrangement::kPage;
 // Inaccessible memory before the first copy and behind the last: what writes past the guards there
 // crashes, and does not reach memory of the runner's own.
 constexpr std::size_t kFence = std::size_t{1} << 20;
+// Poison that is uploaded; the device copies it on to the rest. Whole elements of any type.
+constexpr std::size_t kUploadedPoison = std::size_t{64} << 10;
 
 // First changed byte of a `guard` that was poisoned, seen from its start, or from its end when
 // `backwards`; -1 when it is whole.
@@ -47,6 +49,20 @@ std::byte* map_between_fences(std::size_t bytes) {
   munmap(memory, bytes + 2 * kFence);
   errno = error;
   return nullptr;
+}
+
+Status poison_on_device(device::Device& device, std::byte* to, std::size_t bytes,
+                        problem::ElementType type, int variant) {
+  std::vector<std::byte> first(std::min(bytes, kUploadedPoison));
+  if (first.empty()) return {};
+  poison(first, type, variant);
+  HONE_TRY(device.upload(to, first));
+  for (std::size_t done = first.size(); done < bytes;) {
+    const std::size_t more = std::min(done, bytes - done);
+    HONE_TRY(device.copy(to + done, to, more));
+    done += more;
+  }
+  return {};
 }
 
 void unmap_with_fences(std::byte* inside, std::size_t bytes) {
@@ -88,7 +104,7 @@ struct Buffers::State {
   const std::vector<BufferPlace>& places;
   std::vector<std::vector<device::Buffer>> rotation;
   std::byte* memory = nullptr;  // of the first copy, between the fences
-  std::size_t host_copies = 0;  // all, or on a device with its own memory one
+  std::size_t host_copies = 0;  // all; on a device with its own memory one, from a fetch on
 
   device::Device* device = nullptr;  // with memory of its own
   device::Memory on_device;          // all copies, from first_copy on
@@ -178,7 +194,6 @@ Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings, Contents
   state->initial = {std::move(initial), std::move(second)};
   state->rotation.resize(static_cast<std::size_t>(copies));
   if (state->device != nullptr) {
-    HONE_TRY(state->map_on_host(0));
     HONE_ASSIGN(state->prepared,
                 device::Memory::allocate(*state->device, 2 * state->arrangement.bytes));
   }
@@ -201,9 +216,18 @@ Status Buffers::State::map_on_host(std::uint64_t seed) {
 // On demand: kernels that are only timed need one variant.
 Status Buffers::State::prepare_image(int variant) {
   if (std::exchange(is_prepared[static_cast<std::size_t>(variant)], true)) return {};
-  prepare_on_host(0, variant);
-  for (const auto& [begin, end] : arrangement.pieces)
-    HONE_TRY(device->upload(prepared_copy(variant) + begin, {memory + begin, end - begin}));
+  std::byte* const image = prepared_copy(variant);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const BufferPlace& place = places[i];
+    const problem::ElementType type = bindings[i].type.element;
+    const std::size_t behind = place.start + place.bytes;
+    HONE_TRY(poison_on_device(*device, image + place.before, place.start - place.before, type, 0));
+    if (bindings[i].access == problem::Access::kWriteOnly)
+      HONE_TRY(poison_on_device(*device, image + place.start, place.bytes, type, variant));
+    else if (place.bytes > 0)
+      HONE_TRY(device->upload(image + place.start, contents(i, variant)));
+    HONE_TRY(poison_on_device(*device, image + behind, place.end - behind, type, 0));
+  }
   return {};
 }
 
@@ -268,8 +292,9 @@ Status Buffers::prepare(int index, int variant) {
 }
 
 Status Buffers::fetch(int index) {
-  const State& state = *state_;
+  State& state = *state_;
   if (state.device == nullptr) return {};
+  if (state.memory == nullptr) HONE_TRY(state.map_on_host(0));
   for (const auto& [begin, end] : state.arrangement.pieces)
     HONE_TRY(state.device->download({state.memory + begin, end - begin},
                                     state.device_copy(index) + begin));

@@ -34,9 +34,8 @@ struct BrokenGuard {
 // say, with as much of the poison between them as there is room for.
 //
 // On a device with memory of its own the copies lie there in the same arrangement. What the host
-// sees (contents, broken_guards, changed_inputs) is the copy that was fetched last, until one is
-// prepared.
-// Not thread-safe.
+// sees (contents, broken_guards, changed_inputs) is the copy that was fetched last: fetch one
+// first. Not thread-safe.
 class Buffers {
  public:
   static constexpr std::size_t kGuardBytes = problem::kGuardBytes;
@@ -67,7 +66,8 @@ class Buffers {
   // `variant` 0 or 1), the others the contents of that variant, guards are whole. This call and the
   // following ones fail only if the device does.
   Status prepare(int index, int variant = 0);
-  // Makes the host see copy `index` as it is now.
+  // Makes the host see copy `index` as it is now. An environment error if the host's memory does
+  // not suffice.
   Status fetch(int index);
   // Whether the device itself finds the guards of copy `index`, prepared as `variant`, whole and
   // its read-only bindings unchanged. nullopt if it cannot tell. In that case, or if it returns

@@ -144,8 +144,7 @@ Result<int> with_program_session(SessionOptions options,
   SessionParts parts(options, *provider, toolchain, store);
   HONE_TRY(parts.begin(build_row(toolchain, options.tuning, gpu_of(options.toolchain), target)));
   if (!note.empty()) parts.status.warn(note);
-  for (const std::string& each : notes) parts.status.warn(each);
-  for (const std::string& each : found) parts.status.note(each);
+  for (const std::string& each : tune::joined(notes, found)) parts.status.warn(each);
   parts.context.programs = provider.get();
   for (const Replacing& each : replacing) parts.context.replacing.push_back(each.provider.get());
   ProgramSession session{options, store, parts.context, parts.status};

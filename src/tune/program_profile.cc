@@ -45,14 +45,13 @@ Status measure_alone(Context& context, const ProgramTuning& session, ProgramProf
   std::vector<const problem::Dispatch*> dispatches;
   for (const DispatchProfile& each : profile.dispatches)
     if (each.why_not.empty()) dispatches.push_back(each.dispatch);
+  DefaultsAhead defaults(context, dispatches);
   std::size_t done = 0, timed = 0;
   for (DispatchProfile& each : profile.dispatches) {
     context.observer.progress(
         {.step = "weighing the dispatches", .tried = done++, .planned = profile.dispatches.size()});
     if (!each.why_not.empty()) continue;
-    if (timed % context.options.compile_ahead == 0)
-      HONE_TRY(DispatchBench::compile_defaults(context, std::span(dispatches).subspan(timed), -1));
-    ++timed;
+    HONE_TRY(defaults.reach(timed++, -1));
     const Result<double> seconds =
         default_seconds(context, *each.dispatch, session.reference_of(*each.dispatch));
     HONE_TRY(all_but_failure(seconds));
@@ -61,7 +60,7 @@ Status measure_alone(Context& context, const ProgramTuning& session, ProgramProf
     else
       each.why_not = seconds.error().message;
   }
-  return {};
+  return defaults.end();
 }
 
 // Launch sets of one kernel share its name, so each gets the mean that the runtime reports.

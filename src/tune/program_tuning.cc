@@ -254,6 +254,7 @@ Status ProgramTuning::verify_instead_of_outputs() {
 Result<std::vector<std::string>> ProgramTuning::verify_defaults(
     const std::vector<const problem::Dispatch*>& dispatches) {
   std::vector<std::string> passed_over;
+  DefaultsAhead defaults(context_, dispatches);
   for (std::size_t n = 0; n < dispatches.size(); ++n) {
     context_.observer.progress(
         {.step = "verifying what is not tuned", .tried = n, .planned = dispatches.size()});
@@ -262,15 +263,15 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
       passed_over.push_back(dispatch.name);
       continue;
     }
-    if (n % context_.options.compile_ahead == 0) {
-      HONE_TRY(DispatchBench::compile_defaults(context_, std::span(dispatches).subspan(n), -1));
+    HONE_TRY(defaults.reach(n, -1));
+    if (n % context_.options.compile_ahead == 0)
       HONE_TRY(compile_references(std::span(dispatches).subspan(n)));
-    }
     const auto timed = default_seconds(context_, dispatch, reference_of(dispatch));
     HONE_TRY(all_but_failure(timed));
     if (!timed && !context_.state->wrong_by_default.contains(dispatch.name))
       passed_over.push_back(dispatch.name);
   }
+  HONE_TRY(defaults.end());
   return passed_over;
 }
 
@@ -346,6 +347,7 @@ Status ProgramTuning::measure_defaults(double seconds) {
   std::vector<const problem::Dispatch*> dispatches;
   for (const std::size_t i : order) dispatches.push_back(chosen_[i]);
   std::vector<double> wrong;
+  DefaultsAhead defaults(context_, dispatches);
   for (std::size_t n = 0; n < order.size(); ++n) {
     const std::size_t i = order[n];
     const plan::Weight estimate = estimated_weight(context_, *chosen_[i]);
@@ -359,15 +361,14 @@ Status ProgramTuning::measure_defaults(double seconds) {
     }
     context_.observer.progress(
         {.step = "weighing the dispatches", .tried = n, .planned = order.size()});
-    if (n % context_.options.compile_ahead == 0)
-      HONE_TRY(DispatchBench::compile_defaults(context_, std::span(dispatches).subspan(n), left));
+    HONE_TRY(defaults.reach(n, left));
     const Result<plan::Weight> weight = weigh_dispatch(context_, *chosen_[i]);
     HONE_TRY(all_but_failure(weight));
     if (!weight) continue;  // tuning it says why
     wrong.push_back(weight->share / estimate.share);
     weigh_anew(i, *weight);
   }
-  return {};
+  return defaults.end();
 }
 
 Status ProgramTuning::tune(std::size_t place, const Share& share,

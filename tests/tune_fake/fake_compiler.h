@@ -82,6 +82,7 @@ class FakePool final : public worker::WorkerPool {
   std::map<std::vector<std::string>, int> loads;  // of the program, by flags
   std::string in_f32;  // the program computed in f32, a module; empty: it is refused
   std::chrono::milliseconds compiles_for{0};  // a round of candidates, not the default
+  bool one_by_one = false;                    // each candidate then takes as long
   std::string repaired_by;  // a flag without which the host's program is refused; empty: none
   // Of a call, by tile: what a kernel takes inside the whole program.
   std::function<double(std::int64_t)> in_program = fake_seconds;
@@ -225,8 +226,11 @@ class FakePool final : public worker::WorkerPool {
   Result<std::optional<worker::Finished>> next_finished(double) override {
     if (compiled > stopped_after)
       return tl::unexpected(Error{ErrorKind::kInterrupted, "stopped by the user"});
-    if (std::chrono::steady_clock::now() >= held_until_)
-      for (auto& each : std::exchange(held_, {})) finished_.push_back(std::move(each));
+    while (!held_.empty() && std::chrono::steady_clock::now() >= held_until_) {
+      finished_.push_back(std::move(held_.front()));
+      held_.pop_front();
+      if (one_by_one) held_until_ += compiles_for;
+    }
     if (finished_.empty()) {
       if (!held_.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
       return std::optional<worker::Finished>();

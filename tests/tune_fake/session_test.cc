@@ -58,13 +58,30 @@ TEST_P(OnCoresAndGpus, ADispatchThatIsRefusedCostsTheOthersNothing) {
 // The first kernel compiles for longer than the search may take: on a GPU it is waited for.
 TEST_F(OneTuner, WaitsForTheFirstKernelWhereCompilingDoesNotDisturb) {
   options_.places.front().traits.compiling_disturbs = false;
-  options_.budget_seconds = 4;
+  options_.budget_seconds = 0.5;
+  options_.compile_ahead = 2;
   test::FakePool pool(1);
   pool.compiles_for = std::chrono::seconds(3);
   const auto result = run(pool);
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_EQ(result->tuned.size(), 1u) << observer_.notes;
   EXPECT_TRUE(result->tuned.front().payload) << observer_.notes;
+  EXPECT_EQ(pool.compiled, 1 + 2) << "the default and the first round";
+}
+
+// One kernel after the other ends, the last after the half second of the search: all are measured.
+TEST_F(OneTuner, WaitsForTheFirstRoundWhereCompilingDoesNotDisturb) {
+  options_.places.front().traits.compiling_disturbs = false;
+  options_.budget_seconds = 0.5;
+  test::FakePool pool(1);
+  pool.compiles_for = std::chrono::milliseconds(100);
+  pool.one_by_one = true;
+  ASSERT_TRUE(run(pool));
+  const auto rows = store_.candidate_rows();
+  ASSERT_TRUE(rows);
+  const auto measured =
+      std::ranges::count(*rows, store::CandidateState::kMeasured, &store::CandidateView::state);
+  EXPECT_EQ(measured, pool.compiled) << observer_.notes;
 }
 
 // Beside others a kernel may do what it did not do alone. It has a row, and the next best wins.
@@ -102,6 +119,17 @@ TEST_F(OneTuner, DefaultsThatAreWeighedCompileSideBySide) {
   test::FakePool pool(6);
   ASSERT_TRUE(run(pool));
   EXPECT_EQ(pool.dispatches_at_once, 4u);
+}
+
+TEST_P(OnCoresAndGpus, TheNextDefaultsCompileWhileOthersAreWeighedOnAGpu) {
+  options_.compile_ahead = 4;
+  test::FakePool pool(6);
+  int compiled = 0;
+  before_job_ = [&](const std::string& kind) {
+    if (kind == "measure" && compiled == 0) compiled = pool.compiled;
+  };
+  ASSERT_TRUE(run(pool));
+  EXPECT_EQ(compiled, is_cpu() ? 4 : 6);
 }
 
 // A server is a process, and a program has hundreds of dispatches.

@@ -173,6 +173,22 @@ struct ContractionRules {
                       {product.tap});
   }
 
+  // Programs that walk the tiles of an image keep the pipeline's buffers while the sums of a tile
+  // pass from the matrix instructions' layout to the stores' through shared memory. Seen on an H200
+  // with Triton 3.6, for 16 convolutions: all sums at once where a warp has 32 rows, a half where
+  // it has 8, a half to an eighth where it has 16.
+  void walked_images(SpaceBuilder& builder) const {
+    const Expression rows = euclidean_div(knobs.block_m, knobs.warps);
+    const Expression sums = knobs.block_m * knobs.block_n * 4;
+    const Expression passed = euclidean_div(sums, ite(rows >= 32, 1, ite(rows >= 16, 4, 2)));
+    const Expression bytes = rules.shared_bytes() + passed;
+    builder.prefer("walked_sums",
+                   "where programs walk the tiles of an image, buffers and sums take {} bytes of "
+                   "shared memory; there are {}",
+                   structure != kPersistent || bytes <= device.shared_bytes,
+                   {bytes, device.shared_bytes});
+  }
+
   void parts(SpaceBuilder& builder) const {
     builder.require("split_k_parts", "a part of k is at least one step; there are {}",
                     knobs.split_k <= rules.steps(), {rules.steps()});
@@ -249,8 +265,7 @@ SpaceBuilder contraction_space_builder(const StatedProduct& product, const GemmD
                                         : std::vector<Value>{kBlocked, kPersistent, kTilesTma}));
   // Knobs of the GEMM kernels' rules that this kernel lacks are constants. It writes its tiles
   // without descriptors, like the blocked kernel in those rules. Only the kernel that walks the
-  // tiles needs room for them beside its buffers. With boxes that room is a sixteenth of a tile
-  // (seen).
+  // tiles needs room for them beside its buffers; with boxes a rule of its own tells how much.
   const std::int64_t joined = product.joined ? product.products : 1;
   const auto for_one = [&](std::vector<Value> values) {
     return joined == 1 ? std::move(values) : std::vector<Value>{values.front()};
@@ -289,6 +304,7 @@ SpaceBuilder contraction_space_builder(const StatedProduct& product, const GemmD
   own.structures(builder);
   if (descriptors) own.image(builder);
   own.parts(builder);
+  if (boxes) own.walked_images(builder);
   rules.add_soft(builder);
   // Each element of a tile has its own epilogue instructions. The compiler takes seconds for them,
   // and an instruction cache holds few thousand.

@@ -38,6 +38,38 @@ struct Referenced {
 // fails is left to problem_of().
 Status compile_references(Context& context, std::span<const Referenced> dispatches);
 
+class DispatchBench;
+
+// Compiles the defaults of dispatches that are measured one after the other, several side by side,
+// and writes the results to the store, so that their benches need not wait. Where compiling does
+// not disturb, the next ones compile while those before them are measured.
+class DefaultsAhead {
+ public:
+  // References outlive it.
+  DefaultsAhead(Context& context, std::span<const problem::Dispatch* const> dispatches);
+  ~DefaultsAhead();
+  DefaultsAhead(const DefaultsAhead&) = delete;
+  DefaultsAhead& operator=(const DefaultsAhead&) = delete;
+
+  // Waits until the default of the dispatch at `place` is compiled, as far as the compiler takes
+  // it. Call it with 0, 1 and so on. A compile that does not end within about `seconds` (negative:
+  // without limit) is stopped and left to its bench.
+  Status reach(std::size_t place, double seconds);
+  // Stops what still compiles. Call it at the end.
+  Status end() { return finish(0); }
+
+ private:
+  // Begins the first Options::compile_ahead dispatches from `place` on that the store does not
+  // know.
+  Status begin(std::size_t place);
+  Status finish(double seconds);
+
+  Context& context_;
+  std::span<const problem::Dispatch* const> dispatches_;
+  std::size_t begun_ = 0;  // dispatches
+  std::deque<DispatchBench> compiling_;
+};
+
 class DispatchBench {
  public:
   // Prepares to compile the dispatch's candidates. begin() may be called then, and fails where the
@@ -47,13 +79,6 @@ class DispatchBench {
                                        const problem::Dispatch* reference);
   // Prepares only to time the default.
   static Result<DispatchBench> prepare_to_time(Context& context, const problem::Dispatch& dispatch);
-  // Compiles defaults in parallel and writes the results to the store, so that later benches need
-  // not wait. Takes the first Options::compile_ahead of the dispatches that the store does not
-  // know. A compile that does not end within about `seconds` (negative: without limit) is stopped
-  // and left to its bench.
-  static Status compile_defaults(Context& context,
-                                 std::span<const problem::Dispatch* const> dispatches,
-                                 double seconds);
   // A candidate of this dispatch, not yet stored: knobs and values as JSON.
   store::CandidateRow candidate_row(std::string configuration) const;
   // Starts the compile of the default, for callers that want it before others. Where compiling does
@@ -142,8 +167,7 @@ class DispatchBench {
   using Lock = std::unique_lock<std::mutex>;
 
   static Result<DispatchBench> open(Context& context, const problem::Dispatch& dispatch);
-  static Result<std::deque<DispatchBench>> unknown_of(
-      Context& context, std::span<const problem::Dispatch* const> dispatches);
+  friend class DefaultsAhead;
   Result<std::optional<measure::MeasureResult>> time_unverified();
   Status go_on_with_wrong_default();
   tl::unexpected<Error> no_default(const provider::Failure& why) const;

@@ -143,39 +143,47 @@ Result<DispatchBench> DispatchBench::prepare_to_time(Context& context,
   return bench;
 }
 
-// Returns the benches of the first dispatches to compile side by side, without those whose default
-// the store knows. Dispatches with equal sources count once.
-Result<std::deque<DispatchBench>> DispatchBench::unknown_of(
-    Context& context, std::span<const problem::Dispatch* const> dispatches) {
-  std::deque<DispatchBench> unknown;
-  for (const problem::Dispatch* const dispatch :
-       dispatches.first(std::min(dispatches.size(), context.options.compile_ahead))) {
-    HONE_ASSIGN(DispatchBench bench, open(context, *dispatch));
-    HONE_TRY(bench.trials_.recall(bench.default_));
-    if (bench.default_.state == trial::TrialState::kProposed &&
-        std::ranges::count(unknown, bench.key(), &DispatchBench::key) == 0)
-      unknown.push_back(std::move(bench));
-  }
-  return unknown;
+DefaultsAhead::DefaultsAhead(Context& context, std::span<const problem::Dispatch* const> dispatches)
+    : context_(context), dispatches_(dispatches) {}
+DefaultsAhead::~DefaultsAhead() = default;
+
+Status DefaultsAhead::reach(std::size_t place, double seconds) {
+  const std::size_t together = context_.options.compile_ahead;
+  if (place % together != 0) return {};
+  const auto span = context_.spend(trial::Activity::kWait);
+  if (begun_ <= place) HONE_TRY(begin(place));
+  HONE_TRY(finish(seconds));
+  return context_.options.traits().compiling_disturbs ? Status() : begin(place + together);
 }
 
-Status DispatchBench::compile_defaults(Context& context,
-                                       std::span<const problem::Dispatch* const> dispatches,
-                                       double seconds) {
-  const auto span = context.spend(trial::Activity::kWait);
-  const Stopwatch watch(context.clock);
-  HONE_ASSIGN(std::deque<DispatchBench> benches, unknown_of(context, dispatches));
+// Dispatches with equal sources count once.
+Status DefaultsAhead::begin(std::size_t place) {
+  begun_ = std::min(place + context_.options.compile_ahead, dispatches_.size());
   std::vector<trial::DispatchToPrepare> servers;
-  for (DispatchBench& bench : benches) servers.push_back(bench.trials_.take_server());
-  HONE_ASSIGN(const std::vector<Status> prepared, context.compiler.prepare_each(servers));
-  for (std::size_t i = 0; i < benches.size(); ++i)
-    if (prepared[i]) HONE_TRY(benches[i].compile_default());  // else who tunes it says why
-  for (DispatchBench& bench : benches) {
+  for (; place < begun_; ++place) {
+    HONE_ASSIGN(DispatchBench bench, DispatchBench::open(context_, *dispatches_[place]));
+    HONE_TRY(bench.trials_.recall(bench.default_));
+    if (bench.default_.state != trial::TrialState::kProposed ||
+        std::ranges::count(compiling_, bench.key(), &DispatchBench::key) > 0)
+      continue;
+    servers.push_back(bench.trials_.take_server());
+    compiling_.push_back(std::move(bench));
+  }
+  HONE_ASSIGN(const std::vector<Status> prepared, context_.compiler.prepare_each(servers));
+  for (std::size_t i = 0; i < compiling_.size(); ++i)
+    if (prepared[i]) HONE_TRY(compiling_[i].compile_default());  // else who tunes it says why
+  return {};
+}
+
+Status DefaultsAhead::finish(double seconds) {
+  const Stopwatch watch(context_.clock);
+  for (DispatchBench& bench : compiling_) {
     const double left = seconds < 0 ? -1 : std::max(0.0, seconds - watch.seconds());
     HONE_TRY(bench.trials_.finish_compiling({&bench.default_}, left));
     HONE_TRY(bench.trials_.cancel_compiles());
-    HONE_TRY(context.compiler.release(bench.key()));
+    HONE_TRY(context_.compiler.release(bench.key()));
   }
+  compiling_.clear();
   return {};
 }
 

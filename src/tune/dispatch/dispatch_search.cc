@@ -201,20 +201,26 @@ Status DispatchSearch::search(double seconds) {
   const auto has_too_few = [&] {
     return right() < share_.least_right && clock_.seconds() < at_most;
   };
+  const auto end = [&] {
+    if (has_too_few()) return at_most;
+    const bool waits_for_first =
+        !traits().compiling_disturbs && now.told() < plan::kFewestBegun && outstanding() > 0;
+    return waits_for_first ? std::min(at_most, seconds + plan::kMostSecondsForFirst) : seconds;
+  };
   const auto goes_on = [&] {
     if (is_repaired() && now.tried() >= share_.enough) return false;
-    if (now.tried() == 0 || clock_.seconds() < seconds) return true;
-    // More compiles would only delay those of which the first is waited for.
-    return has_too_few() && (right() > 0 || put_aside_.empty());
+    return now.tried() == 0 || clock_.seconds() < end();
   };
   const auto is_given_up = [&] { return is_hopeless() || is_outdone(); };
   // A repair mostly needs no more than what was begun.
   if (share_.enough > 0) HONE_TRY(finish_compiling(0, patience(false)));
-  while (now.left() > 0 && goes_on() && !is_given_up()) {
-    report(Stage::kSearch, seconds - clock_.seconds());
+  while (now.left() > 0 && !is_given_up()) {
     HONE_TRY(pick_up());
-    const std::size_t room =
-        round_size(traits().compiling_disturbs || !has_too_few() ? seconds : at_most);
+    if (!goes_on()) break;
+    report(Stage::kSearch, seconds - clock_.seconds());
+    // Beside those that may still prove right, more compiles would only delay them.
+    const bool begins_longer = !traits().compiling_disturbs && outstanding() == 0;
+    const std::size_t room = round_size(begins_longer ? end() : seconds);
     std::vector<space::Configuration> proposals;
     if (room > 0) {
       HONE_ASSIGN(proposals, now.propose(std::min(room, now.left())));
@@ -226,17 +232,16 @@ Status DispatchSearch::search(double seconds) {
     } else if (!compiling_.empty()) {
       HONE_TRY(finish_compiling(0, patience(false)));  // what is told then may be worth refining
     } else if (!put_aside_.empty()) {
-      HONE_TRY(wait_for_others(seconds - clock_.seconds()));
+      HONE_TRY(wait_for_others(end() - clock_.seconds()));
     } else {
       break;
     }
   }
   if (is_given_up()) return give_up();
   HONE_TRY(finish_compiling(0, patience(!goes_on())));
-  while (!put_aside_.empty() && (clock_.seconds() < seconds || has_too_few())) {
+  while (!put_aside_.empty() && clock_.seconds() < end()) {
     HONE_TRY(pick_up());
-    const double end = has_too_few() ? at_most : seconds;
-    if (!put_aside_.empty()) HONE_TRY(wait_for_others(end - clock_.seconds()));
+    if (!put_aside_.empty()) HONE_TRY(wait_for_others(end() - clock_.seconds()));
   }
   HONE_TRY(context_.store.log_event("search", nlohmann::json{{"dispatch", dispatch_.name},
                                                              {"provider", now.provider().name()},

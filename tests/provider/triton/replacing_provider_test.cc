@@ -210,6 +210,23 @@ TEST(ContractionSpace, LoadsImagesInBoxesAsTheSecondOperand) {
   EXPECT_EQ(structures("sm_90", matrix), 3u);
 }
 
+// Of the UNet's convolution of 1280 to 1280 channels on 64 x 64 pixels, four stages of 57,344 bytes
+// and a quarter of the sums do not fit in 232,448 bytes; three do. A kernel for each tile passes
+// its sums through the buffers.
+TEST(ContractionSpace, AWalkOverAnImageNeedsRoomForItsSums) {
+  const space::Space space =
+      provider("sm_90").space_of(stated(convolution(2, 64, 64, 1280, 1280))).value();
+  const auto with = [](int structure, int stages) {
+    return fmt::format(
+        "STRUCTURE={},BLOCK_M=128,BLOCK_N=256,BLOCK_K=64,GROUP_M=1,SPLIT_K=1,PER_UNIT=1,MORE_N=64,"
+        "SWAP=1,num_warps=8,num_stages={}",
+        structure, stages);
+  };
+  EXPECT_THAT(broken(space, with(4, 4)), ElementsAre("walked_sums"));
+  EXPECT_THAT(broken(space, with(4, 3)), IsEmpty());
+  EXPECT_THAT(broken(space, with(5, 4)), IsEmpty());
+}
+
 TEST(ContractionSpace, BoxesCoverAnImageInTheFewestTiles) {
   EXPECT_EQ(image_tiles({2, 32, 32}, 256, 0), 8);    // 8 x 32 pixels
   EXPECT_EQ(image_tiles({56, 56}, 64, 0), 49);       // 8 x 8
