@@ -182,9 +182,13 @@ void poison(std::span<std::byte> bytes, ElementType type, int variant) {
   const std::uint64_t pattern = pattern_of(type, variant);
   // Little-endian machines only, as everywhere in hone: the low bytes come first.
   const std::size_t first = std::min(size, bytes.size());
+  if (first > 0) std::memcpy(bytes.data(), &pattern, first);
+  repeat_first(bytes, first);
+}
+
+// Copies the filled bytes behind themselves; `done` stays a multiple of `first`.
+void repeat_first(std::span<std::byte> bytes, std::size_t first) {
   if (first == 0) return;
-  std::memcpy(bytes.data(), &pattern, first);
-  // Copies the filled bytes behind themselves; `done` stays a multiple of the element's size.
   for (std::size_t done = first; done < bytes.size();) {
     const std::size_t more = std::min(done, bytes.size() - done);
     std::memcpy(bytes.data() + done, bytes.data(), more);

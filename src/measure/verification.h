@@ -85,6 +85,8 @@ std::string describe(const Comparison& comparison);
 // with a payload that no arithmetic makes, different for each variant (0 or 1). Integers and 8-bit
 // types have no such patterns: a value may look like one variant by chance, never like both.
 void poison(std::span<std::byte> bytes, problem::ElementType type, int variant = 0);
+// Fills `bytes` with the first of them, over and over.
+void repeat_first(std::span<std::byte> bytes, std::size_t first);
 
 // Sets a flag for each element that no longer holds the poison. `written` is resized. Flags already
 // set stay set, so running both variants gives the exact set.

@@ -354,7 +354,8 @@ Result<std::vector<Status>> CompileService::prepare_each(
                         [&] { return pool_.prepare(servers[i].first, servers[i].second); }));
     statuses.push_back(prepared(outcomes[i]));
     if (statuses.back())
-      stated_[dispatches[i].key] = {dispatches[i].statement, dispatches[i].assemble_for};
+      stated_[dispatches[i].key] = {dispatches[i].statement, dispatches[i].assemble_for,
+                                    dispatches[i].is_waited_for};
   }
   return statuses;
 }
@@ -396,6 +397,7 @@ Status CompileService::send_replacing(worker::JobId id, const std::string& key,
     HONE_ASSIGN(const worker::Outcome outcome, retried(Attempt::kProgram, call(), call));
     HONE_TRY(prepared(outcome));
     maker->prepared.insert(key);
+    if (stated->second.is_waited_for) maker->pool->hurry(key);
   }
   return maker->pool->submit(key, id, jobs::kCompile.ask({payload}));
 }

@@ -83,6 +83,7 @@ struct DispatchToPrepare {
   std::string assemble_for = {};
   // The dispatch's statement for other providers (problem::Dispatch::statement).
   std::optional<problem::Statement> statement = {};
+  bool is_waited_for = false;  // its candidates go before others (WorkerPool::hurry)
 };
 
 // Typed calls to the compile workers. For one thread. Errors: kInterrupted if the tuner was told to
@@ -187,6 +188,7 @@ class CompileService {
   struct Stated {
     std::optional<problem::Statement> statement;
     std::string assemble_for;
+    bool is_waited_for = false;
   };
 
   // Returns the pool, with its time limit updated (limit_by).

@@ -106,10 +106,13 @@ Status FlagBaseline::leave_out(const std::string& reason,
 Status FlagBaseline::tune(double seconds, const std::vector<VerifiedBuild>& rivals) {
   const auto sizes = static_cast<double>(tunings_.size());
   const bool several = one_configuration_for_several();
-  const double searched = several ? plan::kSearchShareOfSizes : 1;
+  const bool is_quick = tunings_.size() == 1 && context_->options.traits().one_batch_tells;
+  const double searched = !several   ? 1
+                          : is_quick ? plan::kSearchShareOfEntries
+                                     : plan::kSearchShareOfSizes;
   const double part = searched * seconds / context_->options.budget_seconds / sizes;
   for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.search(seconds / sizes * searched, part));
-  if (several) HONE_TRY(choose_for_all(seconds * (1 - plan::kSearchShareOfSizes)));
+  if (several) HONE_TRY(choose_for_all(seconds * (1 - searched)));
   // Near ties are settled by each size's program, but one configuration serves all sizes.
   if (tunings_.size() > 1)
     for (ProgramTuning& tuning : tunings_)

@@ -142,7 +142,6 @@ Status ProgramTuning::search(double seconds, double part) {
   plan_.deal(seconds);
   const std::string budget = plan_.sufficient_budget(seconds, part);
   if (plan_.items().size() > 1) context_.observer.note(plan_.describe("dispatches", seconds, part));
-  HONE_TRY(compile_references(mapped(plan_.waiting(), [&](std::size_t i) { return chosen_[i]; })));
   do {
     while (const auto place = plan_.next()) {
       const double left = seconds - watch.seconds();
@@ -275,6 +274,17 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
   return passed_over;
 }
 
+// Compiles the references of this and the next dispatches side by side, once for each.
+Status ProgramTuning::compile_references_from(std::size_t place) {
+  if (referenced_.contains(place)) return {};
+  std::vector<std::size_t> places{place};
+  for (const std::size_t each : plan_.waiting())
+    if (!referenced_.contains(each) && each != place) places.push_back(each);
+  places.resize(std::min(places.size(), context_.options.compile_ahead));
+  referenced_.insert(places.begin(), places.end());
+  return compile_references(mapped(places, [&](std::size_t i) { return chosen_[i]; }));
+}
+
 // Where compiling disturbs, each waits until its dispatch is measured.
 Status ProgramTuning::compile_references(std::span<const problem::Dispatch* const> dispatches) {
   if (context_.options.traits().compiling_disturbs) return {};
@@ -374,6 +384,8 @@ Status ProgramTuning::measure_defaults(double seconds) {
 Status ProgramTuning::tune(std::size_t place, const Share& share,
                            std::optional<std::size_t> next_place) {
   const problem::Dispatch& dispatch = *chosen_[place];
+  HONE_TRY(compile_references_from(place));
+  if (next_place) HONE_TRY(compile_references_from(*next_place));
   HONE_ASSIGN(std::optional<Next> next, prepare(next_place, place));
   Turn turn{share, reference_of(dispatch)};
   if (const auto begun = begun_.extract(place)) turn.begun = begun.mapped();

@@ -110,6 +110,7 @@ class ProgramTuning {
   Status verify_instead_of_outputs();
   std::vector<const problem::Dispatch*> not_verified() const;
   Status compile_references(std::span<const problem::Dispatch* const> dispatches);
+  Status compile_references_from(std::size_t place);
   // Returns the names of the dispatches that could not be verified.
   Result<std::vector<std::string>> verify_defaults(
       const std::vector<const problem::Dispatch*>& dispatches);
@@ -122,6 +123,7 @@ class ProgramTuning {
   std::vector<store::Id> ids_;  // of each of chosen_, since weigh()
   bool is_callable_ = false;    // a function of the program is
   bool witnesses_begun_ = false;
+  std::set<std::size_t> referenced_;  // places whose references were compiled ahead
   EarlierWork earlier_;
   plan::WorkPlan plan_;                         // an item for each of chosen_
   std::map<std::size_t, BegunDispatch> begun_;  // by place

@@ -188,6 +188,7 @@ struct PersistentPool::State {
   PersistentPoolOptions options;
   std::vector<PersistentWorker> workers;
   std::map<std::string, Message> prepared;
+  std::set<std::string> hurried;  // keys
   std::deque<PersistentJob> waiting;
   std::deque<Finished> finished;
   std::map<std::string, JobId> works_in_flight;  // the first job of each
@@ -207,13 +208,17 @@ struct PersistentPool::State {
 
   bool any_running() const { return std::ranges::any_of(workers, &PersistentWorker::is_busy); }
 
+  bool is_waited_for(const PersistentJob& job) const {
+    return job.id == kOwnJob || hurried.contains(job.key);
+  }
+
   Status hand_out() {
     HONE_TRY(wait_for_starts());
     for (PersistentWorker& worker : workers) {
       if (worker.is_busy()) continue;
       const bool is_kept = &worker == &workers.back();
       const auto next = std::ranges::find_if(waiting, [&](const auto& job) {
-        return !works_in_flight.contains(job.work) && (!is_kept || job.id == kOwnJob);
+        return !works_in_flight.contains(job.work) && (!is_kept || is_waited_for(job));
       });
       if (next == waiting.end()) return {};
       if (!next->work.empty() && !works_done.contains(next->work))
@@ -342,8 +347,13 @@ Result<Outcome> PersistentPool::prepare(const std::string& key, const Message& m
 
 Status PersistentPool::release(const std::string& key) {
   state_->prepared.erase(key);
+  state_->hurried.erase(key);
   state_->drop_jobs_of(key);
   return {};
+}
+
+void PersistentPool::hurry(const std::string& key) {
+  state_->hurried.insert(key);
 }
 
 Status PersistentPool::submit(const std::string& key, JobId id, const Message& message) {
@@ -358,7 +368,10 @@ Status PersistentPool::submit(const std::string& key, JobId id, const Message& m
     state_->finished.push_back({id, tl::unexpected(given_up->second), 0});
     return {};
   }
-  state_->waiting.push_back(std::move(job));
+  const auto behind = [&](const PersistentJob& other) {
+    return state_->is_waited_for(job) && !state_->is_waited_for(other);
+  };
+  state_->waiting.insert(std::ranges::find_if(state_->waiting, behind), std::move(job));
   return state_->hand_out();
 }
 

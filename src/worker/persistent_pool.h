@@ -15,8 +15,8 @@ namespace hone::worker {
 // Options of a pool. The command starts a process that answers each message with one message, as
 // serve_runner() does.
 struct PersistentPoolOptions : WorkerOptions {
-  // Workers that run candidates. One more is kept for once() and prepare(), which are waited for:
-  // the others may all be busy for seconds, also with what was cancelled.
+  // Workers that run candidates. One more is kept for once(), prepare() and hurried candidates,
+  // which are waited for: the others may all be busy for seconds, also with what was cancelled.
   int workers = 1;
   JobLimits limits;  // of one job
   // Names the work of a job. Jobs of one name ask for the same work, whose result their processes
@@ -40,6 +40,7 @@ class PersistentPool final : public WorkerPool {
   Result<Outcome> once(const Message& message) override;
   Result<Outcome> prepare(const std::string& key, const Message& message) override;
   Status release(const std::string& key) override;
+  void hurry(const std::string& key) override;
   Status submit(const std::string& key, JobId id, const Message& message) override;
   Result<std::optional<Finished>> next_finished(double seconds = -1) override;
   std::size_t outstanding() const override;

@@ -76,6 +76,10 @@ class WorkerPool {
   // Ends the prepared server `key`; its jobs are forgotten.
   virtual Status release(const std::string& key) = 0;
 
+  // From now on, candidates of the prepared server `key` go before all others and to every process
+  // that the pool keeps for what is waited for. No effect on a pool without either.
+  virtual void hurry(const std::string& /*key*/) {}
+
   // Submits a candidate to the prepared server `key`; never waits. `id` is the caller's, unique
   // among unfinished jobs. An unknown key is an input error.
   virtual Status submit(const std::string& key, JobId id, const Message& message) = 0;

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "measure/launch_operands.h"
 #include "tests/measure/runner_problem.h"
 
 namespace hone::measure {
@@ -172,6 +174,20 @@ TEST_F(RunnerTest, WhatIsOnlyTimedNeedsNoReferenceAndIsNotVerified) {
   ASSERT_TRUE(measured) << measured.error().message;
   EXPECT_THAT(measured->handles.front().seconds, testing::Each(testing::Gt(0)));
   EXPECT_THAT(runner_.verify(handle).error().message, HasSubstr("without a reference"));
+}
+
+// Each operand has 4 MiB.
+TEST(LaunchOperands, OfWhatIsOnlyTimedRepeatTheFirstMebibyte) {
+  ProblemRequest request = problem_request(matmul(1024, 1024, 1024));
+  const Buffers::Contents whole = (*launch_operands(request, 0)).front().contents;
+  request.only_timed = true;
+  const Buffers::Contents timed = (*launch_operands(request, 0)).front().contents;
+  constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+  ASSERT_EQ(timed[0].size(), whole[0].size());
+  const std::span<const std::byte> first = std::span(timed[0]).first(kMebibyte);
+  EXPECT_TRUE(std::ranges::equal(first, std::span(whole[0]).first(kMebibyte)));
+  EXPECT_TRUE(std::ranges::equal(first, std::span(timed[0]).subspan(2 * kMebibyte, kMebibyte)));
+  EXPECT_FALSE(std::ranges::equal(first, std::span(whole[0]).subspan(2 * kMebibyte, kMebibyte)));
 }
 
 // What the reference leaves alone must be left alone: a partial write, as into a cache.

@@ -206,6 +206,18 @@ TEST_F(PersistentPoolTest, PreparesWhileAllAreBusy) {
   EXPECT_THAT(all_of(*one), UnorderedElementsAre(Key(1), Key(2)));
 }
 
+TEST_F(PersistentPoolTest, HurriedJobsGoBeforeAllOthers) {
+  const auto one = pool(1);
+  ASSERT_TRUE(one->prepare("a", {"echo", nullptr, {}}));
+  ASSERT_TRUE(one->submit("a", 1, {"sleep", 1, {}}));
+  ASSERT_TRUE(one->submit("a", 2, {"echo", nullptr, {}}));
+  ASSERT_TRUE(one->prepare("b", {"echo", nullptr, {}}));
+  one->hurry("b");
+  ASSERT_TRUE(one->submit("b", 3, {"echo", nullptr, {}}));
+  ASSERT_TRUE(one->submit("b", 4, {"echo", nullptr, {}}));
+  for (const JobId expected : {3, 4, 1, 2}) EXPECT_EQ((*one->next_finished())->id, expected);
+}
+
 TEST_F(PersistentPoolTest, OneThatDoesNotStartIsNamed) {
   PersistentPoolOptions options;
   options.command = {"/bin/false"};

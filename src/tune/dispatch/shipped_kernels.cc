@@ -17,7 +17,8 @@ namespace {
 
 trial::DispatchToPrepare to_ship(const Context& context, const DispatchBench& bench,
                                  const problem::Dispatch& dispatch) {
-  return {shipped_key(bench), dispatch.source, context.flags(), {}, dispatch.statement};
+  return {shipped_key(bench),    dispatch.source, context.flags(), {}, dispatch.statement,
+          /*is_waited_for=*/true};
 }
 
 struct AssembledKernel {
