@@ -303,6 +303,9 @@ TEST_F(FlagSearch, LeavesTheTrialOfAFusedBaseToTheProofWhereItTakesTooLong) {
   EXPECT_EQ(found->bases.front().name, "up");
   EXPECT_EQ(found->speedup(found->bases.front()), std::nullopt);
   EXPECT_EQ(pool_.programs_compiled, 1) << "the default";
+  ASSERT_EQ(pool_.taken_ahead.size(), 1u);
+  EXPECT_EQ(pool_.taken_ahead.front().kind, provider::jobs::kLoadProgram)
+      << "the split, before the default was called";
 }
 
 TEST_F(FlagSearch, WhatFailsIsARowAndNotTheEnd) {

@@ -44,6 +44,9 @@ class FlagSearch {
       (choice.why_not.empty() ? choices_ : found_.not_tried).push_back(std::move(choice));
     HONE_ASSIGN(rows_, context_.store.program_measurements(builds_.program()));
     found_.trials.push_back({default_build()});
+    // The default compiles and is called meanwhile.
+    if (judges_fusion())
+      judge().begin_to_split([this](double share) { return has_time_to_split(share); });
     HONE_TRY(builds_.add({default_build()}));
     watch_ = Stopwatch(context_.clock);
     HONE_TRY(take_fused_base());
@@ -172,13 +175,9 @@ class FlagSearch {
   Status take_fused_base() {
     if (!judges_fusion()) return {};
     report_step("fused dispatches");
-    const auto has_time = [&](double share) {
-      const Deadline& deadline = context_.state->deadline;
-      return watch_.seconds() + deadline.next_compile() <= share * request_.seconds &&
-             deadline.has(deadline.trial());
-    };
-    FusionJudge judge(context_, program_, bytes_, request_.given, choices_);
-    HONE_ASSIGN(std::vector<FusionSet> sets, judge.sets_that_promise(has_time));
+    FusionJudge judge = this->judge();
+    HONE_ASSIGN(std::vector<FusionSet> sets,
+                judge.sets_that_promise([this](double share) { return has_time_to_split(share); }));
     for (FusionSet& fused : std::span(sets).first(std::min(sets.size(), plan::kFusedTries))) {
       judge.begin_to_load(fused);  // its dispatches are tuned if it compiles
       HONE_TRY(has_time_for_trial() ? try_once({fused.choices}) : leave_to_proof(fused.choices));
@@ -199,6 +198,15 @@ class FlagSearch {
       break;
     }
     return {};
+  }
+
+  FusionJudge judge() const { return {context_, program_, bytes_, request_.given, choices_}; }
+
+  // Whether a split ends within this share of the search's time.
+  bool has_time_to_split(double share) const {
+    const Deadline& deadline = context_.state->deadline;
+    return watch_.seconds() + deadline.next_compile() <= share * request_.seconds &&
+           deadline.has(deadline.trial());
   }
 
   // Whether a trial ends within the search's time.

@@ -92,7 +92,20 @@ FusionJudge::FusionJudge(Context& context, const problem::Program& program,
       bytes_(bytes),
       given_(given),
       choices_(choices),
-      as_it_is_(promise_of(context, program)) {}
+      as_it_is_(promise_of(context, program)) {
+  Choices fusing;
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    using enum provider::DispatchChange;
+    if (choices_[i].changes == kFusion) fusing.push_back(i);
+    if (choices_[i].changes == kRegions || choices_[i].changes == kLayouts) others_.push_back(i);
+  }
+  const std::vector<Choices> fused = subsets(fusing, plan::kFlagsFusedTogether);
+  const auto small = std::ranges::find_if(
+      fused, [&](const Choices& set) { return set.size() + 1 < fused.front().size(); });
+  first_ = subsets(others_, others_.size());
+  first_.insert(first_.end(), fused.begin(), small);
+  small_fused_.assign(small, fused.end());
+}
 
 ProgramsToLoad FusionJudge::programs_with(const Choices& set) const {
   return programs_to_load(context_, bytes_, flags_of(choices_, set), given_);
@@ -113,13 +126,27 @@ bool FusionJudge::promises_enough(const FusionSet& set) const {
   return set.promise.seconds <= plan::kFusedMayWin * as_it_is_.seconds;
 }
 
+trial::ProgramToCompile FusionJudge::program_to_split(const Choices& set) const {
+  trial::ProgramToCompile program = programs_with(set).tuned;
+  if (!keeps_splits()) program.frontend_flags.reset();
+  return program;
+}
+
+std::size_t FusionJudge::splits_at_once() const {
+  const bool is_long = context_.state->deadline.next_compile() >= plan::kLongSplitSeconds;
+  return std::max<std::size_t>(1, context_.options.compile_jobs / (is_long ? 2 : 1));
+}
+
+void FusionJudge::begin_to_split(const std::function<bool(double share)>& has_time) {
+  if (!has_time(share_for_first())) return;
+  for (const Choices& set : std::span(first_).first(std::min(first_.size(), splits_at_once())))
+    context_.compiler.prefetch_load(program_to_split(set));
+}
+
 // Splits side by side under each of the sets.
 Result<std::vector<FusionSet>> FusionJudge::split(std::span<const Choices> sets) {
   std::vector<trial::ProgramToCompile> programs;
-  for (const Choices& set : sets) {
-    programs.push_back(programs_with(set).tuned);
-    if (!keeps_splits()) programs.back().frontend_flags.reset();
-  }
+  for (const Choices& set : sets) programs.push_back(program_to_split(set));
   HONE_ASSIGN(auto loaded, context_.compiler.load_programs(programs));
   std::vector<FusionSet> found;
   for (std::size_t s = 0; s < sets.size(); ++s) {
@@ -133,21 +160,13 @@ Result<std::vector<FusionSet>> FusionJudge::split(std::span<const Choices> sets)
 
 Result<std::vector<FusionSet>> FusionJudge::sets_that_promise(
     const std::function<bool(double share)>& has_time) {
-  Choices fusing, others;  // that take effect whatever else is fused
-  for (std::size_t i = 0; i < choices_.size(); ++i) {
-    using enum provider::DispatchChange;
-    if (choices_[i].changes == kFusion) fusing.push_back(i);
-    if (choices_[i].changes == kRegions || choices_[i].changes == kLayouts) others.push_back(i);
-  }
   // Regions and layouts are the likeliest choice of a large program: the reference of it is split
   // meanwhile.
-  if (!others.empty() && has_time(plan::kLayoutShare))
-    context_.compiler.prefetch_load(programs_with(others).reference);
+  if (!others_.empty() && has_time(plan::kLayoutShare))
+    context_.compiler.prefetch_load(programs_with(others_).reference);
   std::vector<FusionSet> found;
   // Many at a time, while another split ends within `share` of the time.
-  const bool is_long = context_.state->deadline.next_compile() >= plan::kLongSplitSeconds;
-  const std::size_t at_once =
-      std::max<std::size_t>(1, context_.options.compile_jobs / (is_long ? 2 : 1));
+  const std::size_t at_once = splits_at_once();
   const auto split_all = [&](std::span<const Choices> sets, double share) -> Status {
     while (!sets.empty() && has_time(share)) {
       const std::span<const Choices> next = sets.first(std::min(sets.size(), at_once));
@@ -158,15 +177,9 @@ Result<std::vector<FusionSet>> FusionJudge::sets_that_promise(
     std::ranges::stable_sort(found, {}, rank);
     return {};
   };
-  const std::vector<Choices> sets = subsets(fusing, plan::kFlagsFusedTogether);
-  const auto small = std::ranges::find_if(
-      sets, [&](const Choices& set) { return set.size() + 1 < sets.front().size(); });
-  std::vector<Choices> first = subsets(others, others.size());
-  first.insert(first.end(), sets.begin(), small);
-  const std::size_t begun = std::min(first.size(), at_once);
-  HONE_TRY(split_all(std::span(first).first(begun),
-                     others.empty() ? plan::kFusionShare : plan::kLayoutShare));
-  HONE_TRY(split_all(std::span(first).subspan(begun), plan::kFusionShare));
+  const std::size_t begun = std::min(first_.size(), at_once);
+  HONE_TRY(split_all(std::span(first_).first(begun), share_for_first()));
+  HONE_TRY(split_all(std::span(first_).subspan(begun), plan::kFusionShare));
   const auto fuses = [&](const FusionSet& set) {
     return choices_[set.choices.front()].changes == provider::DispatchChange::kFusion;
   };
@@ -181,8 +194,8 @@ Result<std::vector<FusionSet>> FusionJudge::sets_that_promise(
   const auto promises = [this](const FusionSet& set) { return promises_enough(set); };
   auto large = found | std::views::filter(fuses);
   if (large.empty() || std::ranges::any_of(large, promises))
-    more.insert(more.end(), small, sets.end());
-  HONE_TRY(split_all(more, others.empty() ? plan::kFusionShare : 1));
+    more.insert(more.end(), small_fused_.begin(), small_fused_.end());
+  HONE_TRY(split_all(more, others_.empty() ? plan::kFusionShare : 1));
   std::set<std::string> known;
   std::erase_if(found, [&](const FusionSet& set) {
     return !known.insert(set.dispatches).second || !promises_enough(set);

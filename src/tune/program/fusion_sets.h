@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/policy.h"
 #include "problem/dispatch.h"
 #include "tune/services/context.h"
 #include "tune/services/load_program.h"
@@ -43,6 +44,9 @@ class FusionJudge {
   // Promise of the program under no choice.
   const FusionPromise& as_it_is() const { return as_it_is_; }
 
+  // Begins the first splits of sets_that_promise() in the background, if there is time for them.
+  void begin_to_split(const std::function<bool(double share)>& has_time);
+
   // Splits the program under regions and layouts (provider::DispatchChange), each alone and
   // together; under each set of at most plan::kFlagsFusedTogether of the choices that fuse, the
   // largest sets first, while one of them promises enough; and under the best few of these with the
@@ -61,6 +65,11 @@ class FusionJudge {
 
   ProgramsToLoad programs_with(const Choices& set) const;
   bool keeps_splits() const;
+  trial::ProgramToCompile program_to_split(const Choices& set) const;
+  std::size_t splits_at_once() const;
+  double share_for_first() const {
+    return others_.empty() ? plan::kFusionShare : plan::kLayoutShare;
+  }
   bool has_region(const Choices& set) const;
   bool promises_enough(const FusionSet& set) const;
   Result<std::vector<FusionSet>> split(std::span<const Choices> sets);
@@ -70,6 +79,9 @@ class FusionJudge {
   const problem::GivenSizes& given_;
   const std::vector<provider::FlagChoice>& choices_;
   FusionPromise as_it_is_;
+  Choices others_;  // that take effect whatever else is fused
+  std::vector<Choices> first_,
+      small_fused_;  // sets: split at first, and if large ones promise much
 };
 
 }  // namespace hone::tune
