@@ -45,7 +45,7 @@ class SingleLaunch {
   Status run(device::Kernel& kernel) {
     HONE_TRY(buffers_.prepare(0));
     HONE_TRY(kernel.launch(buffers_.copy(0)));
-    return buffers_.fetch(0);
+    return buffers_.fetch(0, /*only_written=*/true);
   }
 
   // Computes elements of the dispatch by `statement`.

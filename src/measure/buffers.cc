@@ -208,7 +208,7 @@ Status Buffers::State::map_on_host(std::uint64_t seed) {
   if (mapped == nullptr)
     return environment_error("no memory for {} copies of the buffers ({} bytes): {}", host_copies,
                              bytes, std::strerror(errno));
-  take_pages(mapped, host_copies, arrangement, seed);
+  if (device == nullptr) take_pages(mapped, host_copies, arrangement, seed);
   unmap_with_fences(std::exchange(memory, mapped), bytes);
   return {};
 }
@@ -291,10 +291,15 @@ Status Buffers::prepare(int index, int variant) {
   return {};
 }
 
-Status Buffers::fetch(int index) {
+Status Buffers::fetch(int index, bool only_written) {
   State& state = *state_;
   if (state.device == nullptr) return {};
   if (state.memory == nullptr) HONE_TRY(state.map_on_host(0));
+  for (std::size_t i = 0; only_written && i < state.places.size(); ++i)
+    if (state.bindings[i].access != problem::Access::kReadOnly)
+      HONE_TRY(state.device->download(state.buffer(index, i),
+                                      state.device_copy(index) + state.places[i].start));
+  if (only_written) return {};
   for (const auto& [begin, end] : state.arrangement.pieces)
     HONE_TRY(state.device->download({state.memory + begin, end - begin},
                                     state.device_copy(index) + begin));

@@ -66,9 +66,9 @@ class Buffers {
   // `variant` 0 or 1), the others the contents of that variant, guards are whole. This call and the
   // following ones fail only if the device does.
   Status prepare(int index, int variant = 0);
-  // Makes the host see copy `index` as it is now. An environment error if the host's memory does
-  // not suffice.
-  Status fetch(int index);
+  // Makes the host see copy `index` as it is now; `only_written`: the bindings that a kernel may
+  // write, without guards. An environment error if the host's memory does not suffice.
+  Status fetch(int index, bool only_written = false);
   // Whether the device itself finds the guards of copy `index`, prepared as `variant`, whole and
   // its read-only bindings unchanged. nullopt if it cannot tell. In that case, or if it returns
   // false, fetch() the copy and compare.

@@ -114,9 +114,9 @@ constexpr std::uint64_t kSecondSet = 0x5365636F6E64, kDraw = 0x44726177;
 
 // Relative; zeros are off by 1.
 constexpr double kSaysNothing = 0.5;
-// Bytes that are drawn of a binding of kernels that are only timed, and repeated in it: drawing
-// takes 2 ms a megabyte (H200's host). Whole elements of any type.
-constexpr std::size_t kDrawnForTiming = std::size_t{1} << 20;
+// Elements that are drawn of a binding where each need not be another: drawing takes 4 ns each on
+// one core. A prime, so that rows whose length is a power of two do not repeat one another.
+constexpr std::size_t kFewDrawn = (std::size_t{1} << 19) - 1;
 
 std::uint64_t seed_of(std::uint64_t seed, OperandSet set, int draw) {
   const std::uint64_t drawn =
@@ -125,7 +125,7 @@ std::uint64_t seed_of(std::uint64_t seed, OperandSet set, int draw) {
 }
 
 // Returns the bytes of `given`, from the first on. The rest, and bindings that are not given,
-// follow the plan. Values of at most `drawn` bytes of a binding are drawn, and repeated in it.
+// follow the plan. At most `drawn` elements of a binding are drawn, and repeated in it.
 Result<Buffers::Contents> contents_of(const problem::Dispatch& dispatch, const InputPlan& plan,
                                       std::uint64_t seed, const std::vector<std::string>& given,
                                       std::size_t drawn = SIZE_MAX) {
@@ -139,7 +139,9 @@ Result<Buffers::Contents> contents_of(const problem::Dispatch& dispatch, const I
     const auto bytes = static_cast<std::size_t>(binding.bytes);
     contents[i].resize(bytes);
     if (i < given.size() && given[i].size() == bytes) continue;
-    const std::span<std::byte> first = std::span(contents[i]).first(std::min(bytes, drawn));
+    const auto size = problem::element_bytes(binding.type.element);
+    const std::span<std::byte> first =
+        std::span(contents[i]).first(bytes / size <= drawn ? bytes : size * drawn);
     fill_input(first, binding.type.element, plan.bindings[i], binding_seed(seed, i));
     repeat_first(contents[i], first.size());
   }
@@ -211,7 +213,7 @@ Result<std::array<LaunchOperands, kOperandSets>> launch_operands(const ProblemRe
     InputPlan plan = plan_inputs(dispatch, set);
     const std::uint64_t seed = seed_of(request.seed, set, given ? 0 : draw);
     HONE_ASSIGN(each.contents, contents_of(dispatch, plan, seed, request.inputs,
-                                           request.only_timed ? kDrawnForTiming : SIZE_MAX));
+                                           request.only_timed ? kFewDrawn : SIZE_MAX));
     if (request.tolerance) {
       each.tolerances.assign(dispatch.bindings.size(), *request.tolerance);
       continue;
@@ -227,7 +229,8 @@ Result<std::array<LaunchOperands, kOperandSets>> launch_operands(const ProblemRe
 
 Result<Buffers::Contents> drawn_contents(const problem::Dispatch& dispatch, OperandSet set,
                                          std::uint64_t seed) {
-  return contents_of(dispatch, plan_inputs(dispatch, set), seed, {});
+  return contents_of(dispatch, plan_inputs(dispatch, set), seed, {},
+                     set == OperandSet::kReals ? kFewDrawn : SIZE_MAX);
 }
 
 std::string not_verifiable(const problem::Dispatch& dispatch,

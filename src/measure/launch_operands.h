@@ -26,8 +26,8 @@ struct LaunchOperands {
 Result<std::array<LaunchOperands, kOperandSets>> launch_operands(const ProblemRequest& request,
                                                                  int draw = 0);
 
-// Draws the bindings' contents before a launch on `set` by `seed`; empty for write-only ones. Input
-// error as launch_operands().
+// Draws the bindings' contents before a launch on `set` by `seed`; empty for write-only ones. Reals
+// repeat in a large binding. Input error as launch_operands().
 Result<Buffers::Contents> drawn_contents(const problem::Dispatch& dispatch, OperandSet set,
                                          std::uint64_t seed);
 

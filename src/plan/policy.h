@@ -191,9 +191,11 @@ inline constexpr double kLeastMargin = 0.02;
 // regions and layouts. On H200s the whole SDXL UNet came to 54 ms with both and to 109 ms
 // without, and a split of it takes 40 to 60 s. Splits of the program that have begun go on.
 inline constexpr double kFusionShare = 0.5, kLayoutShare = 2;
-// Splits that take longer share the cores with half as many. Of the SDXL UNet one took 50 s alone
-// and 66 to 82 s beside 15 others (16 cores).
+// Splits that take longer share the cores with a quarter as many. Of the SDXL UNet one took 50 s
+// alone and 66 to 82 s beside 15 others (16 cores). Once they shared the first phase, each of eight
+// took 27 to 37 s, and 33 to 51 s on another machine.
 inline constexpr double kLongSplitSeconds = 20;
+inline constexpr std::size_t kFewerLongSplits = 4;
 // Share of the budget for the search, and the flag compiles that a whole session tries, however
 // long they take.
 inline constexpr double kFlagShare = 0.2;

@@ -176,18 +176,18 @@ TEST_F(RunnerTest, WhatIsOnlyTimedNeedsNoReferenceAndIsNotVerified) {
   EXPECT_THAT(runner_.verify(handle).error().message, HasSubstr("without a reference"));
 }
 
-// Each operand has 4 MiB.
-TEST(LaunchOperands, OfWhatIsOnlyTimedRepeatTheFirstMebibyte) {
+// Each operand has 2^20 elements of f32, of which 2^19 - 1 are drawn.
+TEST(LaunchOperands, OfWhatIsOnlyTimedRepeat) {
   ProblemRequest request = problem_request(matmul(1024, 1024, 1024));
   const Buffers::Contents whole = (*launch_operands(request, 0)).front().contents;
   request.only_timed = true;
   const Buffers::Contents timed = (*launch_operands(request, 0)).front().contents;
-  constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+  constexpr std::size_t kDrawn = 4 * ((std::size_t{1} << 19) - 1);
   ASSERT_EQ(timed[0].size(), whole[0].size());
-  const std::span<const std::byte> first = std::span(timed[0]).first(kMebibyte);
-  EXPECT_TRUE(std::ranges::equal(first, std::span(whole[0]).first(kMebibyte)));
-  EXPECT_TRUE(std::ranges::equal(first, std::span(timed[0]).subspan(2 * kMebibyte, kMebibyte)));
-  EXPECT_FALSE(std::ranges::equal(first, std::span(whole[0]).subspan(2 * kMebibyte, kMebibyte)));
+  const std::span<const std::byte> first = std::span(timed[0]).first(kDrawn);
+  EXPECT_TRUE(std::ranges::equal(first, std::span(whole[0]).first(kDrawn)));
+  EXPECT_TRUE(std::ranges::equal(first, std::span(timed[0]).subspan(kDrawn, kDrawn)));
+  EXPECT_FALSE(std::ranges::equal(first, std::span(whole[0]).subspan(kDrawn, kDrawn)));
 }
 
 // What the reference leaves alone must be left alone: a partial write, as into a cache.

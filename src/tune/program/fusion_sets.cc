@@ -134,7 +134,8 @@ trial::ProgramToCompile FusionJudge::program_to_split(const Choices& set) const 
 
 std::size_t FusionJudge::splits_at_once() const {
   const bool is_long = context_.state->deadline.next_compile() >= plan::kLongSplitSeconds;
-  return std::max<std::size_t>(1, context_.options.compile_jobs / (is_long ? 2 : 1));
+  return std::max<std::size_t>(
+      1, context_.options.compile_jobs / (is_long ? plan::kFewerLongSplits : 1));
 }
 
 void FusionJudge::begin_to_split(const std::function<bool(double share)>& has_time) {
