@@ -150,6 +150,7 @@ constexpr ScalarFacts kOperations[] = {
     function("math.sin", of<std::sin>, {Curve::kGentle, kEasy, false, true}, 95),
     function("math.cos", of<std::cos>, {Curve::kGentle, kEasy, false, true}, 95),
     function("math.atan", of<std::atan>, {Curve::kGentle, kEasy}),
+    function("math.asinh", of<std::asinh>, {Curve::kGentle, kHard}),
     function("math.sinh", of<std::sinh>, {Curve::kHyperbolic, kHard}),
     function("math.cosh", of<std::cosh>, {Curve::kHyperbolic, kHard, false, true}),
     function("math.tan", of<std::tan>, {Curve::kHyperbolic, kHard, false, true}),

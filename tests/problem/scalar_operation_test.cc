@@ -27,6 +27,7 @@ TEST(ScalarOperation, IsEvaluatedInDoublePrecision) {
   EXPECT_EQ(value("arith.select", {1, 5, 7}), 5);
   EXPECT_DOUBLE_EQ(value("math.cbrt", {27}), 3);
   EXPECT_EQ(value("math.sinh", {0}), 0);
+  EXPECT_DOUBLE_EQ(value("math.asinh", {0.75}), std::log(2)) << "log(x + sqrt(x * x + 1))";
   EXPECT_EQ(value("math.erfc", {0}), 1);
   EXPECT_EQ(scalar_facts("arith.maxui").value, nullptr) << "that depends on the type's width";
 }

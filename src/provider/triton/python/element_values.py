@@ -17,8 +17,8 @@ _CHOICES = {"maximumf": "tl.maximum({}, {}, propagate_nan=tl.PropagateNan.ALL)",
 # similar functions are the hardware's approximations, which lose digits far from 1. The library's
 # are accurate, as the compiler's are.
 FUNCTIONS = {name: f"libdevice.{name}({{}})" for name in
-              ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "atan", "tanh", "erf",
-               "rsqrt", "round", "trunc")}
+              ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "atan", "asinh", "tanh",
+               "erf", "rsqrt", "round", "trunc")}
 FUNCTIONS |= {"roundeven": "libdevice.rint({})", "powf": "libdevice.pow({}, {})", "atan2": "libdevice.atan2({}, {})",
                "sqrt": "tl.sqrt_rn({})", "absf": "tl.abs({})", "floor": "tl.floor({})", "ceil": "tl.ceil({})",
                "fma": "tl.fma({}, {}, {})", "divf": "tl.div_rn({}, {})"}
