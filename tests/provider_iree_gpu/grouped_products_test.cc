@@ -167,6 +167,92 @@ TEST_F(RegionTest, SumsOfGroupedProductsAreRoundedBehindTheBias) {
   EXPECT_TRUE(gives(direct, narrow, replaced(call, "1x6x33x1xf16", "1x2x3x33x1xf16")));
 }
 
+// A convolution of two groups whose images are transposed matrices of 33 points and 4 channels:
+// the first twice, as projections of a transformer are written, or both (%d).
+std::string of_transposed(const std::string& second) {
+  return replaced(R"mlir(
+func.func @main(%x: tensor<1x33x4xf16>, %y: tensor<1x33x4xf16>, %filter: tensor<2x3x4x1x1xf16>,
+                %bias: tensor<6xf32>) -> tensor<1x6x33x1xf16> {
+  %room = tensor.empty() : tensor<1x4x33xf16>
+  %a = linalg.transpose ins(%x : tensor<1x33x4xf16>) outs(%room : tensor<1x4x33xf16>)
+      permutation = [0, 2, 1]
+  %b = linalg.transpose ins(%y : tensor<1x33x4xf16>) outs(%room : tensor<1x4x33xf16>)
+      permutation = [0, 2, 1]
+  %c = tensor.expand_shape %a [[0], [1], [2, 3]] output_shape [1, 4, 33, 1]
+      : tensor<1x4x33xf16> into tensor<1x4x33x1xf16>
+  %d = tensor.expand_shape %b [[0], [1], [2, 3]] output_shape [1, 4, 33, 1]
+      : tensor<1x4x33xf16> into tensor<1x4x33x1xf16>
+  %both = tensor.concat dim(1) %c, SECOND
+      : (tensor<1x4x33x1xf16>, tensor<1x4x33x1xf16>) -> tensor<1x8x33x1xf16>
+  %image = tensor.expand_shape %both [[0], [1, 2], [3], [4]] output_shape [1, 2, 4, 33, 1]
+      : tensor<1x8x33x1xf16> into tensor<1x2x4x33x1xf16>
+  %place = tensor.empty() : tensor<1x6x33x1xf32>
+  %all = linalg.broadcast ins(%bias : tensor<6xf32>) outs(%place : tensor<1x6x33x1xf32>)
+      dimensions = [0, 2, 3]
+  %begin = tensor.expand_shape %all [[0], [1, 2], [3], [4]] output_shape [1, 2, 3, 33, 1]
+      : tensor<1x6x33x1xf32> into tensor<1x2x3x33x1xf32>
+  %sums = linalg.conv_2d_ngchw_gfchw {dilations = dense<1> : vector<2xi64>,
+                                      strides = dense<1> : vector<2xi64>}
+      ins(%image, %filter : tensor<1x2x4x33x1xf16>, tensor<2x3x4x1x1xf16>)
+      outs(%begin : tensor<1x2x3x33x1xf32>) -> tensor<1x2x3x33x1xf32>
+  %flat = tensor.collapse_shape %sums [[0], [1, 2], [3], [4]]
+      : tensor<1x2x3x33x1xf32> into tensor<1x6x33x1xf32>
+  %narrow = tensor.empty() : tensor<1x6x33x1xf16>
+  %rounded = linalg.generic {
+      indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>,
+                       affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%flat : tensor<1x6x33x1xf32>) outs(%narrow : tensor<1x6x33x1xf16>) {
+  ^bb0(%v: f32, %o: f16):
+    %w = arith.truncf %v : f32 to f16
+    linalg.yield %w : f16
+  } -> tensor<1x6x33x1xf16>
+  return %rounded : tensor<1x6x33x1xf16>
+})mlir",
+                  "SECOND", second);
+}
+
+// The first point's channels are 1, 2, 3, 4, those of the others 2, 4, 6, 8; of the second matrix
+// three times that. A filter's weights are all its number, 1 to 6, and its bias is 100 times that.
+TEST_F(RegionTest, GroupsThatReadOneMatrixAreOneProductOfItsRows) {
+  std::vector<int> x, y, filter, of_one, of_both;
+  for (int point = 0; point < 33; ++point)
+    for (int channel = 1; channel <= 4; ++channel) {
+      x.push_back(channel * (point == 0 ? 1 : 2));
+      y.push_back(3 * x.back());
+    }
+  for (int n = 1; n <= 6; ++n) {
+    filter.insert(filter.end(), 4, n);
+    for (int point = 0; point < 33; ++point) {
+      const int sum = (point == 0 ? 10 : 20) * n;
+      of_one.push_back(sum + 100 * n);
+      of_both.push_back((n <= 3 ? 1 : 3) * sum + 100 * n);
+    }
+  }
+  const auto call = [&](const std::vector<int>& results) {
+    return fmt::format(
+        "'--input=1x33x4xf16={}' '--input=1x33x4xf16={}' '--input=2x3x4x1x1xf16={}' "
+        "'--input=6xf32=100 200 300 400 500 600' '--expected_output=1x6x33x1xf16={}' "
+        "'--expected_f16_threshold=0'",
+        fmt::join(x, " "), fmt::join(y, " "), fmt::join(filter, " "), fmt::join(results, " "));
+  };
+  const std::string one = of_transposed("%c"), both = of_transposed("%d");
+  EXPECT_TRUE(gives(one, "", call(of_one)));
+  const problem::Regions regions = regions_of(one);
+  EXPECT_THAT(regions.names, ElementsAre("product 6x33x4"));
+  EXPECT_TRUE(gives(one, regions.spec, call(of_one)));
+  // A bias that is dropped, and one that is added twice.
+  EXPECT_FALSE(
+      gives(one, replaced(regions.spec, "%products, %bias", "%products, %none"), call(of_one)));
+  EXPECT_FALSE(gives(one,
+                     replaced(regions.spec, "outs(%none : tensor<1x33", "outs(%bias : tensor<1x33"),
+                     call(of_one)));
+  // What is for one matrix is not for two.
+  EXPECT_THAT(regions_of(both).names, ElementsAre("2 products 3x33x4"));
+  EXPECT_TRUE(gives(both, regions_of(both).spec, call(of_both)));
+  EXPECT_TRUE(gives(both, regions.spec, call(of_both)));
+}
+
 TEST_F(RegionTest, AConvolutionWithAStrideIsNoProduct) {
   std::string text = replaced(std::string(kProgram), "strides = dense<1>", "strides = dense<2>");
   text = replaced(replaced(text, "2x3x33x1x", "2x3x17x1x"), "1x6x33x1x", "1x6x17x1x");

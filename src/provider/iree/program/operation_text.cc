@@ -230,6 +230,9 @@ class Writer {
 
   Status fill(Frame& frame, bool with_calls) const {
     std::map<MlirValue, MlirValue> known;
+    for (std::size_t i = 0; i < given_.size(); ++i)
+      if (given_[i].is_everywhere)
+        known[ir_.operands(given_[i].operation).at(given_[i].index)] = frame.argument(i);
     for (const MlirOperation operation : operations_)
       HONE_TRY(clone(frame, operation, known, with_calls));
     frame.finish(known.at(ir_.results(operations_.back()).front()));

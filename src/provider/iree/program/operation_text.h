@@ -26,10 +26,12 @@ struct OperationText {
 struct Given {
   MlirOperation operation;
   std::size_t index = 0;
+  bool is_everywhere = false;  // wherever the operations read the same value
 };
 
 // `operations`: in the order of the program; each but the last is read by others of them only.
-// `given`: their arguments, in order; a value that is read twice is given twice. Operations are
+// `given`: their arguments, in order; a value that is read twice is given twice, unless it is
+// given everywhere: a pattern then asks for one value. Operations are
 // cloned, not parsed again from text. A failure for operations with other outside inputs than given
 // values and constants.
 Result<OperationText> text_of_operations(const CompilerSession& session,
