@@ -31,6 +31,11 @@ std::vector<Choices> subsets(const Choices& numbers, std::size_t most) {
   return sets;
 }
 
+Choices together(Choices set, const Choices& others) {
+  set.insert(set.end(), others.begin(), others.end());
+  return set;
+}
+
 // Names a program by its dispatches.
 std::string dispatches_of(const problem::Program& program) {
   std::string all;
@@ -102,7 +107,15 @@ FusionJudge::FusionJudge(Context& context, const problem::Program& program,
   const std::vector<Choices> fused = subsets(fusing, plan::kFlagsFusedTogether);
   const auto small = std::ranges::find_if(
       fused, [&](const Choices& set) { return set.size() + 1 < fused.front().size(); });
-  first_ = subsets(others_, others_.size());
+  // What takes effect whatever else is fused, by itself and under the large sets, comes first.
+  std::vector<Choices> alone = subsets(others_, others_.size());
+  if (!alone.empty()) {
+    first_.push_back(alone.front());
+    std::ranges::transform(fused.begin(), small, std::back_inserter(first_),
+                           [&](const Choices& set) { return together(set, alone.front()); });
+    alone.erase(alone.begin());
+  }
+  first_.insert(first_.end(), alone.begin(), alone.end());
   first_.insert(first_.end(), fused.begin(), small);
   small_fused_.assign(small, fused.end());
 }
@@ -181,16 +194,21 @@ Result<std::vector<FusionSet>> FusionJudge::sets_that_promise(
   const std::size_t begun = std::min(first_.size(), at_once);
   HONE_TRY(split_all(std::span(first_).first(begun), share_for_first()));
   HONE_TRY(split_all(std::span(first_).subspan(begun), plan::kFusionShare));
+  const auto is_other = [this](std::size_t choice) {
+    return std::ranges::count(others_, choice) > 0;
+  };
   const auto fuses = [&](const FusionSet& set) {
-    return choices_[set.choices.front()].changes == provider::DispatchChange::kFusion;
+    return std::ranges::none_of(set.choices, is_other);
+  };
+  const auto is_of_others = [&](const FusionSet& set) {
+    return std::ranges::all_of(set.choices, is_other);
   };
   std::vector<Choices> more;
-  if (const auto best = std::ranges::find_if_not(found, fuses); best != found.end())
+  if (const auto best = std::ranges::find_if(found, is_of_others);
+      best != found.end() && best->choices != others_)
     for (const FusionSet& each :
-         found | std::views::filter(fuses) | std::views::take(plan::kFusedTries)) {
-      more.push_back(each.choices);
-      more.back().insert(more.back().end(), best->choices.begin(), best->choices.end());
-    }
+         found | std::views::filter(fuses) | std::views::take(plan::kFusedTries))
+      more.push_back(together(each.choices, best->choices));
   // Where no large set promises anything, their parts do not either.
   const auto promises = [this](const FusionSet& set) { return promises_enough(set); };
   auto large = found | std::views::filter(fuses);
