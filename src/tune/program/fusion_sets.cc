@@ -107,7 +107,8 @@ FusionJudge::FusionJudge(Context& context, const problem::Program& program,
   const std::vector<Choices> fused = subsets(fusing, plan::kFlagsFusedTogether);
   const auto small = std::ranges::find_if(
       fused, [&](const Choices& set) { return set.size() + 1 < fused.front().size(); });
-  // What takes effect whatever else is fused, by itself and under the large sets, comes first.
+  // Regions and layouts take effect whatever else is fused. Together, and under the large sets,
+  // they come first.
   std::vector<Choices> alone = subsets(others_, others_.size());
   if (!alone.empty()) {
     first_.push_back(alone.front());

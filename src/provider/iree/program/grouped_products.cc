@@ -70,7 +70,7 @@ void transpose(const std::string& name, const std::string& value, const problem:
                   name, value, tensor(type), place, fmt::join(order, ", ")));
 }
 
-// One image that all groups of a convolution read, channels before points.
+// Image that all groups of a convolution read, channels before points.
 struct SharedImage {
   MlirOperation concatenation, reshape;
   MlirValue image;
