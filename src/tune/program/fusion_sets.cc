@@ -114,6 +114,7 @@ FusionJudge::FusionJudge(Context& context, const problem::Program& program,
     first_.push_back(alone.front());
     std::ranges::transform(fused.begin(), small, std::back_inserter(first_),
                            [&](const Choices& set) { return together(set, alone.front()); });
+    likeliest_ = first_.at(fused.empty() ? 0 : 1);
     alone.erase(alone.begin());
   }
   first_.insert(first_.end(), alone.begin(), alone.end());
@@ -175,10 +176,9 @@ Result<std::vector<FusionSet>> FusionJudge::split(std::span<const Choices> sets)
 
 Result<std::vector<FusionSet>> FusionJudge::sets_that_promise(
     const std::function<bool(double share)>& has_time) {
-  // Regions and layouts are the likeliest choice of a large program: the reference of it is split
-  // meanwhile.
+  // The reference of the likeliest choice is split meanwhile.
   if (!others_.empty() && has_time(plan::kLayoutShare))
-    context_.compiler.prefetch_load(programs_with(others_).reference);
+    context_.compiler.prefetch_load(programs_with(likeliest_).reference);
   std::vector<FusionSet> found;
   // Many at a time, while another split ends within `share` of the time.
   const std::size_t at_once = splits_at_once();

@@ -50,12 +50,12 @@ class FusionJudge {
   // Splits the program under regions and layouts (provider::DispatchChange) together; under these
   // with each of the largest sets of at most plan::kFlagsFusedTogether of the choices that fuse;
   // then under each of both alone; and under smaller sets of the latter while one of them promises
-  // enough. If other regions and layouts promise more, they are tried with the best few sets too.
-  // Many are split at a time. `has_time` says whether another split ends
-  // within a share of the search's time. Left out are sets under which it does not split, regions
-  // of attention that is not tunable, and of sets that make the same dispatches all but the
-  // smallest. Returns the others that promise at most plan::kFusedMayWin of the program's time, the
-  // best first. Errors: those of CompileService::load_programs.
+  // enough. If fewer regions and layouts promise more, they are tried with the best few sets too.
+  // Many are split at a time. `has_time` says whether another split ends within a share of the
+  // search's time. Left out are sets under which it does not split, regions of attention that is
+  // not tunable, and of sets that make the same dispatches all but the smallest. Returns the others
+  // that promise at most plan::kFusedMayWin of the program's time, the best first. Errors: those of
+  // CompileService::load_programs.
   Result<std::vector<FusionSet>> sets_that_promise(
       const std::function<bool(double share)>& has_time);
   // Makes the split of a set, and its reference, ready for those who tune its dispatches.
@@ -80,9 +80,10 @@ class FusionJudge {
   const problem::GivenSizes& given_;
   const std::vector<provider::FlagChoice>& choices_;
   FusionPromise as_it_is_;
-  Choices others_;  // that take effect whatever else is fused
-  std::vector<Choices> first_,
-      small_fused_;  // sets: split at first, and if large ones promise much
+  Choices others_;     // regions and layouts: they take effect whatever else is fused
+  Choices likeliest_;  // these with the first of the largest fused sets, if there are any
+  std::vector<Choices> first_;
+  std::vector<Choices> small_fused_;  // split if large fused sets promise much
 };
 
 }  // namespace hone::tune
