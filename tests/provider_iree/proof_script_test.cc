@@ -52,6 +52,29 @@ TEST(ProofScript, DoesNotFailByADefaultThatIsWrong) {
                        "(hone verify)\"\n"));
 }
 
+// Reads a line of iree-benchmark-module by the script's own function, in the shell that users have.
+std::string milliseconds_in(const std::string& line) {
+  const std::string text = proof_script(script_of({}, {})).value();
+  const auto begin = text.find("\nmilliseconds() {"), end = text.find("\n}\n", begin) + 3;
+  Command command;
+  command.arguments = {"/bin/sh", "-c",
+                       "work=.; time_of() { echo '" + line + "'; }" +
+                           text.substr(begin, end - begin) + "milliseconds default"};
+  const TemporaryFolder folder = TemporaryFolder::create("hone-times-").value();
+  command.folder = folder.path();
+  const auto ran = run_process(command, {.seconds = 20});
+  EXPECT_TRUE(ran && ran->succeeded());
+  return ran->standard_output.text();
+}
+
+TEST(ProofScript, ReadsTheTimeBehindAnyName) {
+  EXPECT_EQ(milliseconds_in("BM_main/process_time/real_time 250 us 144 us 7 items_per_second=4k/s"),
+            "0.250000\n");
+  EXPECT_EQ(milliseconds_in("BM_Model from PaddlePaddle./process_time/real_time       94.8 ms"
+                            "          144 ms            7 items_per_second=10.5471/s"),
+            "94.800000\n");
+}
+
 // Each result with the bytes of what the default and the tuned program gave: agree() of the script
 // by itself, in the shell that users have.
 class Agree : public testing::Test {

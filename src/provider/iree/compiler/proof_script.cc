@@ -38,9 +38,11 @@ trap 'rm -rf "$work"' EXIT
 constexpr std::string_view kTimes = R"sh(
 milliseconds() {
   time_of "$1" > "$work/times"
-  awk '$1 ~ /real_time$/ {
+  # The name before the time may have blanks.
+  awk '/real_time / {
     scale["ns"] = 1e-6; scale["us"] = 1e-3; scale["ms"] = 1; scale["s"] = 1e3
-    printf "%.6f\n", $2 * scale[$3]; exit }' "$work/times"
+    for (i = NF - 2; i > 0 && $i !~ /real_time$/;) --i
+    printf "%.6f\n", $(i + 1) * scale[$(i + 2)]; exit }' "$work/times"
 }
 median() { sort -n "$1" | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'; }
 
