@@ -113,6 +113,33 @@ TEST_F(FlagSearch, ADisturbedRoundMakesNothingTheBestThatLeftInIt) {
   EXPECT_NEAR(*trial(*found, "poor")->ratio, 1.6, 0.02);
 }
 
+// An earlier run proved 0.5 to 0.55 of the default's time for a spec on the program as it is.
+TEST_F(FlagSearch, TunesWhatAnEarlierRunTunedToLessTime) {
+  provider_.choices = {choice("fast", "speed", times("0.8"))};
+  const auto before = search({.for_tuning = true});
+  ASSERT_TRUE(before) << before.error().message;
+  EXPECT_EQ(before->bases.front().name, "fast");
+  const auto known = store_.program_measurements(1);
+  ASSERT_TRUE(known);
+  store::ProgramMeasurement row = known->front();
+  const auto build = store_.build(row.build);
+  ASSERT_TRUE(build);
+  store::BuildRow plain = *build;
+  plain.flags = nlohmann::json(options_.flags).dump();
+  row.id = 0;
+  row.build = store_.intern(plain).value();
+  row.purpose = store::Purpose::kProof;
+  row.spec = "a spec";
+  row.right = true;
+  row.ratio_high = 0.55;
+  ASSERT_TRUE(store_.record(row));
+  EXPECT_EQ(search({.for_tuning = true})->bases.front().name, "");
+  row.ratio_high = 0.85;
+  row.build = build->id;
+  ASSERT_TRUE(store_.record(row));
+  EXPECT_EQ(search({.for_tuning = true})->bases.front().name, "");
+}
+
 // What competes with tuning is no ground for it: the best of the others has its own climb.
 TEST_F(FlagSearch, FindsWhatToTuneWithBesideTheBest) {
   provider_.choices = {choice("tiling", "tiling", times("0.7")),

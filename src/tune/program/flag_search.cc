@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -75,7 +76,8 @@ class FlagSearch {
                                               : "there was no time for it";
       }
     found_.best = set_of(best_[kAny]);
-    found_.bases = {set_of(best_[kUntiled])};
+    HONE_ASSIGN(const std::size_t base, base_to_tune());
+    found_.bases = {set_of(base)};
     if (is_own(kBlocked) &&
         ratio_of(best_[kBlocked]) < plan::kBlockedMayWin * ratio_of(best_[kUntiled]))
       found_.bases.push_back(set_of(best_[kBlocked]));
@@ -142,6 +144,38 @@ class FlagSearch {
       return ratio_of(trial) > plan::kFlagTrialStays[0] * fastest;
     });
     return trials;
+  }
+
+  // Returns the best untiled set. If an earlier run tuned the program under another one, and proved
+  // it to be faster than that set is untuned, returns the other: a later run must not lose it.
+  Result<std::size_t> base_to_tune() const {
+    std::size_t base = best_[kUntiled];
+    double ratio = ratio_of(base);
+    for (std::size_t trial = 0; trial < sets_.size(); ++trial) {
+      if (!is_of(kUntiled, sets_[trial])) continue;
+      HONE_ASSIGN(const double tuned, ratio_once_tuned(found_.trials[trial].flags));
+      if (tuned >= ratio) continue;
+      base = trial;
+      ratio = tuned;
+    }
+    return base;
+  }
+
+  // Upper bound of the ratio that an earlier proof found for the program under `flags` and a spec;
+  // infinite without one.
+  Result<double> ratio_once_tuned(const std::vector<std::string>& flags) const {
+    const Options& options = context_.options;
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::vector<std::string>& sums : {{}, options.sums.flags}) {
+      HONE_ASSIGN(const store::Id build,
+                  context_.build_with(joined(joined(options.flags, flags), sums)));
+      for (const store::ProgramMeasurement& row : rows_)
+        if (row.purpose == store::Purpose::kProof && row.build == build &&
+            row.device == context_.device && !row.spec.empty() && row.right == true &&
+            row.ratio_high)
+          least = std::min(least, *row.ratio_high);
+    }
+    return least;
   }
 
   FlagSet set_of(std::size_t trial) const {
