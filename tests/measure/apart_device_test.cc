@@ -115,6 +115,19 @@ TEST_F(ApartDeviceTest, OutputsComeFromTheDevice) {
   EXPECT_EQ(device_->downloads, 1);
 }
 
+// One download: the operands that a kernel only reads stay where they are.
+TEST(ApartBuffers, AreFetchedAsFarAsKernelsWrite) {
+  const int core = device::cpu::available_cores().front();
+  ApartDevice apart(device::cpu::open_device({&core, 1}).value());
+  const std::vector<std::byte> operand(256, std::byte{3}), result(256, std::byte{7});
+  auto buffers = Buffers::create(matmul(8, 8, 8).bindings, {operand, operand, {}}, 1, &apart);
+  ASSERT_TRUE(buffers) << buffers.error().message;
+  ASSERT_TRUE(apart.upload(static_cast<std::byte*>(buffers->copy(0)[2].data), result));
+  ASSERT_TRUE(buffers->fetch(0, /*only_written=*/true));
+  EXPECT_EQ(apart.downloads, 1);
+  EXPECT_TRUE(std::ranges::equal(buffers->contents(0, 2), result));
+}
+
 TEST_F(ApartDeviceTest, MeasuresInColdCopiesThatMove) {
   ProblemRequest request = problem_request(matmul(8, 8, 8));
   request.cache = CacheMode::kCold;

@@ -131,11 +131,10 @@ TEST_F(FlagSearch, TunesWhatAnEarlierRunTunedToLessTime) {
   row.purpose = store::Purpose::kProof;
   row.spec = "a spec";
   row.right = true;
-  row.ratio_high = 0.55;
-  ASSERT_TRUE(store_.record(row));
-  EXPECT_EQ(search({.for_tuning = true})->bases.front().name, "");
   row.ratio_high = 0.85;
-  row.build = build->id;
+  ASSERT_TRUE(store_.record(row));
+  EXPECT_EQ(search({.for_tuning = true})->bases.front().name, "fast") << "0.8 untuned is less";
+  row.ratio_high = 0.55;
   ASSERT_TRUE(store_.record(row));
   EXPECT_EQ(search({.for_tuning = true})->bases.front().name, "");
 }
@@ -313,6 +312,29 @@ TEST_F(FlagSearch, LooksAtLayoutsWhereFusionTakesTooLong) {
   const auto layout = search({.seconds = 60, .for_tuning = true});
   ASSERT_TRUE(layout) << layout.error().message;
   EXPECT_EQ(layout->bases.front().name, "up");
+}
+
+// A split takes 70 s, so four of 16 processes split at a time, and there is time for no more. One
+// of the layouts may be of no use: each alone is among them.
+TEST_F(FlagSearch, SplitsTheLikeliestSetsOfALongProgramFirst) {
+  pool_.launches = 8;
+  options_.places.front().facts.launch_seconds = 1;
+  options_.budget_seconds = 1000;
+  options_.compile_jobs = 16;
+  provider_.choices = {fused("a", "--a"), fused("b", "--b"), fused("l", "--l"), fused("m", "--m")};
+  for (const std::size_t i : {2u, 3u})
+    provider_.choices[i].changes = provider::DispatchChange::kLayouts;
+  compile_seconds_ = 100;
+  const auto found = search({.seconds = 60, .for_tuning = true});
+  ASSERT_TRUE(found) << found.error().message;
+  std::set<std::string> split;
+  for (const auto& [flags, times] : pool_.loads) {
+    std::string letters;
+    for (const std::string flag : {"--a", "--b", "--l", "--m"})
+      if (std::ranges::count(flags, flag) > 0) letters += flag.back();
+    split.insert(letters);
+  }
+  EXPECT_THAT(split, testing::UnorderedElementsAre("", "ablm", "lm", "l", "m"));
 }
 
 // A split takes 14 s and a trial two minutes: the base compiles while its dispatches are tuned.

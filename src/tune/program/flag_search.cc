@@ -151,14 +151,20 @@ class FlagSearch {
   Result<std::size_t> base_to_tune() const {
     std::size_t base = best_[kUntiled];
     double ratio = ratio_of(base);
+    if (std::ranges::none_of(rows_, is_proved_with_spec)) return base;
     for (std::size_t trial = 0; trial < sets_.size(); ++trial) {
-      if (!is_of(kUntiled, sets_[trial])) continue;
+      if (!is_of(kUntiled, sets_[trial]) || !found_.trials[trial].failure.empty()) continue;
       HONE_ASSIGN(const double tuned, ratio_once_tuned(found_.trials[trial].flags));
       if (tuned >= ratio) continue;
       base = trial;
       ratio = tuned;
     }
     return base;
+  }
+
+  static bool is_proved_with_spec(const store::ProgramMeasurement& row) {
+    return row.purpose == store::Purpose::kProof && !row.spec.empty() && row.right == true &&
+           row.ratio_high;
   }
 
   // Upper bound of the ratio that an earlier proof found for the program under `flags` and a spec;
@@ -170,9 +176,7 @@ class FlagSearch {
       HONE_ASSIGN(const store::Id build,
                   context_.build_with(joined(joined(options.flags, flags), sums)));
       for (const store::ProgramMeasurement& row : rows_)
-        if (row.purpose == store::Purpose::kProof && row.build == build &&
-            row.device == context_.device && !row.spec.empty() && row.right == true &&
-            row.ratio_high)
+        if (is_proved_with_spec(row) && row.build == build && row.device == context_.device)
           least = std::min(least, *row.ratio_high);
     }
     return least;

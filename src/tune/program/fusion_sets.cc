@@ -107,17 +107,16 @@ FusionJudge::FusionJudge(Context& context, const problem::Program& program,
   const std::vector<Choices> fused = subsets(fusing, plan::kFlagsFusedTogether);
   const auto small = std::ranges::find_if(
       fused, [&](const Choices& set) { return set.size() + 1 < fused.front().size(); });
-  // Regions and layouts take effect whatever else is fused. Together, and under the large sets,
-  // they come first.
-  std::vector<Choices> alone = subsets(others_, others_.size());
-  if (!alone.empty()) {
-    first_.push_back(alone.front());
-    std::ranges::transform(fused.begin(), small, std::back_inserter(first_),
-                           [&](const Choices& set) { return together(set, alone.front()); });
-    likeliest_ = first_.at(fused.empty() ? 0 : 1);
-    alone.erase(alone.begin());
+  // Regions and layouts take effect whatever else is fused, so they come first: under the first
+  // large set, and by themselves, since one of them may be of no use here.
+  if (!others_.empty()) {
+    likeliest_ = fused.empty() ? others_ : together(fused.front(), others_);
+    if (!fused.empty()) first_.push_back(likeliest_);
+    const std::vector<Choices> alone = subsets(others_, others_.size());
+    first_.insert(first_.end(), alone.begin(), alone.end());
+    for (auto set = fused.begin(); set != small; ++set)
+      if (set != fused.begin()) first_.push_back(together(*set, others_));
   }
-  first_.insert(first_.end(), alone.begin(), alone.end());
   first_.insert(first_.end(), fused.begin(), small);
   small_fused_.assign(small, fused.end());
 }

@@ -47,15 +47,15 @@ class FusionJudge {
   // Begins the first splits of sets_that_promise() in the background, if there is time for them.
   void begin_to_split(const std::function<bool(double share)>& has_time);
 
-  // Splits the program under regions and layouts (provider::DispatchChange) together; under these
-  // with each of the largest sets of at most plan::kFlagsFusedTogether of the choices that fuse;
-  // then under each of both alone; and under smaller sets of the latter while one of them promises
-  // enough. If fewer regions and layouts promise more, they are tried with the best few sets too.
-  // Many are split at a time. `has_time` says whether another split ends within a share of the
-  // search's time. Left out are sets under which it does not split, regions of attention that is
-  // not tunable, and of sets that make the same dispatches all but the smallest. Returns the others
-  // that promise at most plan::kFusedMayWin of the program's time, the best first. Errors: those of
-  // CompileService::load_programs.
+  // Splits the program under regions and layouts (provider::DispatchChange), together and each
+  // alone; under both together with each of the largest sets of at most plan::kFlagsFusedTogether
+  // of the choices that fuse; under these sets alone; and under smaller ones while one of them
+  // promises enough. If fewer regions and layouts promise more, they are tried with the best few
+  // sets too. Many are split at a time. `has_time` says whether another split ends within a share
+  // of the search's time. Left out are sets under which it does not split, regions of attention
+  // that is not tunable, and of sets that make the same dispatches all but the smallest. Returns
+  // the others that promise at most plan::kFusedMayWin of the program's time, the best first.
+  // Errors: those of CompileService::load_programs.
   Result<std::vector<FusionSet>> sets_that_promise(
       const std::function<bool(double share)>& has_time);
   // Makes the split of a set, and its reference, ready for those who tune its dispatches.

@@ -16,10 +16,11 @@ namespace {
 // group, h and w of an image; 0 for the single element of a filter.
 struct Layout {
   std::string_view operation, image, filter, result;
+  bool is_channels_first = false;
 };
 constexpr std::array kLayouts{
-    Layout{"linalg.conv_2d_ngchw_gfchw", "n, g, c, h, w", "g, f, c, 0, 0", "n, g, f, h, w"},
-    Layout{"linalg.conv_2d_ngchw_fgchw", "n, g, c, h, w", "f, g, c, 0, 0", "n, g, f, h, w"},
+    Layout{"linalg.conv_2d_ngchw_gfchw", "n, g, c, h, w", "g, f, c, 0, 0", "n, g, f, h, w", true},
+    Layout{"linalg.conv_2d_ngchw_fgchw", "n, g, c, h, w", "f, g, c, 0, 0", "n, g, f, h, w", true},
     Layout{"linalg.conv_2d_nhwgc_gfhwc", "n, h, w, g, c", "g, f, 0, 0, c", "n, h, w, g, f"}};
 
 // Product of the sizes of the dimensions that this loop runs over.
@@ -138,8 +139,7 @@ std::optional<Region> grouped_product(const Ir& ir, MlirOperation operation,
                               size_of(*image, layout->image, 'h') *
                               size_of(*image, layout->image, 'w');
   std::optional<SharedImage> shared;
-  if (layout->image == kLayouts.front().image)
-    shared = shared_image(ir, operation, groups, readers);
+  if (layout->is_channels_first) shared = shared_image(ir, operation, groups, readers);
   Region region;
   region.name = shared ? fmt::format("product {}x{}x{}", groups * filters, points, channels)
                        : fmt::format("{} products {}x{}x{}", groups, filters, points, channels);
