@@ -26,6 +26,8 @@ constexpr double kUnknownSteps = 16;
 constexpr double kRoundingDeviations = 6;
 // Standard deviations that bound the sum of errors of independent terms.
 constexpr double kErrorDeviations = 3;
+// Terms that a matrix unit adds at once, with one truncation (Fasi et al. 2021).
+constexpr double kTermsAtOnce = 16;
 
 double largest_of(double low, double high) {
   return std::max(std::abs(low), std::abs(high));
@@ -289,7 +291,7 @@ class Analysis {
       // A single term that is not zero rounds where it is added.
       const double one = tensor.root && plan_.single_products
                              ? u_ * (other + operand(i).largest())
-                             : terms * u_ * term.rms + std::sqrt(terms) * u_ * other;
+                             : walk(terms) * u_ * term.rms + std::sqrt(terms) * u_ * other;
       most = std::max(most, one);
     }
     return most;
@@ -416,8 +418,21 @@ class Analysis {
     return estimate;
   }
 
-  // Whether sums of so many values of one sign stop to grow in the type.
-  double growth(double terms) const { return terms * u_ > 1 ? terms : std::sqrt(terms); }
+  bool may_truncate() const { return value_->type == ElementType::kF32; }
+
+  // Units of u that a sum of values of one sign may be off by, relative (rounding.h).
+  double growth(double terms) const {
+    if (terms * u_ > 1) return terms;  // it stops to grow
+    const double truncated = may_truncate() ? terms / kTermsAtOnce / 2 : 0;
+    return std::max(std::sqrt(terms), truncated);
+  }
+
+  // Units of u rms that a sum of values of both signs may be off by (rounding.h).
+  double walk(double terms) const {
+    const double truncated =
+        may_truncate() ? kRoundingDeviations * terms * std::sqrt(terms / 12) / kTermsAtOnce : 0;
+    return std::max(terms, truncated);
+  }
 
   Estimate reduction() {
     const Estimate term = operand(0);
@@ -489,7 +504,7 @@ class Analysis {
       return estimate;
     }
     estimate.absolute =
-        terms * u_ * term.rms + std::sqrt(terms) * u_ * start.largest() +
+        walk(terms) * u_ * term.rms + std::sqrt(terms) * u_ * start.largest() +
         kErrorDeviations * std::sqrt(terms) * (term.absolute + term.relative * term.rms) +
         start.absolute + start.relative * start.largest();
     // Roundings grow with the partial sums, and those with the sum itself.

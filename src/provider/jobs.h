@@ -138,6 +138,8 @@ inline constexpr Job<CompileRequest, Compiled> kCompile{"compile"};
 inline constexpr Job<Nothing, std::string> kRevision{"revision", kBody, "revision"};
 
 inline constexpr ProgramJob<LoadedProgram> kLoadProgram{"load_program"};
+// Its regions and operations, before anything is fused (iree::load_unfused).
+inline constexpr ProgramJob<LoadedProgram> kLoadUnfused{"load_unfused"};
 inline constexpr ProgramJob<FrontendIr> kFrontendIr{"front_half"};
 inline constexpr ProgramJob<std::string> kCompileProgram{"compile_program", kBody, kBlob};
 // Computes in f32 what the program says in f16 or bf16, arguments and results included.

@@ -137,6 +137,21 @@ Result<problem::Program> CompileService::load_program(const ProgramToCompile& pr
   return std::move(loaded.front());
 }
 
+Result<problem::Program> CompileService::load_unfused(const ProgramToCompile& program) {
+  HONE_ASSIGN(jobs::LoadedProgram loaded,
+              ask(jobs::kLoadUnfused, {.path = program.path,
+                                       .bytes = program.bytes,
+                                       .flags = program.flags,
+                                       .converted = shares_converted(program)}));
+  keep_converted(program, loaded);
+  return std::move(loaded.program);
+}
+
+void CompileService::keep_converted(const ProgramToCompile& program, jobs::LoadedProgram& loaded) {
+  if (!loaded.converted.bytes.empty())
+    compiled_.keep(key_of_converted(program), std::move(loaded.converted.bytes));
+}
+
 void CompileService::keep_loaded(const ProgramToCompile& program, problem::Program loaded) {
   loaded_.insert_or_assign(key_of_load(program, sizes_), std::move(loaded));
 }
@@ -152,8 +167,7 @@ Result<std::vector<Result<problem::Program>>> CompileService::load_programs(
     Result<jobs::LoadedProgram> answer = answer_of(jobs::kLoadProgram, std::move(outcomes[i]));
     if (answer && !answer->frontend_ir.bytes.empty())
       compiled_.keep(key_of(frontend_ir_job(programs[i])), std::move(answer->frontend_ir.bytes));
-    if (answer && !answer->converted.bytes.empty())
-      compiled_.keep(key_of_converted(programs[i]), std::move(answer->converted.bytes));
+    if (answer) keep_converted(programs[i], *answer);
     loaded.push_back(std::move(answer).map(&jobs::LoadedProgram::program));
   }
   return loaded;

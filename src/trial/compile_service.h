@@ -108,6 +108,9 @@ class CompileService {
   }
   // Loads a program; with frontend flags, keeps its frontend IR.
   Result<problem::Program> load_program(const ProgramToCompile& program);
+  // Reads a program before anything is fused (jobs::kLoadUnfused); loads share what its first phase
+  // makes of it.
+  Result<problem::Program> load_unfused(const ProgramToCompile& program);
   // Keeps a program that load_programs() has returned, for the next load_program() of it.
   void keep_loaded(const ProgramToCompile& program, problem::Program loaded);
   // Loads several programs, concurrently if the pool can; results are in their order.
@@ -218,6 +221,7 @@ class CompileService {
   // Returns the frontend IR; null if none is kept.
   std::shared_ptr<const std::string> known_frontend_ir(const ProgramToCompile& program) const;
   std::shared_ptr<const std::string> known_converted(const ProgramToCompile& program) const;
+  void keep_converted(const ProgramToCompile& program, jobs::LoadedProgram& loaded);
   void prefetch(worker::Message job);
   // Returns the prefetched result, waiting for it; nullopt if none was started.
   Result<std::optional<worker::Outcome>> take_prefetched(const worker::Message& message);

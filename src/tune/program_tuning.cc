@@ -139,12 +139,13 @@ Status ProgramTuning::weigh(double seconds, const store::Run& run) {
 
 Status ProgramTuning::search(double seconds, double part) {
   const Stopwatch watch(context_.clock);
+  const auto left_of = [&] { return seconds - watch.seconds() - seconds_of_others(); };
   plan_.deal(seconds);
   const std::string budget = plan_.sufficient_budget(seconds, part);
   if (plan_.items().size() > 1) context_.observer.note(plan_.describe("dispatches", seconds, part));
   do {
     while (const auto place = plan_.next()) {
-      const double left = seconds - watch.seconds();
+      const double left = left_of();
       const std::size_t done = plan_.count(plan::State::kFinished);
       const double share = plan_.seconds_for(*place, left);
       // First compiles may take longer than the share of a dispatch that is soon at its best.
@@ -158,9 +159,9 @@ Status ProgramTuning::search(double seconds, double part) {
                     plan_.next_after(*place)));
       plan_.finish(*place, share_now(*place));
       if (!context_.state->wrong_by_default.empty()) prefetch_witnesses_once();
-      plan_.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
+      plan_.deal(left_of());  // what was not used may do for one that was left out
     }
-  } while (has_more_to_do(seconds - watch.seconds()));
+  } while (has_more_to_do(left_of()));
   HONE_TRY(abandon_begun());
   take_found();  // a wrong default among them is a reason to look at the others
   HONE_TRY(repair_others());
@@ -192,6 +193,13 @@ double ProgramTuning::share_now(std::size_t place) const {
     if (tuned.dispatch == chosen_[place] && tuned.payload)
       return share / tuned.selection.speedup.value_or(1);
   return share;
+}
+
+// Time of repair_others(), as far as what is wrong is known.
+double ProgramTuning::seconds_of_others() const {
+  if (context_.state->wrong_by_default.empty()) return 0;
+  const std::size_t others = chosen_.size() - plan_.count(plan::State::kFinished);
+  return plan::kSecondsToVerifyDefault * static_cast<double>(others);
 }
 
 // Verifies dispatches that are not tuned if one default is wrong, since others may be too, or if

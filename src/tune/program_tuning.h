@@ -104,6 +104,7 @@ class ProgramTuning {
   bool has_more_to_do(double seconds);
   double share_now(std::size_t place) const;  // of a dispatch that is finished
   Status repair_others();
+  double seconds_of_others() const;
   void prefetch_witnesses_once();
   // Verifies each dispatch that no search verified, if the program's outputs cannot tell right from
   // wrong.

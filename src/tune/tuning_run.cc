@@ -47,7 +47,20 @@ class TuningRun {
     const Options& options = context_.options;
     if (options.prove && !options.traits().compiling_disturbs)
       context_.compiler.prefetch_compile({options.input, *bytes_, options.flags});
+    HONE_TRY(begin_to_judge());
     return bases_.back().load({}, bytes_);
+  }
+
+  // An earlier run in the store may have chosen the flags.
+  Status begin_to_judge() {
+    if (!may_search_flags()) return {};
+    HONE_ASSIGN(const std::vector<store::Run> earlier, context_.store.runs());
+    return earlier.empty() ? begin_to_judge_fusion(context_, *bytes_, first_tuning().given())
+                           : Status();
+  }
+
+  bool may_search_flags() const {
+    return context_.options.search_flags && context_.options.prove && sizes_.size() == 1;
   }
 
   Status steps(const store::Run& run) {
@@ -286,7 +299,7 @@ class TuningRun {
     if (!function && function.error().kind == ErrorKind::kInput && options.prove &&
         sizes_.size() == 1)
       return tl::unexpected(function.error());
-    if (!options.search_flags || !options.prove || sizes_.size() > 1 || !function) return {};
+    if (!may_search_flags() || !function) return {};
     // A run keeps one choice: that of the program as it is.
     const bool keeps = result_.repaired_by.empty();
     std::optional<ChosenFlags> kept;

@@ -69,15 +69,16 @@ TEST(Rounding, OfSumsFollowsTheirTerms) {
   const int x = one_sign.input(0);
   one_sign.reduction("arith.addf", one_sign.operation("arith.mulf", {x, x}), one_sign.constant(0),
                      4096);
-  // sqrt(4096) u for the sum and u for each square.
-  EXPECT_NEAR(one_sign.estimate(reals()).relative / kU, 65, 1e-9);
+  // 4096 / 32 u for the sum, which a matrix unit truncates, and u for each square.
+  EXPECT_NEAR(one_sign.estimate(reals()).relative / kU, 129, 1e-9);
   EXPECT_EQ(one_sign.estimate(reals()).absolute, 0);
 
   Built both_signs;
   both_signs.reduction("arith.addf", both_signs.input(0), both_signs.constant(0), 4096);
   const Estimate wanders = both_signs.estimate(reals());
-  EXPECT_NEAR(wanders.absolute / kU, 4096 * 1.05, 1e-6);  // 1.05: the rms of +-[0.5, 1.5)
-  EXPECT_NEAR(wanders.relative / kU, 64, 1e-9);
+  // 6 x 4096 x sqrt(4096 / 12) / 16 = 28,378 u; 1.05 is the rms of +-[0.5, 1.5).
+  EXPECT_NEAR(wanders.absolute / kU, 28378 * 1.05, 1);
+  EXPECT_NEAR(wanders.relative / kU, 128, 1e-9);
 
   InputPlan integers = reals();
   integers.bindings[0] = {Kind::kIntegers, 127, 0, 1, 1};

@@ -4,14 +4,18 @@
 
 #include <string>
 
+#include "provider/iree/compiler/flag_choices.h"
+#include "provider/iree/program/program.h"
 #include "tests/provider_iree_gpu/regions.h"
 
 namespace hone::iree {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // Parts of a program of attention of 2 heads of 16 queries, 32 keys and 8 elements.
 struct Parts {
@@ -100,6 +104,30 @@ class AttentionRegions : public RegionTest {
     return load("main.mlir", program(parts), sm_80_flags()).regions;
   }
 };
+
+// The search for flags splits the program under the first sets before it knows its dispatches.
+TEST_F(AttentionRegions, AndTheirChoicesShowBeforeAnythingIsFused) {
+  std::string converted;
+  const auto unfused =
+      load_unfused(compiler(), "main.mlir", program({}), sm_80_flags(), &converted);
+  ASSERT_TRUE(unfused) << unfused.error().message;
+  const problem::Program split = load("main.mlir", program({}), sm_80_flags());
+  EXPECT_EQ(unfused->regions, split.regions);
+  EXPECT_EQ(unfused->hash, split.hash);
+  const auto tried = [](const problem::Program& each) {
+    std::vector<std::string> names;
+    for (const provider::FlagChoice& choice : flag_choices(each, {}, /*vector_bits=*/0, "out"))
+      if (choice.why_not.empty()) names.push_back(choice.name);
+    return names;
+  };
+  EXPECT_EQ(tried(*unfused), tried(split));
+  EXPECT_THAT(tried(*unfused), Contains("regions"));
+  const auto shared = load_program(compiler(), "main.mlir", program({}), sm_80_flags(), {},
+                                   {.converted = &converted});
+  ASSERT_TRUE(shared) << shared.error().message;
+  EXPECT_EQ(shared->dispatches.size(), split.dispatches.size());
+  EXPECT_THAT(converted, Not(IsEmpty()));
+}
 
 TEST_F(AttentionRegions, BecomeOneDispatch) {
   const problem::Regions regions = regions_of({});

@@ -72,7 +72,7 @@ class FakePool final : public worker::WorkerPool {
   // Whether there is a process to spare for what is begun ahead; the jobs, once they were asked
   // for.
   bool begins_ahead = false;
-  std::vector<worker::Message> taken_ahead;
+  std::vector<worker::Message> begun_ahead, taken_ahead;
   int launches = 1;  // of each dispatch in a call
   // Numbers of dispatches that are further launches of the first one's kernel.
   std::vector<int> launch_sets;
@@ -89,12 +89,12 @@ class FakePool final : public worker::WorkerPool {
 
   std::optional<Begun> begin_once(const worker::Message& message) override {
     if (!begins_ahead) return std::nullopt;
-    begun_.push_back(message);
-    return begun_.size() - 1;
+    begun_ahead.push_back(message);
+    return begun_ahead.size() - 1;
   }
   Result<worker::Outcome> end_once(Begun begun) override {
-    taken_ahead.push_back(begun_.at(begun));
-    return once(begun_.at(begun));
+    taken_ahead.push_back(begun_ahead.at(begun));
+    return once(begun_ahead.at(begun));
   }
   Result<worker::Outcome> once(const worker::Message& message) override {
     if (message.kind == provider::jobs::kCanonical) return worker::Outcome(message);
@@ -105,7 +105,8 @@ class FakePool final : public worker::WorkerPool {
       return worker::Outcome(worker::Message{
           "linked", nlohmann::json::object(), {message.blobs.at(0) + message.blobs.at(1)}});
     const auto flags = message.body.value("flags", std::vector<std::string>());
-    if (message.kind == provider::jobs::kLoadProgram) {
+    if (message.kind == provider::jobs::kLoadProgram ||
+        message.kind == provider::jobs::kLoadUnfused) {
       ++loads[flags];
       problem::Program program;
       program.path = message.body.at("path");
@@ -255,7 +256,6 @@ class FakePool final : public worker::WorkerPool {
   std::deque<std::pair<std::string, worker::Finished>> finished_;  // by key of their server
   std::deque<std::pair<std::string, worker::Finished>> held_;      // until a time
   std::chrono::steady_clock::time_point held_until_;
-  std::vector<worker::Message> begun_;
 };
 
 class FakeProvider : public provider::ProgramProvider, public provider::SpecWriter {

@@ -45,6 +45,7 @@ class FlagSearch : public FakeSession {
     trial::RunnerService runner(std::make_unique<test::FakeRunner>(log));
     Context context{options_, provider_, compiler, runner, store_, observer_};
     context.programs = &provider_;
+    if (begins_early_) HONE_TRY(begin_to_judge_fusion(context, "a program", request.given));
     if (compile_seconds_) context.state->deadline.compiled(*compile_seconds_);
     if (call_seconds_) context.state->deadline.called(*call_seconds_);
     store::BuildRow build;
@@ -77,6 +78,7 @@ class FlagSearch : public FakeSession {
   SilentObserver observer_;
   ProviderWithFlags provider_;
   test::FakePool pool_{2};
+  bool begins_early_ = false;  // before the program itself is split
   // Of the unmodified program; none: as long as it takes.
   std::optional<double> compile_seconds_, call_seconds_;
   bool narrow_ = false;  // the program computes in f16
@@ -335,6 +337,25 @@ TEST_F(FlagSearch, SplitsTheLikeliestSetsOfALongProgramFirst) {
     split.insert(letters);
   }
   EXPECT_THAT(split, testing::UnorderedElementsAre("", "ablm", "lm", "l", "m"));
+}
+
+// A split takes 70 s, as long as the search has: it begins before the program itself is split.
+TEST_F(FlagSearch, BeginsTheFirstSplitsBesideTheProgramsOwn) {
+  begins_early_ = true;
+  pool_.launches = 8;
+  pool_.begins_ahead = true;
+  options_.places.front().facts.launch_seconds = 1;
+  options_.budget_seconds = 1000;
+  provider_.choices = {fused("up", "--no-effect"), choice("fast", "speed", times("0.8"))};
+  compile_seconds_ = 100;
+  ASSERT_TRUE(search({.seconds = 60, .for_tuning = true}));
+  ASSERT_EQ(pool_.begun_ahead.size(), 1u);
+  EXPECT_EQ(pool_.begun_ahead.front().kind, provider::jobs::kLoadProgram);
+  EXPECT_THAT(pool_.begun_ahead.front().body.at("flags").dump(), HasSubstr("by-up"));
+  // Where launches cost nothing, fusion is not judged.
+  options_.places.front().facts.launch_seconds = 0;
+  ASSERT_TRUE(search({.seconds = 60, .for_tuning = true}));
+  EXPECT_EQ(pool_.begun_ahead.size(), 1u);
 }
 
 // A split takes 14 s and a trial two minutes: the base compiles while its dispatches are tuned.

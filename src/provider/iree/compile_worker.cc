@@ -74,6 +74,14 @@ class IreeWorker : public provider::CompileWorker {
     return loaded;
   }
 
+  Result<jobs::LoadedProgram> load_unfused(const Request& request) {
+    jobs::LoadedProgram loaded;
+    std::string* const converted = request.converted ? &loaded.converted.bytes : nullptr;
+    HONE_ASSIGN(loaded.program, iree::load_unfused(library_, request.path, request.bytes,
+                                                   request.flags, converted));
+    return loaded;
+  }
+
   Result<jobs::FrontendIr> frontend_ir(const Request& request) {
     HONE_ASSIGN(std::string ir, by(iree::frontend_ir)(*this, request));
     return jobs::FrontendIr{std::move(ir)};
@@ -107,6 +115,7 @@ provider::Outcome IreeWorker::once(provider::Message job) {
   static const provider::ServedJob<IreeWorker> kServed[] = {
       {jobs::kRevision, &IreeWorker::revision},
       {jobs::kLoadProgram, &IreeWorker::load_program},
+      {jobs::kLoadUnfused, &IreeWorker::load_unfused},
       {jobs::kFrontendIr, &IreeWorker::frontend_ir},
       {jobs::kCompileProgram, by_kind(iree::compile_program)},
       {jobs::kCompileProgramInF32, by(compile_program_in_f32)},

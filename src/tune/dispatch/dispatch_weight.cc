@@ -30,7 +30,8 @@ double least_search_seconds(const device::Traits& traits) {
 
 double seconds_needed(const Context& context, std::optional<double> ready) {
   const device::Traits& traits = context.options.traits();
-  return ready.value_or(plan::kSetupSeconds) + least_search_seconds(traits) +
+  const double compiles = traits.compiling_disturbs ? 0 : plan::kFirstCompilesSeconds;
+  return ready.value_or(plan::kSetupSeconds) + compiles + least_search_seconds(traits) +
          finalist_seconds(0, traits.one_batch_tells) + shipping_seconds(context);
 }
 

@@ -27,6 +27,10 @@ std::string_view name_in(std::string_view flag) {
   return flag.substr(0, flag.find('='));
 }
 
+bool judges_fusion_on(const Context& context) {
+  return context.options.place().facts.launch_seconds > 0;
+}
+
 class FlagSearch {
  public:
   // `called`: the function and its arguments, which tell rows of this call from those of others.
@@ -198,9 +202,7 @@ class FlagSearch {
   }
 
   // Whether fusion is judged by dispatches: on a device where launches take time.
-  bool judges_fusion() const {
-    return request_.for_tuning && context_.options.place().facts.launch_seconds > 0;
-  }
+  bool judges_fusion() const { return request_.for_tuning && judges_fusion_on(context_); }
 
   // Whether a choice is judged by the dispatches that it makes, not by the untuned program's time.
   bool is_judged(const provider::FlagChoice& choice) const {
@@ -238,7 +240,11 @@ class FlagSearch {
     return {};
   }
 
-  FusionJudge judge() const { return {context_, program_, bytes_, request_.given, choices_}; }
+  FusionJudge judge() const {
+    const bool is_long = context_.state->deadline.next_compile() >= plan::kLongSplitSeconds;
+    return {context_,       program_, bytes_,
+            request_.given, choices_, splits_at_once(context_, is_long)};
+  }
 
   // Whether a split ends within this share of the search's time.
   bool has_time_to_split(double share) const {
@@ -658,6 +664,23 @@ Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& cont
       for (const provider::FlagFile& file : choice.files)
         HONE_TRY(write_file_atomically(file.path, file.text));
   return choices;
+}
+
+Status begin_to_judge_fusion(Context& context, const std::string& bytes,
+                             const problem::GivenSizes& given) {
+  if (!judges_fusion_on(context)) return {};
+  const Stopwatch watch(context.clock);
+  const Result<problem::Program> unfused =
+      context.compiler.load_unfused(programs_to_load(context, bytes, {}, given).tuned);
+  if (!unfused) return {};
+  const double split_seconds = plan::kSplitTimesUnfused * watch.seconds();
+  HONE_ASSIGN(std::vector<provider::FlagChoice> choices, choices_with_files(context, *unfused));
+  std::erase_if(choices, [](const provider::FlagChoice& each) { return !each.why_not.empty(); });
+  FusionJudge(context, *unfused, bytes, given, choices, splits_at_once(context, /*crowded=*/true))
+      .begin_to_split([&](double share) {
+        return split_seconds <= share * plan::kFlagShare * context.options.budget_seconds;
+      });
+  return {};
 }
 
 Result<FoundFlags> search_flags(Context& context, const problem::Program& program,

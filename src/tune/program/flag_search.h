@@ -58,6 +58,12 @@ struct FoundFlags {
   std::optional<double> speedup(const FlagSet& set) const;
 };
 
+// Begins the first splits of a search for tuning (FusionJudge) before the program itself is split,
+// where fusion is judged and the budget leaves time for them. Errors: as choices_with_files(). What
+// is wrong with the program shows when it is loaded.
+Status begin_to_judge_fusion(Context& context, const std::string& bytes,
+                             const problem::GivenSizes& given);
+
 // Returns the compiler's flag choices for the program (ProgramProvider::flag_choices). Writes the
 // files that these flags name to the folder of Options::out. They stay there, because results in
 // the store are of programs compiled with them. Errors: a file that cannot be written.

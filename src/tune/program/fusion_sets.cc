@@ -90,13 +90,19 @@ std::vector<std::string> flags_of(const std::vector<provider::FlagChoice>& choic
   return flags;
 }
 
+std::size_t splits_at_once(const Context& context, bool crowded) {
+  return std::max<std::size_t>(
+      1, context.options.compile_jobs / (crowded ? plan::kFewerCrowdedSplits : 1));
+}
+
 FusionJudge::FusionJudge(Context& context, const problem::Program& program,
                          const std::string& bytes, const problem::GivenSizes& given,
-                         const std::vector<provider::FlagChoice>& choices)
+                         const std::vector<provider::FlagChoice>& choices, std::size_t at_once)
     : context_(context),
       bytes_(bytes),
       given_(given),
       choices_(choices),
+      at_once_(at_once),
       as_it_is_(promise_of(context, program)) {
   Choices fusing;
   for (std::size_t i = 0; i < choices_.size(); ++i) {
@@ -146,16 +152,11 @@ trial::ProgramToCompile FusionJudge::program_to_split(const Choices& set) const 
   return program;
 }
 
-std::size_t FusionJudge::splits_at_once() const {
-  const bool is_long = context_.state->deadline.next_compile() >= plan::kLongSplitSeconds;
-  return std::max<std::size_t>(
-      1, context_.options.compile_jobs / (is_long ? plan::kFewerLongSplits : 1));
-}
-
 void FusionJudge::begin_to_split(const std::function<bool(double share)>& has_time) {
   if (!has_time(share_for_first())) return;
-  for (const Choices& set : std::span(first_).first(std::min(first_.size(), splits_at_once())))
+  for (const Choices& set : std::span(first_).first(std::min(first_.size(), at_once_)))
     context_.compiler.prefetch_load(program_to_split(set));
+  if (!others_.empty()) context_.compiler.prefetch_load(programs_with(likeliest_).reference);
 }
 
 // Splits side by side under each of the sets.
@@ -175,15 +176,11 @@ Result<std::vector<FusionSet>> FusionJudge::split(std::span<const Choices> sets)
 
 Result<std::vector<FusionSet>> FusionJudge::sets_that_promise(
     const std::function<bool(double share)>& has_time) {
-  // The reference of the likeliest choice is split meanwhile.
-  if (!others_.empty() && has_time(plan::kLayoutShare))
-    context_.compiler.prefetch_load(programs_with(likeliest_).reference);
   std::vector<FusionSet> found;
   // Many at a time, while another split ends within `share` of the time.
-  const std::size_t at_once = splits_at_once();
   const auto split_all = [&](std::span<const Choices> sets, double share) -> Status {
     while (!sets.empty() && has_time(share)) {
-      const std::span<const Choices> next = sets.first(std::min(sets.size(), at_once));
+      const std::span<const Choices> next = sets.first(std::min(sets.size(), at_once_));
       sets = sets.subspan(next.size());
       HONE_ASSIGN(std::vector<FusionSet> some, split(next));
       std::ranges::move(some, std::back_inserter(found));
@@ -191,7 +188,7 @@ Result<std::vector<FusionSet>> FusionJudge::sets_that_promise(
     std::ranges::stable_sort(found, {}, rank);
     return {};
   };
-  const std::size_t begun = std::min(first_.size(), at_once);
+  const std::size_t begun = std::min(first_.size(), at_once_);
   HONE_TRY(split_all(std::span(first_).first(begun), share_for_first()));
   HONE_TRY(split_all(std::span(first_).subspan(begun), plan::kFusionShare));
   const auto is_other = [this](std::size_t choice) {

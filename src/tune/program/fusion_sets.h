@@ -35,16 +35,23 @@ struct FusionSet {
   problem::Program program;
 };
 
+// Splits to run side by side: long ones, and those beside the first compile and split of the
+// program, take each other's cores and memory.
+std::size_t splits_at_once(const Context& context, bool crowded);
+
 // Judges the choices of one program. What it is made of must outlive it.
 class FusionJudge {
  public:
+  // `at_once`: splits that run side by side, at least one.
   FusionJudge(Context& context, const problem::Program& program, const std::string& bytes,
-              const problem::GivenSizes& given, const std::vector<provider::FlagChoice>& choices);
+              const problem::GivenSizes& given, const std::vector<provider::FlagChoice>& choices,
+              std::size_t at_once);
 
   // Promise of the program under no choice.
   const FusionPromise& as_it_is() const { return as_it_is_; }
 
-  // Begins the first splits of sets_that_promise() in the background, if there is time for them.
+  // Begins the first splits of sets_that_promise() in the background, if there is time for them,
+  // and that of the likeliest set's reference. What has begun is not begun again.
   void begin_to_split(const std::function<bool(double share)>& has_time);
 
   // Splits the program under regions and layouts (provider::DispatchChange), together and each
@@ -67,7 +74,6 @@ class FusionJudge {
   ProgramsToLoad programs_with(const Choices& set) const;
   bool keeps_splits() const;
   trial::ProgramToCompile program_to_split(const Choices& set) const;
-  std::size_t splits_at_once() const;
   double share_for_first() const {
     return others_.empty() ? plan::kFusionShare : plan::kLayoutShare;
   }
@@ -79,6 +85,7 @@ class FusionJudge {
   const std::string& bytes_;
   const problem::GivenSizes& given_;
   const std::vector<provider::FlagChoice>& choices_;
+  std::size_t at_once_;
   FusionPromise as_it_is_;
   Choices others_;     // regions and layouts: they take effect whatever else is fused
   Choices likeliest_;  // these with the first of the largest fused sets, if there are any

@@ -139,6 +139,7 @@ class Proof {
     std::ranges::stable_partition(all, &VerifiedEntry::repairs);
     HONE_ASSIGN(const ProgramBuild likely, spec_build(all, label()));
     HONE_TRY(builds_->compile_plainly_ahead(likely));
+    context_.state->deadline.compiles_proof();
     // Without replacing kernels the spec is compiled as it is vetted.
     return std::ranges::any_of(all, replaces) ? builds_->compile_ahead(likely) : Status();
   }

@@ -79,6 +79,7 @@ double Deadline::next_with_spec() const {
 
 // Includes the frontend: compiled_with_spec() timed the compile from cached frontend IR.
 double Deadline::compile_of_proof() const {
+  if (proof_compiles_) return 0;
   if (with_spec_ == 0) return plan::kProofCompileShare * compile();
   return with_spec_ + (plan::kNextCompileShare - plan::kProofCompileShare) * compile();
 }

@@ -29,6 +29,9 @@ class Deadline {
   // counts: a spec's tiles may make the code many times as large.
   void compiled_with_spec(double seconds);
 
+  // Records that the proof's compile runs in the background, so that no time is kept for it.
+  void compiles_proof() { proof_compiles_ = true; }
+
   // Reserves time for `bases` further flag sets: `search_seconds` for all their searches together,
   // and for each one compile without and one with its spec.
   void keep_for_bases(std::size_t bases, double search_seconds) {
@@ -84,6 +87,7 @@ class Deadline {
   Stopwatch watch_;
   std::optional<double> load_, compile_, call_, call_again_;
   double with_spec_ = 0;  // until one is known
+  bool proof_compiles_ = false;
   std::size_t later_bases_ = 0;
   double later_search_ = 0;
 };

@@ -209,26 +209,35 @@ Result<OwnedModule> converted(const CompilerSession& session, const std::string&
   return module;
 }
 
+Result<OwnedModule> parsed(const CompilerSession& session, const std::string& path,
+                           std::string_view bytes) {
+  Invocation invocation(session);
+  if (!invocation.parse(path, bytes))
+    return input_error("IREE does not accept '{}':\n{}", path, invocation.diagnostics());
+  return invocation.take_module();
+}
+
+bool is_split(const Ir& ir, const OwnedModule& module) {
+  return !ir.children(module.get(), "hal.executable").empty();
+}
+
 // The program at executable-sources, whichever of the two kinds of file it comes from.
 Result<OwnedModule> split(const CompilerSession& session, const std::string& path,
                           std::string_view bytes, Source& source, const KnownIr& known, bool gpu) {
   const Ir ir(session.api());
-  Invocation invocation(session);
-  if (!invocation.parse(path, bytes))
-    return input_error("IREE does not accept '{}':\n{}", path, invocation.diagnostics());
-  OwnedModule parsed = invocation.take_module();
-  if (!ir.children(parsed.get(), "hal.executable").empty()) {
-    remove_configurations(ir, parsed);
-    return parsed;
+  HONE_ASSIGN(OwnedModule begun, parsed(session, path, bytes));
+  if (is_split(ir, begun)) {
+    remove_configurations(ir, begun);
+    return begun;
   }
-  source.torch = torch_arguments(ir, parsed);
-  HONE_ASSIGN(source.input, converted(session, path, std::move(parsed), known.converted));
+  source.torch = torch_arguments(ir, begun);
+  HONE_ASSIGN(source.input, converted(session, path, std::move(begun), known.converted));
   Invocation compile(session);
   const bool is_known = known.frontend != nullptr && !known.frontend->empty();
   bool compiled = is_known && compile.parse(path, *known.frontend);
   if (!is_known) {
-    HONE_ASSIGN(OwnedModule begun, preprocessed(session, path, source, gpu));
-    compiled = compile.import(std::move(begun)) && compile.run(kPreprocessing, kStream);
+    HONE_ASSIGN(OwnedModule unfused, preprocessed(session, path, source, gpu));
+    compiled = compile.import(std::move(unfused)) && compile.run(kPreprocessing, kStream);
   }
   if (compiled && known.frontend != nullptr && !is_known) {
     HONE_ASSIGN(*known.frontend, compile.ir());
@@ -375,6 +384,31 @@ Result<problem::Program> load_program(const CompilerLibrary& library, const std:
   for (const Part& part : parts)
     for (const LaunchSet& set : part.sets)
       program.dispatches.push_back(describe(ir, part, set, calls, open, !targets_gpu(flags)));
+  return program;
+}
+
+Result<problem::Program> load_unfused(const CompilerLibrary& library, const std::string& path,
+                                      std::string_view bytes, const std::vector<std::string>& flags,
+                                      std::string* known) {
+  HONE_ASSIGN(const CompilerSession session,
+              CompilerSession::create(library, flags, Threads::kAll));
+  const Ir ir(session.api());
+  problem::Program program{
+      .path = path, .hash = content_hash(bytes), .functions = {}, .dispatches = {}};
+  HONE_ASSIGN(OwnedModule begun, parsed(session, path, bytes));
+  if (is_split(ir, begun)) return program;
+  Source source;
+  HONE_ASSIGN(source.input, converted(session, path, std::move(begun), known));
+  HONE_ASSIGN(const OwnedModule module, preprocessed(session, path, source, targets_gpu(flags)));
+  program.regions = std::move(source.regions);
+  for (const MlirOperation operation : structured_operations(ir, module.get())) {
+    Dispatch& dispatch = program.dispatches.emplace_back();
+    dispatch.name = ir.name(operation);
+    // Each text would number the values of the whole program.
+    ir.walk(operation,
+            [&](MlirOperation each) { dispatch.source += fmt::format("{}\n", ir.name(each)); });
+    if (auto root = describe_operation(ir, operation)) dispatch.root = std::move(*root);
+  }
   return program;
 }
 
