@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <ranges>
+#include <span>
 
 namespace hone::output {
 namespace {
@@ -76,7 +76,7 @@ Table accuracy_table(const tune::TuningResult& result, std::size_t most) {
     }
   std::ranges::stable_sort(pairs, std::greater(), &Pair::off);
   Table table(columns());
-  for (const Pair& each : pairs | std::views::take(std::min(most, pairs.size()))) {
+  for (const Pair& each : std::span(pairs).first(std::min(most, pairs.size()))) {
     add(table, each.tuned->dispatch->name, {"compiler", "default"}, *each.compilers,
         each.tuned->accuracy->compilers_sums);
     add(table, each.tuned->dispatch->name, maker_cell(each.tuned->payload->replacing),

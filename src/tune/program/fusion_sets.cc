@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 #include <iterator>
-#include <ranges>
 #include <set>
 #include <span>
 #include <tuple>
@@ -200,15 +199,17 @@ Result<std::vector<FusionSet>> FusionJudge::sets_that_promise(
   const auto is_of_others = [&](const FusionSet& set) {
     return std::ranges::all_of(set.choices, is_other);
   };
+  std::vector<const FusionSet*> large;
+  for (const FusionSet& set : found)
+    if (fuses(set)) large.push_back(&set);
   std::vector<Choices> more;
   if (const auto best = std::ranges::find_if(found, is_of_others);
       best != found.end() && best->choices != others_)
-    for (const FusionSet& each :
-         found | std::views::filter(fuses) | std::views::take(plan::kFusedTries))
-      more.push_back(together(each.choices, best->choices));
+    for (const FusionSet* const set :
+         std::span(large).first(std::min(large.size(), plan::kFusedTries)))
+      more.push_back(together(set->choices, best->choices));
   // Where no large set promises anything, their parts do not either.
-  const auto promises = [this](const FusionSet& set) { return promises_enough(set); };
-  auto large = found | std::views::filter(fuses);
+  const auto promises = [this](const FusionSet* set) { return promises_enough(*set); };
   if (large.empty() || std::ranges::any_of(large, promises))
     more.insert(more.end(), small_fused_.begin(), small_fused_.end());
   HONE_TRY(split_all(more, others_.empty() ? plan::kFusionShare : 1));
