@@ -80,8 +80,8 @@ double slope_of(Curve curve, double smallest, double largest) {
 
 class Analysis {
  public:
-  Analysis(const Computation& computation, const InputPlan& plan)
-      : computation_(computation), plan_(plan) {}
+  Analysis(const Computation& computation, const InputPlan& plan, bool matrix_units)
+      : computation_(computation), plan_(plan), matrix_units_(matrix_units) {}
 
   Rounding run() {
     for (std::size_t i = 0; i < computation_.values.size(); ++i) {
@@ -289,9 +289,10 @@ class Analysis {
       const double other = operand(1 - i).largest();
       const auto terms = static_cast<double>(tensor.terms);
       // A single term that is not zero rounds where it is added.
-      const double one = tensor.root && plan_.single_products
-                             ? u_ * (other + operand(i).largest())
-                             : walk(terms) * u_ * term.rms + std::sqrt(terms) * u_ * other;
+      const double one =
+          tensor.root && plan_.single_products
+              ? u_ * (other + operand(i).largest())
+              : of_both_signs(tensor) * u_ * term.rms + std::sqrt(terms) * u_ * other;
       most = std::max(most, one);
     }
     return most;
@@ -418,19 +419,27 @@ class Analysis {
     return estimate;
   }
 
-  bool may_truncate() const { return value_->type == ElementType::kF32; }
+  // Sums of so many values of one sign stop to grow in the type where K u > 1.
+  double growth(double terms) const { return terms * u_ > 1 ? terms : std::sqrt(terms); }
 
-  // Units of u that a sum of values of one sign may be off by, relative (rounding.h).
-  double growth(double terms) const {
-    if (terms * u_ > 1) return terms;  // it stops to grow
-    const double truncated = may_truncate() ? terms / kTermsAtOnce / 2 : 0;
-    return std::max(std::sqrt(terms), truncated);
+  // Whether a matrix unit may add the terms up: products of two values.
+  bool may_truncate(const ElementValue& sum) const {
+    const ElementValue& term = computation_.at(sum.operands.front());
+    return matrix_units_ && sum.type == ElementType::kF32 &&
+           term.kind == ElementValue::Kind::kOperation && term.operation.is(ScalarKind::kProduct) &&
+           term.operands[0] != term.operands[1];
   }
 
-  // Units of u rms that a sum of values of both signs may be off by (rounding.h).
-  double walk(double terms) const {
+  // Error of a sum of values of one sign in units of u, relative; of both signs in units of u rms.
+  double of_one_sign(const ElementValue& sum) const {
+    const auto terms = static_cast<double>(sum.terms);
+    const double truncated = may_truncate(sum) ? terms / kTermsAtOnce / 2 : 0;
+    return std::max(growth(terms), truncated);
+  }
+  double of_both_signs(const ElementValue& sum) const {
+    const auto terms = static_cast<double>(sum.terms);
     const double truncated =
-        may_truncate() ? kRoundingDeviations * terms * std::sqrt(terms / 12) / kTermsAtOnce : 0;
+        may_truncate(sum) ? kRoundingDeviations * terms * std::sqrt(terms / 12) / kTermsAtOnce : 0;
     return std::max(terms, truncated);
   }
 
@@ -499,16 +508,16 @@ class Analysis {
     estimate.grid.reset();
     const bool one_sign = (term.low >= 0 && start.low >= 0) || (term.high <= 0 && start.high <= 0);
     if (one_sign) {
-      estimate.relative = growth(terms) * u_ + std::max(term.relative, start.relative);
+      estimate.relative = of_one_sign(*value_) * u_ + std::max(term.relative, start.relative);
       estimate.absolute = terms * term.absolute + start.absolute;
       return estimate;
     }
     estimate.absolute =
-        walk(terms) * u_ * term.rms + std::sqrt(terms) * u_ * start.largest() +
+        of_both_signs(*value_) * u_ * term.rms + std::sqrt(terms) * u_ * start.largest() +
         kErrorDeviations * std::sqrt(terms) * (term.absolute + term.relative * term.rms) +
         start.absolute + start.relative * start.largest();
     // Roundings grow with the partial sums, and those with the sum itself.
-    estimate.relative = growth(terms) * u_;
+    estimate.relative = of_one_sign(*value_) * u_;
     return estimate;
   }
 
@@ -600,6 +609,7 @@ class Analysis {
 
   const Computation& computation_;
   const InputPlan& plan_;
+  bool matrix_units_;
   Rounding rounding_;
   const ElementValue* value_ = nullptr;
   double u_ = 0;
@@ -611,8 +621,9 @@ double Estimate::largest() const {
   return largest_of(low, high);
 }
 
-Rounding estimate_rounding(const Computation& computation, const InputPlan& plan) {
-  return Analysis(computation, plan).run();
+Rounding estimate_rounding(const Computation& computation, const InputPlan& plan,
+                           bool matrix_units) {
+  return Analysis(computation, plan, matrix_units).run();
 }
 
 }  // namespace hone::measure

@@ -13,13 +13,13 @@
 //                         is about six standard deviations of what a sum in order makes when its
 //                         roundings are independent (Higham and Mary 2019, SIAM J. Sci. Comput.
 //                         41(5)). K u where K u > 1, when a sum of one sign stops to grow.
-//   sum of K in f32       A matrix unit adds 16 terms at once and truncates (Fasi, Higham, Mikaitis
-//                         and Pranesh 2021, PeerJ Computer Science 7). Each truncation is at most u
-//                         times the partial sum at the mean, and these means do not cancel. Of one
-//                         sign: K / 32 u, relative. Of both signs, and near zero in the end: six
-//                         standard deviations of a random walk that returns, summed up, are
-//                         6 K sqrt(K / 12) / 16 u rms. That is more than K u rms from K = 86 on:
-//                         one of 2.6 million sums of 1,280 terms was 3 K u rms off (H200).
+//   sum of K products     in f32: a matrix unit adds 16 terms at once and truncates (Fasi, Higham,
+//                         Mikaitis and Pranesh 2021, PeerJ Computer Science 7). Each truncation is
+//                         at most u times the partial sum at the mean, and these means do not
+//                         cancel. Of one sign: K / 32 u, relative. Of both signs, and near zero in
+//                         the end: six standard deviations of a random walk that returns, summed
+//                         up, are 6 K sqrt(K / 12) / 16 u rms. That is more than K u rms from K =
+//                         86 on: one of 2.6 million sums of 1,280 terms was 3 K u rms off (H200).
 //   maximum, select, move nothing
 //   softmax               e / sum(e): relative, from the rounding of x - max, exp, the sum
 //   attention             a convex combination of values v: the relative error of the weights times
@@ -61,7 +61,9 @@ struct Rounding {
   std::vector<OutOfDomain> out_of_domain;
 };
 
-// `plan` describes the inputs (plan_inputs), and the size of the root's sums.
-Rounding estimate_rounding(const problem::Computation& computation, const InputPlan& plan);
+// `plan` describes the inputs (plan_inputs), and the size of the root's sums. `matrix_units`:
+// whether they may add up products, as on a GPU.
+Rounding estimate_rounding(const problem::Computation& computation, const InputPlan& plan,
+                           bool matrix_units = false);
 
 }  // namespace hone::measure

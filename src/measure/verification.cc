@@ -257,7 +257,8 @@ Tolerance tolerance_of(const Estimate& estimate, problem::ElementType type, cons
 
 std::vector<Tolerance> tolerances_for(const problem::Dispatch& dispatch, const InputPlan& plan) {
   const problem::Computation computation = problem::computation_of(dispatch);
-  const Rounding rounding = estimate_rounding(computation, plan);
+  // Only dispatches of GPUs are stated.
+  const Rounding rounding = estimate_rounding(computation, plan, dispatch.statement.has_value());
   std::vector<Tolerance> tolerances(dispatch.bindings.size());
   for (const problem::Computation::Output& output : computation.outputs) {
     if (output.binding < 0 || static_cast<std::size_t>(output.binding) >= tolerances.size())

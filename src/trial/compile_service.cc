@@ -198,11 +198,11 @@ Result<CompiledModule> CompileService::compile_program(const ProgramToCompile& p
   return std::move(compiled.front());
 }
 
-void CompileService::prefetch_compile(const ProgramToCompile& program) {
+bool CompileService::prefetch_compile(const ProgramToCompile& program) {
   Result<std::vector<ProgramRequest>> requests = requests_of({program});
-  if (!requests || !requests->front()) return;
+  if (!requests || !requests->front()) return false;
   worker::Message job = jobs::kCompileProgram.ask(*std::move(requests->front()));
-  if (compiled_.find(key_of(job)) == nullptr) prefetch(std::move(job));
+  return compiled_.find(key_of(job)) != nullptr || prefetch(std::move(job));
 }
 
 void CompileService::prefetch_load(const ProgramToCompile& program) {
@@ -223,12 +223,13 @@ void CompileService::prefetch_compile_in_f32(const ProgramToCompile& program) {
   prefetch(in_f32_job(program));
 }
 
-void CompileService::prefetch(worker::Message job) {
+bool CompileService::prefetch(worker::Message job) {
   // The flag search has begun to load the programs that are split next.
   const auto is_same = [&](const Prefetched& each) { return is_same_job(each.message, job); };
-  if (std::ranges::any_of(prefetched_, is_same)) return;
+  if (std::ranges::any_of(prefetched_, is_same)) return true;
   const auto pending = limited_pool().begin_once(job);
   if (pending) prefetched_.push_back({std::move(job), *pending});
+  return pending.has_value();
 }
 
 Result<std::vector<CompileService::ProgramRequest>> CompileService::requests_of(

@@ -123,10 +123,11 @@ class CompileService {
   // Compiles a program as computed in f32 (jobs::kCompileProgramInF32). Fails if the provider does
   // not know the job.
   Result<CompiledModule> compile_program_in_f32(const ProgramToCompile& program);
-  // Start to compile or load a program in the background, if the pool has a process for it. The
+  // Start to compile or load a program in the background, if the pool has a process for it: whether
+  // it has begun, or is compiled already, is returned. The
   // next call with the same request takes the result. They wait for frontend IR, and keep it for
   // later loads. An error in it is reported by the call that takes the result.
-  void prefetch_compile(const ProgramToCompile& program);
+  bool prefetch_compile(const ProgramToCompile& program);
   void prefetch_load(const ProgramToCompile& program);
   void prefetch_compile_in_f32(const ProgramToCompile& program);
   // Returns each dispatch's configuration in a compile of the program.
@@ -222,7 +223,7 @@ class CompileService {
   std::shared_ptr<const std::string> known_frontend_ir(const ProgramToCompile& program) const;
   std::shared_ptr<const std::string> known_converted(const ProgramToCompile& program) const;
   void keep_converted(const ProgramToCompile& program, jobs::LoadedProgram& loaded);
-  void prefetch(worker::Message job);
+  bool prefetch(worker::Message job);
   // Returns the prefetched result, waiting for it; nullopt if none was started.
   Result<std::optional<worker::Outcome>> take_prefetched(const worker::Message& message);
   // Does for all pools what WorkerPool::next_finished() does for one.

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/hash.h"
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "plan/policy.h"
@@ -51,12 +53,12 @@ class TuningRun {
     return bases_.back().load({}, bytes_);
   }
 
-  // An earlier run in the store may have chosen the flags.
+  // An earlier run of the program may have chosen the flags.
   Status begin_to_judge() {
     if (!may_search_flags()) return {};
-    HONE_ASSIGN(const std::vector<store::Run> earlier, context_.store.runs());
-    return earlier.empty() ? begin_to_judge_fusion(context_, *bytes_, first_tuning().given())
-                           : Status();
+    HONE_ASSIGN(const std::vector<store::ProgramRow> known, context_.store.programs());
+    if (find_by(known, content_hash(*bytes_), &store::ProgramRow::hash) != nullptr) return {};
+    return begin_to_judge_fusion(context_, *bytes_, first_tuning().given());
   }
 
   bool may_search_flags() const {

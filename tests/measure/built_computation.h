@@ -40,8 +40,8 @@ class Built {
     computation.values.push_back(std::move(value));
     return static_cast<int>(computation.values.size()) - 1;
   }
-  Estimate estimate(const InputPlan& plan) const {
-    return estimate_rounding(computation, plan).values.back();
+  Estimate estimate(const InputPlan& plan, bool matrix_units = false) const {
+    return estimate_rounding(computation, plan, matrix_units).values.back();
   }
   problem::Computation computation;
 };

@@ -61,6 +61,9 @@ TEST_F(DeadlineOf20, KeepsTimeForTheProof) {
   deadline_.compiled(0);
   deadline_.called(0.125);
   EXPECT_DOUBLE_EQ(deadline_.proof(), 0.5 * 4 + 16 * 0.125);
+  deadline_.compiles_proof(true);
+  EXPECT_DOUBLE_EQ(deadline_.proof(), 16 * 0.125);
+  deadline_.compiles_proof(false);
   EXPECT_DOUBLE_EQ(deadline_.next_compile(), 2.8);
   EXPECT_DOUBLE_EQ(deadline_.for_search(), 20.125);
   EXPECT_TRUE(deadline_.has(60));

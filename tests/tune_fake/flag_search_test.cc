@@ -38,6 +38,12 @@ std::string times(const std::string& factor, const std::string& by = "") {
 
 class FlagSearch : public FakeSession {
  protected:
+  // A GPU: eight launches, of which each takes a second.
+  void count_launches() {
+    pool_.launches = 8;
+    options_.places.front().facts.launch_seconds = 1;
+  }
+
   Result<FoundFlags> search(const FlagSearchRequest& request = {}) {
     options_.search_flags = true;
     trial::CompileService compiler(pool_);
@@ -284,8 +290,7 @@ TEST_F(FlagSearch, PromisesLessOfOperandsThatAreLoadedElementByElement) {
 // A split and a trial of a program take most of its compile's time. Where that is too long, all
 // time is left to the dispatches.
 TEST_F(FlagSearch, BeginsNothingOnAGpuThatDoesNotEndInTime) {
-  pool_.launches = 8;
-  options_.places.front().facts.launch_seconds = 1;
+  count_launches();
   provider_.choices = {fused("up", "--no-effect"), choice("fast", "speed", times("0.8"))};
   compile_seconds_ = 100;
   const auto found = search({.seconds = 60, .for_tuning = true});
@@ -302,8 +307,7 @@ TEST_F(FlagSearch, BeginsNothingOnAGpuThatDoesNotEndInTime) {
 // A split of 70 s is more than the minute that the search has, and less than two: a layout is
 // looked at, fusion alone is not.
 TEST_F(FlagSearch, LooksAtLayoutsWhereFusionTakesTooLong) {
-  pool_.launches = 8;
-  options_.places.front().facts.launch_seconds = 1;
+  count_launches();
   options_.budget_seconds = 1000;
   provider_.choices = {fused("up", "--no-effect")};
   compile_seconds_ = 100;
@@ -319,8 +323,7 @@ TEST_F(FlagSearch, LooksAtLayoutsWhereFusionTakesTooLong) {
 // A split takes 70 s, so four of 16 processes split at a time, and there is time for no more. One
 // of the layouts may be of no use: each alone is among them.
 TEST_F(FlagSearch, SplitsTheLikeliestSetsOfALongProgramFirst) {
-  pool_.launches = 8;
-  options_.places.front().facts.launch_seconds = 1;
+  count_launches();
   options_.budget_seconds = 1000;
   options_.compile_jobs = 16;
   provider_.choices = {fused("a", "--a"), fused("b", "--b"), fused("l", "--l"), fused("m", "--m")};
@@ -342,9 +345,8 @@ TEST_F(FlagSearch, SplitsTheLikeliestSetsOfALongProgramFirst) {
 // A split takes 70 s, as long as the search has: it begins before the program itself is split.
 TEST_F(FlagSearch, BeginsTheFirstSplitsBesideTheProgramsOwn) {
   begins_early_ = true;
-  pool_.launches = 8;
   pool_.begins_ahead = true;
-  options_.places.front().facts.launch_seconds = 1;
+  count_launches();
   options_.budget_seconds = 1000;
   provider_.choices = {fused("up", "--no-effect"), choice("fast", "speed", times("0.8"))};
   compile_seconds_ = 100;
@@ -360,9 +362,8 @@ TEST_F(FlagSearch, BeginsTheFirstSplitsBesideTheProgramsOwn) {
 
 // A split takes 14 s and a trial two minutes: the base compiles while its dispatches are tuned.
 TEST_F(FlagSearch, LeavesTheTrialOfAFusedBaseToTheProofWhereItTakesTooLong) {
-  pool_.launches = 8;
   pool_.begins_ahead = true;
-  options_.places.front().facts.launch_seconds = 1;
+  count_launches();
   options_.budget_seconds = 1000;
   provider_.choices = {fused("up", "--no-effect"), choice("fast", "speed", times("0.8"))};
   compile_seconds_ = 20;

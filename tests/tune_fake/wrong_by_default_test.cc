@@ -65,6 +65,22 @@ TEST_F(WrongByDefault, TheWholeIsAskedOfTheHost) {
   }
 }
 
+// Half a second is kept for each of 58 defaults, more than there is: the search ends once one is
+// wrong.
+TEST_F(WrongByDefault, LeavesTimeToVerifyWhatIsNotTuned) {
+  test::FakePool pool(60);
+  pool.is_wrong = pool_.is_wrong;
+  options_.places.front().traits.compiling_disturbs = false;
+  options_.budget_seconds = 20;
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_LT(result->tuned.size(), 10u) << observer_.notes;
+  EXPECT_THAT(wrong_by_default_, ElementsAre("main_dispatch_1"));
+  EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1"));
+  ASSERT_FALSE(result->not_tuned.empty());
+  EXPECT_THAT(result->not_tuned.back().reason, HasSubstr("no budget left"));
+}
+
 // The right kernels all take longer than the wrong one, alone and in the program.
 TEST_F(WrongByDefault, IsRepairedAtAnyPrice) {
   const auto seconds_of = [](std::int64_t tile) {

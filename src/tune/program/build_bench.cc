@@ -420,15 +420,14 @@ Status BuildBench::compile_plainly(const BuildId& id) {
   return {};
 }
 
-Status BuildBench::compile_ahead(const ProgramBuild& build) const {
-  if (context_->options.traits().compiling_disturbs) return {};
+Result<bool> BuildBench::compile_ahead(const ProgramBuild& build) const {
+  if (context_->options.traits().compiling_disturbs) return false;
   HONE_ASSIGN(const trial::ProgramToCompile program, to_compile(build));
-  context_->compiler.prefetch_compile(program);
-  return {};
+  return context_->compiler.prefetch_compile(program);
 }
 
-Status BuildBench::compile_plainly_ahead(ProgramBuild build) const {
-  if (!build.shares_frontend_ir()) return {};
+Result<bool> BuildBench::compile_plainly_ahead(ProgramBuild build) const {
+  if (!build.shares_frontend_ir()) return false;
   build.plainly = true;
   return compile_ahead(build);
 }

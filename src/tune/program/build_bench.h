@@ -89,9 +89,9 @@ class BuildBench {
   Status compile_plainly(const BuildId& id);
 
   // Prefetch a build's compile, and that one, if they disturb nothing, in free processes of the
-  // pool. For a build that is likely to ship, added or not.
-  Status compile_ahead(const ProgramBuild& build) const;
-  Status compile_plainly_ahead(ProgramBuild build) const;
+  // pool. For a build that is likely to ship, added or not. Return whether it runs or is done.
+  Result<bool> compile_ahead(const ProgramBuild& build) const;
+  Result<bool> compile_plainly_ahead(ProgramBuild build) const;
 
   // Returns the largest error of the first build's outputs: root mean square, as a share of the
   // output. Measured by the independent compile in f32 on this machine's cores

@@ -669,6 +669,7 @@ Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& cont
 Status begin_to_judge_fusion(Context& context, const std::string& bytes,
                              const problem::GivenSizes& given) {
   if (!judges_fusion_on(context)) return {};
+  const auto span = context.spend(trial::Activity::kSplit);
   const Stopwatch watch(context.clock);
   const Result<problem::Program> unfused =
       context.compiler.load_unfused(programs_to_load(context, bytes, {}, given).tuned);

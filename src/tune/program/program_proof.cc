@@ -36,6 +36,7 @@ class Proof {
     entries_ = spec_entries(*context_.programs, request_.tuned, proven_.left_out);
     const std::optional<problem::Function> function = callable();
     const Status begun = function ? begin(*function) : Status();
+    const std::size_t all = entries_.size();
     std::vector<VerifiedEntry> replacing;
     std::ranges::copy_if(entries_, std::back_inserter(replacing), replaces);
     std::erase_if(entries_, replaces);
@@ -45,7 +46,11 @@ class Proof {
     if (!replacing.empty()) module_.clear();
     entries_.insert(entries_.end(), replacing.begin(), replacing.end());
     std::ranges::stable_partition(entries_, &VerifiedEntry::repairs);
+    // The build that has begun to compile has all entries.
+    Deadline& deadline = context_.state->deadline;
+    if (entries_.size() < all) deadline.compiles_proof(false);
     if (function) HONE_TRY(take_compared(begun ? compare() : begun));
+    deadline.compiles_proof(false);  // a later baseline's proof needs a compile of its own
     if (!function && entries_.empty()) HONE_TRY(compile_without_spec());
     HONE_ASSIGN(proven_.spec, with_starter(entries_));
     HONE_ASSIGN(proven_.replaced, replaced_executables(*context_.programs, entries_));
@@ -138,10 +143,11 @@ class Proof {
     std::ranges::stable_partition(all, [](const auto& entry) { return !replaces(entry); });
     std::ranges::stable_partition(all, &VerifiedEntry::repairs);
     HONE_ASSIGN(const ProgramBuild likely, spec_build(all, label()));
-    HONE_TRY(builds_->compile_plainly_ahead(likely));
-    context_.state->deadline.compiles_proof();
+    HONE_ASSIGN(const bool compiles, builds_->compile_plainly_ahead(likely));
+    context_.state->deadline.compiles_proof(compiles);
     // Without replacing kernels the spec is compiled as it is vetted.
-    return std::ranges::any_of(all, replaces) ? builds_->compile_ahead(likely) : Status();
+    if (std::ranges::any_of(all, replaces)) HONE_TRY(builds_->compile_ahead(likely));
+    return {};
   }
 
   // A missing runtime, or a program that fails in it, is not an error: hone has tuned all the same.

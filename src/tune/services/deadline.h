@@ -29,8 +29,8 @@ class Deadline {
   // counts: a spec's tiles may make the code many times as large.
   void compiled_with_spec(double seconds);
 
-  // Records that the proof's compile runs in the background, so that no time is kept for it.
-  void compiles_proof() { proof_compiles_ = true; }
+  // Says whether the proof's compile runs in the background: then no time is kept for it.
+  void compiles_proof(bool runs) { proof_compiles_ = runs; }
 
   // Reserves time for `bases` further flag sets: `search_seconds` for all their searches together,
   // and for each one compile without and one with its spec.

@@ -401,13 +401,17 @@ Result<problem::Program> load_unfused(const CompilerLibrary& library, const std:
   HONE_ASSIGN(source.input, converted(session, path, std::move(begun), known));
   HONE_ASSIGN(const OwnedModule module, preprocessed(session, path, source, targets_gpu(flags)));
   program.regions = std::move(source.regions);
+  std::set<std::string> kinds;  // a program has thousands of equal operations
   for (const MlirOperation operation : structured_operations(ir, module.get())) {
-    Dispatch& dispatch = program.dispatches.emplace_back();
+    Dispatch dispatch;
     dispatch.name = ir.name(operation);
     // Each text would number the values of the whole program.
     ir.walk(operation,
             [&](MlirOperation each) { dispatch.source += fmt::format("{}\n", ir.name(each)); });
     if (auto root = describe_operation(ir, operation)) dispatch.root = std::move(*root);
+    if (kinds.insert(fmt::format("{} {}", problem::name_of(dispatch.root.kind), dispatch.source))
+            .second)
+      program.dispatches.push_back(std::move(dispatch));
   }
   return program;
 }

@@ -52,9 +52,9 @@ Result<problem::Program> load_program(const CompilerLibrary& library, const std:
                                       const KnownIr& known = {});
 
 // Compiles a program as load_program() until nothing is fused yet: to the end of phase
-// `preprocessing`. Returns its regions, and each structured operation as a dispatch with its root
-// alone; the source names the operations in it. A file past that phase has none. `converted` as in
-// KnownIr. Errors: kInput, as load_program().
+// `preprocessing`. Returns its regions, and a dispatch for each kind of structured operation: one
+// root of that kind, and a source that names the operations in it. A file past that phase has none.
+// `converted` as in KnownIr. Errors: kInput, as load_program().
 Result<problem::Program> load_unfused(const CompilerLibrary& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,
                                       std::string* converted = nullptr);
