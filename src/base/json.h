@@ -87,6 +87,20 @@ std::string_view name_in(const std::pair<E, std::string_view> (&names)[N], E val
   return "";
 }
 
+inline constexpr std::pair<ErrorKind, std::string_view> kErrorKinds[] = {
+    {ErrorKind::kInput, "input"},
+    {ErrorKind::kEnvironment, "environment"},
+    {ErrorKind::kFailure, "failure"},
+    {ErrorKind::kInterrupted, "interrupted"}};
+
+// An error on its way to another process.
+inline void to_json(nlohmann::json& json, const Error& error) {
+  json = {{"kind", name_in(kErrorKinds, error.kind)}, {"message", error.message}};
+}
+inline void from_json(const nlohmann::json& json, Error& error) {
+  error = {named(json.at("kind"), kErrorKinds), json.at("message").get<std::string>()};
+}
+
 // Parses `text`; the result is discarded (nlohmann's is_discarded) if it is not JSON.
 inline nlohmann::json parse_json(const std::string& text) {
   return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);

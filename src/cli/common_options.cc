@@ -119,7 +119,7 @@ void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
 }
 
 void add_device_option(CLI::App& command, std::string& device) {
-  command.add_option("--device", device, "measure on cpu, cuda:0, cuda:0,2, ... [by --target]");
+  command.add_option("--device", device, "measure on cpu, cuda:0, cuda:0,2, ssh://HOST/cuda:0, ... [by --target]");
 }
 
 void add_core_options(CLI::App& command, CoreOptions& options) {

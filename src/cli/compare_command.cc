@@ -365,10 +365,11 @@ CommandResult run_compare(CompareCommand& options) {
                 tune::stored_code(options.operands[0], options.operands[1], options.dispatches));
     if (options.device.empty()) options.device = device_for_code(code.formats);
   }
-  HONE_ASSIGN(options.compare.place, choose_place(options.device, options.toolchain, cores));
+  HONE_ASSIGN(options.compare.place,
+              choose_place(options.device, options.toolchain, options.cores));
   HONE_TRY(complete(options));
   const device::Place& place = options.compare.place;
-  HONE_ASSIGN(const std::vector<device::LockFile> held, lease({&place, 1}));
+  HONE_ASSIGN(const std::vector<device::LockFile> held, lease_here({&place, 1}));
   // Modules and stores hold compiled code, so no compiler is started, unless a store's code is
   // somebody else's.
   bool compiles = kind == kSpecs || kind == kConfigurations;
@@ -394,8 +395,8 @@ CommandResult run_compare(CompareCommand& options) {
     options.compare.stop_fd = stop->fd();
   }
   HONE_ASSIGN(const auto provider, make_provider(options.toolchain, installation));
-  trial::RunnerService runner(toolchain ? toolchain->make_runner()
-                                        : make_runner(options.compare.stop_fd, folder->parent()));
+  trial::RunnerService runner(
+      make_runner(options.compare.stop_fd, toolchain ? toolchain->temporary() : folder->parent()));
   output::StatusLine status(
       output::status_style(options.quiet, false, options.plain, options.json));
   measure::NoiseOptions noise;

@@ -166,8 +166,7 @@ CommandResult place(ExternalOptions& options) {
   HONE_TRY(read_flags(options.toolchain));
   std::optional<device::Place> measured_on;
   if (!options.device.empty()) {
-    HONE_ASSIGN(const std::vector<int> cores, choose_cores(CoreOptions()));
-    HONE_ASSIGN(measured_on, choose_place(options.device, options.toolchain, cores));
+    HONE_ASSIGN(measured_on, choose_place(options.device, options.toolchain, CoreOptions()));
   }
   const auto target = gpu_of(options.toolchain);
   if (!target)
@@ -181,7 +180,7 @@ CommandResult place(ExternalOptions& options) {
   HONE_ASSIGN(const external::ObjectDevice device, device_of(*target));
   std::vector<device::LockFile> held;
   if (measured_on) {
-    HONE_ASSIGN(held, lease({&*measured_on, 1}));
+    HONE_ASSIGN(held, lease_here({&*measured_on, 1}));
   }
   HONE_ASSIGN(const OpenedProgram opened,
               open_program(options.toolchain, options.program, !options.json, options.out));

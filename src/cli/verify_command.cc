@@ -194,13 +194,12 @@ CommandResult verify(VerifyOptions& options) {
   HONE_TRY(read_flags(options.toolchain));
   HONE_TRY(check_use(options));
   tune::VerifyRequest request;
-  HONE_ASSIGN(request.place,
-              choose_place(options.device, options.toolchain, device::cpu::available_cores()));
+  HONE_ASSIGN(request.place, choose_place(options.device, options.toolchain, CoreOptions()));
   // Nothing is measured, so others may use the cores meanwhile. A GPU is opened by one process, so
   // it is leased.
   std::vector<device::LockFile> held;
   if (request.place.traits.own_memory) {
-    HONE_ASSIGN(held, lease({&request.place, 1}));
+    HONE_ASSIGN(held, lease_here({&request.place, 1}));
   }
   HONE_ASSIGN(request.inputs, given_arguments(options.runtime));
   HONE_ASSIGN(std::vector<std::string> flags_of_runtime, runtime_flags(options.runtime));
@@ -248,7 +247,7 @@ CommandResult verify(VerifyOptions& options) {
     HONE_ASSIGN(verdict, tune::verify_program(request, *subject.function, flags_of_runtime,
                                               *provider, toolchain.compiler()));
   } else {
-    trial::RunnerService runner(toolchain.make_runner());
+    trial::RunnerService runner(make_runner(toolchain.stop_fd(), toolchain.temporary()));
     HONE_ASSIGN(verdict, tune::verify_dispatch(request, *subject.dispatch, options.configuration,
                                                *provider, toolchain.compiler(), runner));
   }

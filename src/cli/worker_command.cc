@@ -1,8 +1,9 @@
 // hone worker: processes that hone starts for itself (compile workers, the runner, the lister of
-// devices).
+// devices, the server of a tuner elsewhere).
 #include "base/process.h"
 #include "cli/command.h"
 #include "measure/runner.h"
+#include "session/place_server.h"
 #include "session/places.h"
 #include "session/registry.h"
 #include "worker/fork_server.h"
@@ -50,6 +51,8 @@ void add_worker_command(CLI::App& app, Action& run) {
   });
   CLI::App* runner = worker->add_subcommand("run", "");
   runner->callback([&run] { run = serve_runs; });
+  CLI::App* serve = worker->add_subcommand("serve", "");
+  serve->callback([&run] { run = []() -> CommandResult { return serve_places(); }; });
   CLI::App* devices = worker->add_subcommand("devices", "");
   auto kind = std::make_shared<std::string>();
   auto cores = std::make_shared<std::vector<int>>();

@@ -6,11 +6,12 @@
 namespace hone::device {
 
 std::string name_of(const Address& address) {
-  return address.index ? fmt::format("{}:{}", address.kind, *address.index) : address.kind;
+  return fmt::format("{}{}{}", address.host.empty() ? "" : fmt::format("ssh://{}/", address.host),
+                     address.kind, address.index ? fmt::format(":{}", *address.index) : "");
 }
 
 Address host_of(const Address& address) {
-  return {.cores = address.cores};
+  return {.cores = address.cores, .host = address.host};
 }
 
 tl::unexpected<Error> no_such_device(std::string_view kind, int index,

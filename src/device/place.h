@@ -11,6 +11,7 @@
 
 #include "base/json_fields.h"
 #include "base/result.h"
+#include "problem/target.h"
 
 namespace hone::device {
 
@@ -24,6 +25,8 @@ struct Address {
   std::optional<int> index = {};
   // Cores that run one thread each. With an index they are the host's, and compute references.
   std::vector<int> cores = {};
+  // Machine of the device, as ssh names it: "[user@]name[:port]". Empty: this one.
+  std::string host = {};
 
   bool operator==(const Address&) const = default;
 
@@ -31,10 +34,11 @@ struct Address {
     field("kind", address.kind);
     field("cores", address.cores);
     field("index", address.index);
+    field.when(!address.host.empty(), "host", address.host);
   }
 };
 
-// "cuda:1"; "cpu" without an index.
+// "cuda:1"; "cpu" without an index; "ssh://board/cuda:1" on another machine.
 std::string name_of(const Address& address);
 // The host's cores of an address, as a device of their own.
 Address host_of(const Address& address);
@@ -111,6 +115,7 @@ struct Place {
   Address address;
   Traits traits = {};
   Facts facts = {};
+  problem::CpuTarget host_cpu = {};  // of the machine, which computes references
 
   bool operator==(const Place&) const = default;
 
@@ -118,6 +123,7 @@ struct Place {
     field("address", place.address);
     field("traits", place.traits);
     field("facts", place.facts);
+    field.or_default("host_cpu", place.host_cpu);
   }
 };
 

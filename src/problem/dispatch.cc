@@ -155,10 +155,18 @@ constexpr auto kFunctionFields = [](auto& function, auto&& field) {
   field.when(!function.module.empty(), "module", function.module);
 };
 
+void to_json(nlohmann::json& json, const Function& function) {
+  write_fields(json, function, kFunctionFields);
+}
+
+void from_json(const nlohmann::json& json, Function& function) {
+  read_fields(json, function, kFunctionFields);
+}
+
 constexpr auto kProgramFields = [](auto& program, auto&& field) {
   field("path", program.path);
   field("hash", program.hash);
-  field.list("functions", program.functions, kFunctionFields);
+  field("functions", program.functions);
   field("dispatches", program.dispatches);
   field.when(program.configured_operations > 0, "configured_operations",
              program.configured_operations);

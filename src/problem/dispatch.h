@@ -183,6 +183,8 @@ void to_json(nlohmann::json& json, const Binding& binding);
 void from_json(const nlohmann::json& json, Binding& binding);
 void to_json(nlohmann::json& json, const SurroundingOperation& operation);
 void from_json(const nlohmann::json& json, SurroundingOperation& operation);
+void to_json(nlohmann::json& json, const Function& function);
+void from_json(const nlohmann::json& json, Function& function);
 void to_json(nlohmann::json& json, const Dispatch& dispatch);
 void from_json(const nlohmann::json& json, Dispatch& dispatch);
 void to_json(nlohmann::json& json, const Program& program);

@@ -22,6 +22,8 @@ struct CpuTarget {
   std::int64_t l3_bytes = 0;            // shared by all; 0 where there is none
   int cores = 1;                        // this process may run on
 
+  bool operator==(const CpuTarget&) const = default;
+
   static void fields(auto& target, auto&& field) {
     field("cpu", target.cpu);
     field("features", target.features);
@@ -33,6 +35,10 @@ struct CpuTarget {
     field("cores", target.cores);
   }
 };
+
+// The x86-64 microarchitecture level whose instructions `target` all has, as compilers name it:
+// "x86-64-v4" with AVX-512, "x86-64-v3" with AVX2, else "x86-64". Source: the x86-64 psABI, 3.1.1.
+std::string architecture_level(const CpuTarget& target);
 
 enum class GpuBackend { kCuda, kRocm };
 std::string_view name_of(GpuBackend backend);  // "cuda", "rocm"

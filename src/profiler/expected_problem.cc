@@ -129,7 +129,7 @@ Result<std::string> ExpectedProblem::call(const std::string& module, const std::
     call.inputs.push_back(folder.path() / fmt::format("argument{}.npy", i));
     HONE_TRY(write_file_atomically(call.inputs.back(), problem::to_npy(expected->inputs[i])));
   }
-  Result<std::vector<problem::Array>> results = context_.programs->run(call, 1);
+  Result<std::vector<problem::Array>> results = context_.programs->runtime().run(call, 1);
   if (!results && results.error().kind == ErrorKind::kFailure)
     return "does not run: " + results.error().message;
   if (!results) return tl::unexpected(results.error());

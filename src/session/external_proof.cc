@@ -162,7 +162,7 @@ Result<Prices> prove(const ExternalProofRequest& request, const Toolchain& toolc
   HONE_ASSIGN(compare.runtime_flags, flags_with_parameters(request.runtime, request.given, program,
                                                            folder.path(), compare.seed));
   HONE_ASSIGN(const auto provider, make_provider(request.toolchain, toolchain.installation()));
-  trial::RunnerService runner(toolchain.make_runner());
+  trial::RunnerService runner(make_runner(toolchain.stop_fd(), toolchain.temporary()));
   output::StatusLine status(request.status);
   measure::NoiseOptions noise;
   noise.rounds = compare.rounds;

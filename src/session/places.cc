@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "base/json.h"
 #include "base/process.h"
@@ -12,6 +13,8 @@
 #include "device/cuda/gpu.h"
 #include "provider/resources.h"
 #include "session/registry.h"
+#include "session/remote_jobs.h"
+#include "worker/remote_host.h"
 
 namespace hone::session {
 namespace {
@@ -19,18 +22,14 @@ namespace {
 // Drivers that have not answered within a minute never do.
 constexpr ProcessLimits kLimits{.seconds = 60};
 
-constexpr std::pair<ErrorKind, std::string_view> kErrorKinds[] = {
-    {ErrorKind::kInput, "input"},
-    {ErrorKind::kEnvironment, "environment"},
-    {ErrorKind::kFailure, "failure"},
-    {ErrorKind::kInterrupted, "interrupted"}};
-
-Result<std::vector<device::Place>> answer_in(const std::string& text) {
+Result<std::vector<device::Place>> answer_in(const std::string& text, const std::string& host) {
   try {
     const nlohmann::json answer = nlohmann::json::parse(text);
-    if (const auto error = answer.find("error"); error != answer.end())
-      return tl::unexpected(
-          Error{named(error->at("kind"), kErrorKinds), error->at("message").get<std::string>()});
+    if (const auto error = answer.find("error"); error != answer.end()) {
+      Error said = error->get<Error>();
+      if (!host.empty()) said.message = fmt::format("'{}': {}", host, said.message);
+      return tl::unexpected(std::move(said));
+    }
     return answer.at("places").get<std::vector<device::Place>>();
   } catch (const nlohmann::json::exception& error) {
     return environment_error("its answer cannot be read: {}", error.what());
@@ -48,33 +47,61 @@ bool is_amd(const std::string& target) {
   return target.starts_with("gfx");
 }
 
-struct NamedDevices {
-  std::string kind;  // empty: bare numbers
-  std::vector<int> indices;
+// An item of --device.
+struct NamedDevice {
+  std::string host;  // device::Address::host
+  std::string kind;  // empty: a bare number
+  std::optional<int> index = {};
+  std::vector<int> cores = {};  // of "cpu:0-7"
 };
 
-// "cpu", "0,2", "cuda:0,2" or "cuda:0,cuda:2"; nothing where the text is no such list.
-std::optional<NamedDevices> devices_in(const std::string& text) {
-  NamedDevices named;
-  for (std::string_view rest = text; !rest.empty();) {
-    const auto comma = rest.find(',');
-    std::string_view item = rest.substr(0, comma);
-    const auto colon = item.find(':');
-    if (colon != std::string_view::npos) {
-      const std::string_view kind = item.substr(0, colon);
-      if (!named.kind.empty() && named.kind != kind) return std::nullopt;
-      named.kind = kind;
-      item.remove_prefix(colon + 1);
+// "0-7" or "3".
+std::optional<std::vector<int>> range_in(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const auto first = index_in(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : index_in(text.substr(dash + 1));
+  if (!first || !last || *last < *first) return std::nullopt;
+  std::vector<int> numbers;
+  for (int number = *first; number <= *last; ++number) numbers.push_back(number);
+  return numbers;
+}
+
+// "cpu", "0,2", "cuda:0,2", "cpu:0-7" or "ssh://a/cuda:0,ssh://b/cuda:0"; a bare number continues
+// the item before. Nothing where the text is no such list.
+std::optional<std::vector<NamedDevice>> devices_in(std::string_view text) {
+  constexpr std::string_view kScheme = "ssh://";
+  std::vector<NamedDevice> named;
+  for (std::size_t begin = 0; begin <= text.size() && !text.empty();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    std::string_view item = text.substr(begin, end - begin);
+    begin = end + 1;
+    NamedDevice device;
+    if (item.starts_with(kScheme)) {
+      const std::size_t slash = item.find('/', kScheme.size());
+      if (slash == std::string_view::npos) return std::nullopt;
+      device.host = item.substr(kScheme.size(), slash - kScheme.size());
+      item.remove_prefix(slash + 1);
+    } else if (!named.empty() && index_in(item)) {
+      device = {named.back().host, named.back().kind};
     }
-    const auto index = index_in(item);
-    if (!index && item != text) return std::nullopt;
-    if (index)
-      named.indices.push_back(*index);
-    else
-      named.kind = item;
-    if (comma == std::string_view::npos) break;
-    rest.remove_prefix(comma + 1);
-    if (rest.empty()) return std::nullopt;
+    if (const std::size_t colon = item.find(':'); colon != std::string_view::npos) {
+      device.kind = item.substr(0, colon);
+      item.remove_prefix(colon + 1);
+      if (item.empty()) return std::nullopt;
+    } else if (!index_in(item)) {
+      device.kind = std::exchange(item, {});
+      if (device.kind.empty()) return std::nullopt;
+    }
+    const bool on_cores = device.kind == device::kHostKind;
+    if (!item.empty() && on_cores) {
+      const auto cores = range_in(item);
+      if (!cores) return std::nullopt;
+      device.cores = *cores;
+    } else if (!item.empty()) {
+      device.index = index_in(item);
+      if (!device.index) return std::nullopt;
+    }
+    named.push_back(std::move(device));
   }
   return named;
 }
@@ -88,17 +115,38 @@ std::string devices_there_are(const std::vector<device::DeviceKind>& kinds) {
     names += host ? kind.name : fmt::format("{0}:0, {0}:1, ...", kind.name);
     if (!host && several.empty()) several = fmt::format("; several: {}:0,1", kind.name);
   }
-  return "devices are " + names + several;
+  return "devices are " + names + several + "; on another machine: ssh://name/cuda:0";
 }
 
-// Returns the places of one kind with these indices.
-Result<std::vector<device::Place>> places_at(const std::string& kind,
-                                             const std::vector<int>& indices,
-                                             const std::vector<int>& cores) {
-  HONE_ASSIGN(const std::vector<device::Place> there, list_places(kind, cores));
+// Returns the place of one item, which has a kind.
+Result<device::Place> place_of(const NamedDevice& named, const CoreOptions& options) {
+  CoreOptions wanted = options;
+  if (!named.cores.empty()) wanted = {.cores = named.cores};
+  std::vector<int> cores = wanted.cores;
+  if (named.host.empty()) {
+    HONE_ASSIGN(cores, choose_cores(wanted));
+  }
+  HONE_ASSIGN(std::vector<device::Place> there, list_places(named.kind, cores, named.host));
+  if (!named.host.empty() && cores.empty() && wanted.threads > 0 && !there.empty()) {
+    // Which cores there are is known now; facts depend on how many are used.
+    cores = there.front().address.cores;
+    if (wanted.threads > static_cast<int>(cores.size()))
+      return input_error("--threads {}: '{}' has {} cores", wanted.threads, named.host,
+                         cores.size());
+    cores.resize(static_cast<std::size_t>(wanted.threads));
+    HONE_ASSIGN(there, list_places(named.kind, cores, named.host));
+  }
+  if (named.kind != device::kHostKind)
+    return device::find_place(there, named.kind, named.index.value_or(0));
+  if (there.empty()) return environment_error("'{}' has no cores", named.host);
+  return std::move(there.front());
+}
+
+Result<std::vector<device::Place>> places_of(const std::vector<NamedDevice>& devices,
+                                             const CoreOptions& cores) {
   std::vector<device::Place> places;
-  for (const int index : indices) {
-    HONE_ASSIGN(device::Place place, device::find_place(there, kind, index));
+  for (const NamedDevice& each : devices) {
+    HONE_ASSIGN(device::Place place, place_of(each, cores));
     const std::string name = name_of(place.address);
     for (const device::Place& other : places) {
       if (other.address == place.address) return input_error("--device names {} twice", name);
@@ -113,25 +161,49 @@ Result<std::vector<device::Place>> places_at(const std::string& kind,
   return places;
 }
 
+// Code for the machine's CPU; "host" means this one.
+void compile_for(const device::Place& place, ToolchainOptions& toolchain) {
+  if (place.address.host.empty()) return;
+  toolchain.host_cpu = place.host_cpu;
+  const auto here = device::cpu::detect_target();
+  if (here && here->cpu == place.host_cpu.cpu && here->features == place.host_cpu.features) return;
+  toolchain.host = problem::architecture_level(place.host_cpu);
+}
+
 }  // namespace
 
 Result<std::vector<device::Place>> list_places(const std::string& kind,
-                                               const std::vector<int>& cores) {
-  Command command{{own_executable(), "worker", "devices", kind}};
+                                               const std::vector<int>& cores,
+                                               const std::string& host) {
+  std::vector<std::string> arguments{"worker", "devices", kind};
   if (!cores.empty()) {
-    command.arguments.emplace_back("--cores");
-    command.arguments.push_back(fmt::format("{}", fmt::join(cores, ",")));
+    arguments.emplace_back("--cores");
+    arguments.push_back(fmt::format("{}", fmt::join(cores, ",")));
+  }
+  Command command;
+  if (host.empty()) {
+    command.arguments = std::move(arguments);
+    command.arguments.insert(command.arguments.begin(), own_executable());
+  } else {
+    HONE_TRY(worker::install_at(host));
+    command.arguments = worker::command_at(host, arguments);
   }
   HONE_ASSIGN(ProcessResult listed, run_process(command, kLimits));
   if (listed.signal != 0) {  // somebody may have killed it
     HONE_ASSIGN(listed, run_process(command, kLimits));
   }
   if (!listed.succeeded())
-    return environment_error("the process that lists the devices of kind '{}' failed: {}{}{}", kind,
-                             describe(listed, kLimits),
-                             listed.standard_error.text().empty() ? "" : "; ",
-                             listed.standard_error.text());
-  return answer_in(listed.standard_output.text());
+    return environment_error(
+        "the process that lists the devices of kind '{}' failed{}: {}{}{}", kind,
+        host.empty() ? "" : fmt::format(" on '{}'", host), describe(listed, kLimits),
+        listed.standard_error.text().empty() ? "" : "; ", listed.standard_error.text());
+  HONE_ASSIGN(std::vector<device::Place> places, answer_in(listed.standard_output.text(), host));
+  for (device::Place& place : places) {
+    if (host.empty()) break;
+    place.address.host = host;
+    place.traits.compiling_disturbs = false;  // hone compiles here
+  }
+  return places;
 }
 
 Result<std::string> places_answer(const std::string& kind, const std::vector<int>& cores) {
@@ -139,53 +211,67 @@ Result<std::string> places_answer(const std::string& kind, const std::vector<int
   const auto found = std::ranges::find(kinds, kind, &device::DeviceKind::name);
   if (found == kinds.end()) return input_error("there are no devices of kind '{}'", kind);
   nlohmann::json answer;
-  if (const auto places = found->places(cores))
+  HONE_ASSIGN(const problem::CpuTarget cpu, device::cpu::detect_target());
+  if (auto places = found->places(cores)) {
+    for (device::Place& place : *places) place.host_cpu = cpu;
     answer["places"] = *places;
-  else
-    answer["error"] = {{"kind", name_in(kErrorKinds, places.error().kind)},
-                       {"message", places.error().message}};
+  } else {
+    answer["error"] = places.error();
+  }
   return answer.dump();
 }
 
 Result<std::vector<device::Place>> choose_places(const std::string& device,
                                                  ToolchainOptions& toolchain,
-                                                 const std::vector<int>& cores) {
+                                                 const CoreOptions& cores) {
   std::string& target = toolchain.target;
-  if (device.starts_with("hip") || device.starts_with("rocm"))
-    return input_error(
-        "--device {}: hone runs kernels on CPUs and NVIDIA GPUs; for an AMD GPU it "
-        "states spaces and compiles (hone space --target gfx942)",
-        device);
   if (is_amd(target))
     return input_error(
         "--target {} is an AMD GPU, which hone does not run on; --compile-only compiles, "
         "stores and ranks candidates for it",
         target);
   const std::vector<device::DeviceKind> kinds = device_kinds();
-  const auto named = devices_in(device);
-  const auto kind =
-      named && !named->kind.empty()
-          ? std::ranges::find(kinds, named->kind, &device::DeviceKind::name)
-          : std::ranges::find_if(kinds, [&](const auto& k) { return k.runs(target); });
-  const bool on_host = kind != kinds.end() && kind->name == device::kHostKind;
-  if (!named || kind == kinds.end() || (on_host && !named->indices.empty()))
-    return input_error("--device '{}': {}", device, devices_there_are(kinds));
+  auto named = devices_in(device);
+  if (!named) return input_error("--device '{}': {}", device, devices_there_are(kinds));
+  if (named->empty()) named->emplace_back();
+  auto kind = kinds.end();
+  for (NamedDevice& each : *named) {
+    if (each.kind == "hip" || each.kind == "rocm")
+      return input_error(
+          "--device {}: hone runs kernels on CPUs and NVIDIA GPUs; for an AMD GPU it "
+          "states spaces and compiles (hone space --target gfx942)",
+          device);
+    const auto own =
+        each.kind.empty()
+            ? std::ranges::find_if(kinds, [&](const auto& k) { return k.runs(target); })
+            : std::ranges::find(kinds, each.kind, &device::DeviceKind::name);
+    // A bare number is no core.
+    if (own == kinds.end() || (kind != kinds.end() && own != kind) ||
+        (own->name == device::kHostKind && each.index))
+      return input_error("--device '{}': {}", device, devices_there_are(kinds));
+    each.kind = own->name;
+    kind = own;
+  }
   if (target != "host" && !kind->runs(target))
     return input_error("--device {} does not run code for --target {}", device, target);
-  if (on_host) return list_places(kind->name, cores);
-  const std::vector<int> first{0};
-  HONE_ASSIGN(std::vector<device::Place> places,
-              places_at(kind->name, named->indices.empty() ? first : named->indices, cores));
-  if (target == "host") target = places.front().facts.target;
+  HONE_ASSIGN(std::vector<device::Place> places, places_of(*named, cores));
+  const device::Place& first = places.front();
+  compile_for(first, toolchain);
+  if (target == "host") target = first.address.index ? first.facts.target : toolchain.host;
   return places;
 }
 
 Result<device::Place> choose_place(const std::string& device, ToolchainOptions& toolchain,
-                                   const std::vector<int>& cores) {
+                                   const CoreOptions& cores) {
   HONE_ASSIGN(std::vector<device::Place> places, choose_places(device, toolchain, cores));
   if (places.size() > 1)
     return input_error("--device {}: this command runs on one device; hone tune takes several",
                        device);
+  if (!places.front().address.host.empty())
+    return input_error(
+        "--device {}: this command runs on this machine; hone tune, hone flags and hone profile "
+        "run on others",
+        device);
   return std::move(places.front());
 }
 
@@ -204,15 +290,35 @@ std::string device_for_code(const std::set<std::string>& formats) {
   return gpu ? std::string(device::cuda::kKind) + ":0" : std::string();
 }
 
-Result<std::vector<device::LockFile>> lease(std::span<const device::Place> places) {
+Result<std::vector<device::LockFile>> lease_here(std::span<const device::Place> places) {
   const std::vector<device::DeviceKind> kinds = device_kinds();
   std::vector<device::LockFile> locks;
   for (const device::Place& place : places) {
     const auto kind = std::ranges::find(kinds, place.address.kind, &device::DeviceKind::name);
+    if (kind == kinds.end())
+      return input_error("there are no devices of kind '{}'", place.address.kind);
     HONE_ASSIGN(auto more, kind->lease(place));
     std::ranges::move(more, std::back_inserter(locks));
   }
   return locks;
+}
+
+Result<Leases> lease(std::span<const device::Place> places,
+                     const std::vector<std::string>& environment) {
+  std::map<std::string, std::vector<device::Place>> by_host;
+  for (const device::Place& place : places) by_host[place.address.host].push_back(place);
+  Leases leases;
+  for (const auto& [host, there] : by_host) {
+    if (host.empty()) {
+      HONE_ASSIGN(leases.locks, lease_here(there));
+      continue;
+    }
+    const auto machine = std::make_shared<worker::RemoteWorker>(
+        worker::RemoteOptions{.host = host, .first = remote::kBegin.ask({environment, there})});
+    HONE_TRY(machine->connect());
+    leases.machines.emplace(host, machine);
+  }
+  return leases;
 }
 
 Result<std::vector<int>> choose_cores(const CoreOptions& options) {

@@ -96,9 +96,14 @@ store::DeviceRow device_row(const tune::Options& options) {
 
 void leave_cores_to_runners(SessionOptions& options) {
   if (options.toolchain.jobs > 0) return;
-  const int runners = options.compile_only ? 0 : static_cast<int>(options.tuning.places.size());
-  options.toolchain.jobs =
-      std::max(1, static_cast<int>(device::cpu::available_cores().size()) - runners);
+  const std::vector<device::Place>& places = options.tuning.places;
+  const auto runners =
+      options.compile_only
+          ? 0
+          : std::ranges::count(places, std::string(),
+                               [](const device::Place& each) { return each.address.host; });
+  options.toolchain.jobs = std::max(
+      1, static_cast<int>(device::cpu::available_cores().size()) - static_cast<int>(runners));
 }
 
 void take_reuse(SessionOptions& options) {

@@ -9,6 +9,7 @@
 #include "provider/iree/iree_provider.h"
 #include "search/strategy.h"
 #include "session/input_program.h"
+#include "session/remote_runtime.h"
 #include "session/replacing_kernels.h"
 #include "session/runtime_options.h"
 
@@ -80,11 +81,14 @@ store::BuildRow row_of_build(const Toolchain& toolchain, const tune::Options& op
 
 SessionParts::SessionParts(const SessionOptions& options, provider::Provider& provider,
                            const Toolchain& toolchain, store::Store& store)
-    : runner(toolchain.make_runner(), options.kernel_seconds),
+    : runner(toolchain.make_runner(options.tuning.place().address, options.tuning.environment),
+             options.kernel_seconds),
       status(status_style(options)),
       context{options.tuning, provider, toolchain.compiler(), runner, store, status} {
   for (std::size_t i = 1; i < options.tuning.places.size(); ++i)
-    more_runners.emplace_back(toolchain.make_runner(), options.kernel_seconds);
+    more_runners.emplace_back(
+        toolchain.make_runner(options.tuning.places[i].address, options.tuning.environment),
+        options.kernel_seconds);
   for (trial::RunnerService& each : more_runners) context.more_runners.push_back(&each);
   context.stop_fd = toolchain.stop_fd();
 }
@@ -122,22 +126,30 @@ Error ProgramSession::stopped(const Error& error) const {
 
 Result<int> with_program_session(SessionOptions options,
                                  const std::function<Result<int>(ProgramSession&)>& action) {
-  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
-  HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
-  HONE_ASSIGN(options.tuning.places, choose_places(options.device, options.toolchain, cores));
+  HONE_ASSIGN(options.tuning.places,
+              choose_places(options.device, options.toolchain, options.cores));
+  HONE_ASSIGN(const problem::CpuTarget target, host_cpu(options.toolchain));
+  const device::Address address = options.tuning.place().address;
   HONE_TRY(complete(options));
   std::vector<std::string> found;  // to be said
   HONE_ASSIGN(const ReplacingTools tools, find_replacing(options, found));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  HONE_ASSIGN(const std::vector<device::LockFile> held, lease(options.tuning.places));
+  HONE_ASSIGN(const Leases held, lease(options.tuning.places, options.tuning.environment));
   // Stay on cores only if they were named: unnamed ones may be another tuner's, which measures
   // while this one compiles.
-  if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
+  if (!options.cores.cores.empty() && address.host.empty())
+    HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const std::vector<std::string> notes, use_input(options, toolchain));
-  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation(),
-                                                 static_cast<int>(cores.size())));
+  iree::Runtime runtime;  // null: this machine's
+  if (const auto machine = held.machines.find(address.host); machine != held.machines.end()) {
+    machine->second->stop_by(toolchain.stop_fd());
+    runtime = remote_runtime(machine->second);
+  }
+  HONE_ASSIGN(const auto provider,
+              make_provider(options.toolchain, toolchain.installation(),
+                            static_cast<int>(address.cores.size()), std::move(runtime)));
   HONE_ASSIGN(const std::vector<Replacing> replacing,
               start_replacing(tools, options.toolchain, toolchain));
   const std::string note = target_note(options.toolchain);
@@ -179,15 +191,15 @@ Result<std::unique_ptr<ListSession>> ListSession::open(
     std::unique_ptr<provider::ListProvider> listed) {
   if (options.device.empty() && options.toolchain.target == "host")
     options.device = listed->device();
-  HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
-  HONE_ASSIGN(options.tuning.places, choose_places(options.device, options.toolchain, cores));
+  HONE_ASSIGN(options.tuning.places,
+              choose_places(options.device, options.toolchain, options.cores));
   const device::Facts facts = options.tuning.place().facts;
   HONE_ASSIGN(std::unique_ptr<provider::Provider> kernels, listed->provider_for(facts));
   HONE_TRY(complete(options, *listed, facts));
   HONE_ASSIGN(const provider::FoundCompiler compiler, listed->find_compiler());
   HONE_TRY(make_out(options));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  HONE_ASSIGN(std::vector<device::LockFile> held, lease(options.tuning.places));
+  HONE_ASSIGN(Leases held, lease(options.tuning.places, options.tuning.environment));
   HONE_ASSIGN(Toolchain toolchain,
               Toolchain::start(options.toolchain, provider, *listed, compiler, facts));
   std::unique_ptr<ListSession> session(new ListSession(std::move(options), std::move(listed),
@@ -199,9 +211,8 @@ Result<std::unique_ptr<ListSession>> ListSession::open(
 }
 
 ListSession::ListSession(SessionOptions options, std::unique_ptr<provider::ListProvider> listed,
-                         std::unique_ptr<provider::Provider> provider,
-                         std::vector<device::LockFile> held, store::Store store,
-                         Toolchain toolchain)
+                         std::unique_ptr<provider::Provider> provider, Leases held,
+                         store::Store store, Toolchain toolchain)
     : options_(std::move(options)),
       listed_(std::move(listed)),
       provider_(std::move(provider)),

@@ -87,13 +87,13 @@ class ListSession {
 
  private:
   ListSession(SessionOptions options, std::unique_ptr<provider::ListProvider> listed,
-              std::unique_ptr<provider::Provider> provider, std::vector<device::LockFile> held,
-              store::Store store, Toolchain toolchain);
+              std::unique_ptr<provider::Provider> provider, Leases held, store::Store store,
+              Toolchain toolchain);
 
   SessionOptions options_;
   std::unique_ptr<provider::ListProvider> listed_;
   std::unique_ptr<provider::Provider> provider_;
-  std::vector<device::LockFile> held_;  // on the devices
+  Leases held_;
   store::Store store_;
   Toolchain toolchain_;
   SessionParts parts_;

@@ -5,8 +5,10 @@
 
 #include "device/cpu/target.h"
 #include "provider/iree/program/program.h"
+#include "session/remote_jobs.h"
 #include "tune/services/context.h"
 #include "tune/services/load_program.h"
+#include "worker/remote_worker.h"
 
 namespace hone::session {
 namespace {
@@ -57,12 +59,20 @@ Result<problem::Program> load_for_target(trial::CompileService& compiler,
 
 Result<std::unique_ptr<iree::IreeProvider>> make_provider(const ToolchainOptions& options,
                                                           const iree::Installation& installation,
-                                                          std::optional<int> cores) {
+                                                          std::optional<int> cores,
+                                                          iree::Runtime runtime) {
   if (const auto gpu = gpu_of(options))
-    return std::make_unique<iree::GpuIreeProvider>(installation, *gpu, options.audited_rule);
-  HONE_ASSIGN(problem::CpuTarget cpu, device::cpu::detect_target());
+    return std::make_unique<iree::GpuIreeProvider>(installation, *gpu, options.audited_rule,
+                                                   std::move(runtime));
+  HONE_ASSIGN(problem::CpuTarget cpu, host_cpu(options));
   cpu.cores = cores.value_or(cpu.cores);
-  return std::make_unique<iree::CpuIreeProvider>(installation, cpu, options.audited_rule);
+  return std::make_unique<iree::CpuIreeProvider>(installation, cpu, options.audited_rule,
+                                                 std::move(runtime));
+}
+
+Result<problem::CpuTarget> host_cpu(const ToolchainOptions& options) {
+  if (options.host_cpu) return *options.host_cpu;
+  return device::cpu::detect_target();
 }
 
 std::vector<std::string> compile_flags(const ToolchainOptions& options) {
@@ -72,11 +82,11 @@ std::vector<std::string> compile_flags(const ToolchainOptions& options) {
 
 std::vector<std::string> reference_flags(const ToolchainOptions& options) {
   // Code for a GPU shares nothing with code for any CPU.
-  if (gpu_of(options)) return flags_for("host", options.flags);
+  if (gpu_of(options)) return flags_for(options.host, options.flags);
   std::vector<std::string> flags = flags_for("x86-64", options.flags);
   // Without f16c the compiler calls a library that it does not link for each f16 conversion, or
   // emits code that flushes small numbers to zero.
-  const auto cpu = device::cpu::detect_target();
+  const auto cpu = host_cpu(options);
   if (cpu && std::ranges::find(cpu->features, "f16c") != cpu->features.end())
     flags.emplace_back("--iree-llvmcpu-target-cpu-features=+f16c");
   return flags;
@@ -162,8 +172,16 @@ Result<std::unique_ptr<worker::PersistentPool>> start_program_workers(
   return worker::PersistentPool::start(std::move(pool));
 }
 
-worker::RunnerProcess Toolchain::make_runner() const {
-  return session::make_runner(stop_fd(), folder_.parent());
+std::unique_ptr<worker::RunnerTransport> Toolchain::make_runner(
+    const device::Address& address, const std::vector<std::string>& environment) const {
+  if (address.host.empty())
+    return std::make_unique<worker::RunnerProcess>(
+        session::make_runner(stop_fd(), folder_.parent()));
+  return std::make_unique<worker::RemoteWorker>(
+      worker::RemoteOptions{.host = address.host,
+                            .first = remote::kBegin.ask({environment, {}}),
+                            .stop_fd = stop_fd(),
+                            .temporary = folder_.parent()});
 }
 
 worker::RunnerProcess make_runner(int stop_fd, const std::filesystem::path& temporary) {

@@ -21,8 +21,12 @@
 namespace hone::session {
 
 struct ToolchainOptions {
-  std::string iree;                // where IREE is; empty: looked for
-  std::string target = "host";     // CPU or GPU that code is compiled for
+  std::string iree;             // where IREE is; empty: looked for
+  std::string target = "host";  // CPU or GPU that code is compiled for
+  // CPU of the machine that kernels run on, as the compiler names it, and its facts; none: this
+  // machine's.
+  std::string host = "host";
+  std::optional<problem::CpuTarget> host_cpu;
   std::vector<std::string> flags;  // further ones for iree-compile
   std::string flags_file;          // they were in part read from; empty: none was given
   // "M=512", "M=1,16": of what programs leave open until run time (problem::given_sizes).
@@ -52,7 +56,8 @@ Result<problem::Program> load_for_target(trial::CompileService& compiler,
 // (nullopt: all).
 Result<std::unique_ptr<iree::IreeProvider>> make_provider(const ToolchainOptions& options,
                                                           const iree::Installation& installation,
-                                                          std::optional<int> cores = {});
+                                                          std::optional<int> cores = {},
+                                                          iree::Runtime runtime = nullptr);
 
 // Returns the compiler flags for `options.target`: of the local device, CUDA's or HIP's.
 std::vector<std::string> compile_flags(const ToolchainOptions& options);
@@ -64,8 +69,11 @@ int jobs_of(const ToolchainOptions& options);
 // when the target is a GPU this machine's CPU.
 std::vector<std::string> reference_flags(const ToolchainOptions& options);
 
-// Makes a runner of candidates, with its folder in `temporary`; it starts with the first call.
+// Makes a runner of candidates on this machine, with its folder in `temporary`; it starts with the
+// first call.
 worker::RunnerProcess make_runner(int stop_fd, const std::filesystem::path& temporary);
+// Returns the CPU of the machine that kernels run on.
+Result<problem::CpuTarget> host_cpu(const ToolchainOptions& options);
 
 // Starts compile workers of a provider in the registry (registry.h). `installation`: the provider's
 // own identifier of one of its compilers. The workers have their folders in `temporary`, and are
@@ -98,7 +106,9 @@ class Toolchain {
   trial::CompileService& compiler() const { return *compiler_; }
   int stop_fd() const { return stop_.fd(); }
   int jobs() const { return jobs_; }  // compile processes
-  worker::RunnerProcess make_runner() const;
+  // Makes a runner on the machine of this address (device::Address::host).
+  std::unique_ptr<worker::RunnerTransport> make_runner(
+      const device::Address& address, const std::vector<std::string>& environment) const;
   // The folder in which further workers make theirs.
   std::filesystem::path temporary() const { return folder_.parent(); }
   // IREE's own name for its version.

@@ -51,12 +51,16 @@ Result<worker::Outcome> RunnerService::send_problem() {
   return outcome;
 }
 
-Result<worker::Outcome> RunnerService::call(const worker::Message& message, double seconds) {
+Status RunnerService::give_problem() {
   HONE_TRY(runner_->start());
-  if (problem_ && problem_generation_ != runner_->generation()) {
-    HONE_ASSIGN(const worker::Outcome problem, send_problem());
-    if (!problem) return failure("the runner lost its problem: {}", problem.error().message);
-  }
+  if (!problem_ || problem_generation_ == runner_->generation()) return {};
+  HONE_ASSIGN(const worker::Outcome problem, send_problem());
+  if (!problem) return failure("the runner lost its problem: {}", problem.error().message);
+  return {};
+}
+
+Result<worker::Outcome> RunnerService::call(const worker::Message& message, double seconds) {
+  HONE_TRY(give_problem());
   return runner_->call(message, seconds);
 }
 
@@ -133,26 +137,34 @@ Result<std::optional<provider::Failure>> KernelRunner::load(
   using provider::FailureKind;
   HONE_TRY(runner_->start());
   constexpr int kPasses = 2;
-  for (int pass = 0; pass < kPasses; ++pass)
+  for (int pass = 0; pass < kPasses; ++pass) {
+    std::vector<RunnerKernel*> missing;
+    std::vector<provider::Artifact> codes;
     for (RunnerKernel* kernel : kernels) {
-      if (is_loaded(*kernel)) continue;
+      if (is_loaded(*kernel) || std::ranges::count(missing, kernel) > 0) continue;
       if (!kernel->code)
         return Failure{FailureKind::kLoadError,
                        "it was lost with the runner that its library was in"};
-      HONE_ASSIGN(const KernelResult<int> handle,
-                  ask(Activity::kLoad, 1, [&]() -> Result<KernelResult<int>> {
-                    HONE_TRY(runner_->ensure_ready());
-                    return runner_->ask(measure::jobs::kLoad, *kernel->code);
-                  }));
-      if (!handle) {
+      missing.push_back(kernel);
+      codes.push_back(*kernel->code);
+    }
+    if (missing.empty()) break;
+    HONE_ASSIGN(const auto handles, ask(Activity::kLoad, missing.size(),
+                                        [&]() -> Result<std::vector<KernelResult<int>>> {
+                                          HONE_TRY(runner_->ensure_ready());
+                                          return runner_->ask_all(measure::jobs::kLoad, codes);
+                                        }));
+    for (std::size_t i = 0; i < handles.size(); ++i) {
+      if (!handles[i]) {
         // The runner reports what it cannot load as it reports any failed job.
-        Failure failed = handle.error();
+        Failure failed = handles[i].error();
         if (failed.kind == FailureKind::kCompileError) failed.kind = FailureKind::kLoadError;
         return failed;
       }
-      kernel->handle = *handle;
-      kernel->generation = runner_->generation();
+      missing[i]->handle = *handles[i];
+      missing[i]->generation = runner_->generation();
     }
+  }
   return std::nullopt;
 }
 
@@ -204,7 +216,7 @@ Result<KernelResult<measure::MeasureResult>> KernelRunner::measure(
 }
 
 Status KernelRunner::unload(RunnerKernel& kernel) {
-  if (is_loaded(kernel)) HONE_TRY(runner_->ask(measure::jobs::kUnload, *kernel.handle));
+  if (is_loaded(kernel)) HONE_TRY(runner_->post(measure::jobs::kUnload, *kernel.handle));
   kernel.handle.reset();
   return {};
 }

@@ -77,6 +77,15 @@ class RunnerService {
                                    double seconds = 0) {
     return ask_within(kernel_seconds_ + seconds, job, request);
   }
+  // Runs a job for each request, up to the first that fails; answers are in their order.
+  template <class Request, class Answer>
+  Result<std::vector<KernelResult<Answer>>> ask_all(const provider::Job<Request, Answer>& job,
+                                                    const std::vector<Request>& requests);
+  // Runs a job whose answer tells nothing; it may not have ended when this returns.
+  template <class Request>
+  Status post(const provider::Job<Request, provider::Nothing>& job, const Request& request) {
+    return runner_->post(job.ask(request), kernel_seconds_);
+  }
   // Measures how quiet the device is. Call it before the problem is set: a problem of another
   // device would have to be set again.
   Result<measure::Calibration> calibrate(const device::Address& device);
@@ -99,9 +108,13 @@ class RunnerService {
   Result<KernelResult<Answer>> ask_within(double seconds, const provider::Job<Request, Answer>& job,
                                           const Request& request);
   template <class Request, class Answer>
+  KernelResult<Answer> answer_in(const provider::Job<Request, Answer>& job, const Request& request,
+                                 worker::Outcome outcome, double seconds);
+  template <class Request, class Answer>
   Result<Answer> ask_device(const provider::Job<Request, Answer>& job, const Request& request);
   Result<worker::Outcome> call(const worker::Message& message, double seconds);
   Result<worker::Outcome> send_problem();
+  Status give_problem();  // to a new runner
 
   std::unique_ptr<worker::RunnerTransport> runner_;
   double kernel_seconds_;
@@ -116,13 +129,34 @@ Result<KernelResult<Answer>> RunnerService::ask_within(double seconds,
                                                        const Request& request) {
   const Stopwatch watch;
   HONE_ASSIGN(worker::Outcome outcome, call(job.ask(request), seconds));
-  if (!outcome) return KernelResult<Answer>(tl::unexpected(std::move(outcome).error()));
+  return answer_in(job, request, std::move(outcome), watch.seconds());
+}
+
+template <class Request, class Answer>
+Result<std::vector<KernelResult<Answer>>> RunnerService::ask_all(
+    const provider::Job<Request, Answer>& job, const std::vector<Request>& requests) {
+  const Stopwatch watch;
+  std::vector<worker::Message> messages;
+  for (const Request& request : requests) messages.push_back(job.ask(request));
+  HONE_TRY(give_problem());
+  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, runner_->call_all(messages, kernel_seconds_));
+  std::vector<KernelResult<Answer>> results;
+  for (std::size_t i = 0; i < outcomes.size(); ++i)
+    results.push_back(answer_in(job, requests[i], std::move(outcomes[i]), watch.seconds()));
+  return results;
+}
+
+template <class Request, class Answer>
+KernelResult<Answer> RunnerService::answer_in(const provider::Job<Request, Answer>& job,
+                                              const Request& request, worker::Outcome outcome,
+                                              double seconds) {
+  if (!outcome) return tl::unexpected(std::move(outcome).error());
   Result<Answer> answer = job.answered_in(*std::move(outcome));
   Status understood = answer ? answers(request, *answer) : tl::unexpected(answer.error());
-  if (!understood) return KernelResult<Answer>(tl::unexpected(cannot_be_read(understood.error())));
+  if (!understood) return tl::unexpected(cannot_be_read(understood.error()));
   // The device cannot be busy for longer than the call took, whatever the runner reports.
-  busy_seconds_ += std::clamp(busy_seconds_in(*answer), 0.0, watch.seconds());
-  return KernelResult<Answer>(std::move(*answer));
+  busy_seconds_ += std::clamp(busy_seconds_in(*answer), 0.0, seconds);
+  return std::move(*answer);
 }
 
 // Code that the runner runs, or a kernel of a library on the runner.

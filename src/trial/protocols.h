@@ -31,7 +31,7 @@ inline constexpr int kShippedRounds = 8;  // enough for a verdict at 5 % (six) w
 // Measures one load of two kernels that a user compares: `samples` of each.
 measure::Protocol comparison_protocol(std::size_t samples);
 // Number of rounds for whole programs, under the provider's own runtime. Each sample loads its
-// program anew (ProgramProvider::timers).
+// program anew (ProgramRuntime::timers).
 inline constexpr std::size_t kProgramRounds = 12;
 inline constexpr double kProgramSampleSeconds = 0.15;
 

@@ -117,10 +117,11 @@ Status measure_whole(Context& context, ProgramTuning& session, bool alone,
               compiled_call(context, program_to_profile(options, session.bytes()), function,
                             folder.path()));
   const std::size_t rounds = alone ? plan::kProfileRounds : plan::kQuickProfileRounds;
-  if (const provider::KernelTimer timer = context.programs->timers(call.device).kernels)
+  if (const provider::KernelTimer timer = context.programs->runtime().timers(call.device).kernels)
     return measure_in_place(context, timer, call, rounds, alone, program, profile);
-  HONE_ASSIGN(const std::vector<std::vector<double>> times,
-              time_rounds(*context.programs, {call}, {.rounds = rounds}, context.observer));
+  HONE_ASSIGN(
+      const std::vector<std::vector<double>> times,
+      time_rounds(context.programs->runtime(), {call}, {.rounds = rounds}, context.observer));
   std::vector<double> seconds;
   for (const std::vector<double>& round : times) seconds.push_back(round.front());
   profile.program_seconds = measure::median(seconds);

@@ -96,7 +96,9 @@ constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 
 // send() for sockets, never SIGPIPE.
 ssize_t send_some(int socket, std::string_view bytes) {
-  return ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  const ssize_t count = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  // A worker behind ssh writes to a pipe.
+  return count < 0 && errno == ENOTSOCK ? ::write(socket, bytes.data(), bytes.size()) : count;
 }
 
 }  // namespace
@@ -268,7 +270,7 @@ Result<std::optional<Message>> read_message(int socket, FrameDecoder& decoder) {
   while (true) {
     HONE_ASSIGN(auto message, decoder.next());
     if (message) return message;
-    const ssize_t count = ::recv(socket, buffer, sizeof buffer, 0);
+    const ssize_t count = ::read(socket, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return failure("cannot receive a message: {}", std::strerror(errno));
     if (count == 0 && decoder.is_inside_frame()) return failure("the stream ends in a message");

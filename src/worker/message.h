@@ -52,7 +52,8 @@ class FrameDecoder {
   std::optional<Error> broken_;
 };
 
-// Writes a message; blocks. An error if the other end is gone; no SIGPIPE is raised.
+// Writes a message to a socket or a pipe; blocks. An error if the other end is gone. A socket raises
+// no SIGPIPE.
 Status write_message(int socket, const Message& message);
 
 // Waits for a message. std::nullopt at an orderly end of the stream. An error for bytes that are no

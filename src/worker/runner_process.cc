@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <chrono>
-
 #include "base/process_tree.h"
 #include "base/text.h"
 #include "worker/janitor.h"
@@ -14,9 +12,6 @@ namespace {
 
 using provider::Failure;
 using provider::FailureKind;
-
-// Interval of the looks at the runner; shorter ones would disturb what it measures.
-constexpr double kMemoryLookSeconds = 0.25;
 
 constexpr double kPingSeconds = 10;
 
@@ -45,6 +40,16 @@ bool answer_all(int socket, const RunnerHandler& handler, const std::function<bo
 }
 
 }  // namespace
+
+Result<std::vector<Outcome>> RunnerTransport::call_all(const std::vector<Message>& messages,
+                                                       double seconds) {
+  std::vector<Outcome> outcomes;
+  for (const Message& message : messages) {
+    HONE_ASSIGN(outcomes.emplace_back(), call(message, seconds));
+    if (!outcomes.back()) break;
+  }
+  return outcomes;
+}
 
 Outcome RunnerProcess::lost(FailureKind kind, std::string why) {
   const bool died = why.empty();
@@ -76,33 +81,29 @@ Status RunnerProcess::ensure_ready() {
 
 Result<Outcome> RunnerProcess::call(const Message& message, double seconds) {
   HONE_TRY(start());
-  worker_->forget_words();
-  HONE_TRY(worker_->connection().send(message));
+  using enum NoAnswer::Reason;
   const std::uint64_t memory_limit = options_.memory_bytes;
-  const auto begin = std::chrono::steady_clock::now();
-  while (true) {
-    const bool gone = worker_->is_gone();  // before reading: what it said last is then there
-    auto reply = worker_->connection().next();
-    if (!reply)
-      return lost(FailureKind::kKernelCrash, "its answer cannot be read: " + reply.error().message);
-    if (*reply) return outcome_from(std::move(**reply));
-    if (gone) return lost(FailureKind::kKernelCrash, "");
-    if (is_readable(options_.stop_fd)) {
+  auto reply = worker_->ask(
+      message, {.seconds = seconds, .memory_bytes = memory_limit, .stop_fd = options_.stop_fd});
+  if (reply) return outcome_from(*std::move(reply));
+  switch (reply.error().reason) {
+    case kNotSent:
+      return failure("{}", reply.error().words);
+    case kUnreadable:
+      return lost(FailureKind::kKernelCrash, "its answer cannot be read: " + reply.error().words);
+    case kGone:
+      return lost(FailureKind::kKernelCrash, "");
+    case kStopped:
       worker_->end(/*seconds=*/0);
       stop();
       return interrupted();
-    }
-    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
-    if (seconds > 0 && waited.count() >= seconds)
+    case kLate:
       return lost(FailureKind::kKernelTimeout,
                   fmt::format("no answer after {}", format_duration(seconds)));
-    if (memory_limit > 0 && resident_bytes(worker_->process().pid()) > memory_limit)
-      return lost(FailureKind::kKernelCrash, more_memory_than(memory_limit));
-    double patience = seconds > 0 ? seconds - waited.count() : -1;
-    if (memory_limit > 0 && (patience < 0 || patience > kMemoryLookSeconds))
-      patience = kMemoryLookSeconds;
-    worker_->wait(patience, options_.stop_fd);
+    case kTooMuchMemory:
+      break;
   }
+  return lost(FailureKind::kKernelCrash, more_memory_than(memory_limit));
 }
 
 int serve_runner(int socket, const RunnerHandler& handler, const std::function<bool()>& is_lost) {

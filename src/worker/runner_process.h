@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "worker/message.h"
 #include "worker/worker_process.h"
@@ -35,6 +36,16 @@ class RunnerTransport {
   // can be started, or the call was interrupted (the runner is then ended too).
   virtual Result<Outcome> call(const Message& message, double seconds) = 0;
 
+  // Makes calls one after the other, up to the first that fails; each may take `seconds`. Returns
+  // the outcomes, of which the last one may be a failure.
+  virtual Result<std::vector<Outcome>> call_all(const std::vector<Message>& messages,
+                                                double seconds);
+
+  // Makes a call whose answer tells nothing. Errors are call()'s.
+  virtual Status post(const Message& message, double seconds) {
+    return call(message, seconds).map([](const Outcome&) {});
+  }
+
   // Number of runners started so far; 0 before the first. When it changes, the former runner's
   // state (loaded code, buffers) is lost.
   virtual std::uint64_t generation() const = 0;
@@ -61,6 +72,7 @@ class RunnerProcess final : public RunnerTransport {
   Result<Outcome> call(const Message& message, double seconds) override;
   std::uint64_t generation() const override { return generation_; }
 
+  bool lives() { return worker_ && !worker_->is_gone(); }
   pid_t pid() { return worker_ ? worker_->process().pid() : -1; }  // -1 when none lives
   void stop() { worker_.reset(); }  // ends the runner; the next call starts a new one
 

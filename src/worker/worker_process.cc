@@ -14,6 +14,8 @@ namespace {
 
 // Bytes kept of a worker's output.
 constexpr std::size_t kWordsBytes = std::size_t{64} << 10;
+// Interval of the looks at its memory; shorter ones would disturb what it measures.
+constexpr double kMemoryLookSeconds = 0.25;
 
 }  // namespace
 
@@ -83,6 +85,38 @@ bool WorkerProcess::is_gone() {
   if (!connection_.is_closed() && !process_.has_ended()) return false;
   connection_.fill();
   return true;
+}
+
+tl::expected<Message, NoAnswer> WorkerProcess::ask(const Message& message,
+                                                   const AskLimits& limits) {
+  forget_words();
+  if (const Status sent = connection_.send(message); !sent)
+    return tl::unexpected(NoAnswer{NoAnswer::Reason::kNotSent, sent.error().message});
+  return hear(limits);
+}
+
+tl::expected<Message, NoAnswer> WorkerProcess::hear(const AskLimits& limits) {
+  using enum NoAnswer::Reason;
+  const auto none = [](NoAnswer::Reason reason, std::string words = {}) {
+    return tl::unexpected(NoAnswer{reason, std::move(words)});
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  while (true) {
+    const bool gone = is_gone();  // before reading: what it said last is then there
+    auto reply = connection_.next();
+    if (!reply) return none(kUnreadable, reply.error().message);
+    if (*reply) return std::move(**reply);
+    if (gone) return none(kGone);
+    if (is_readable(limits.stop_fd)) return none(kStopped);
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+    if (limits.seconds > 0 && waited.count() >= limits.seconds) return none(kLate);
+    if (limits.memory_bytes > 0 && resident_bytes(process_.pid()) > limits.memory_bytes)
+      return none(kTooMuchMemory);
+    double patience = limits.seconds > 0 ? limits.seconds - waited.count() : -1;
+    if (limits.memory_bytes > 0 && (patience < 0 || patience > kMemoryLookSeconds))
+      patience = kMemoryLookSeconds;
+    wait(patience, limits.stop_fd);
+  }
 }
 
 void WorkerProcess::end(double seconds) {

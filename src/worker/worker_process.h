@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -20,6 +21,27 @@ struct WorkerOptions {
   double start_seconds = 60;        // it has to say hello in; it may load a compiler
   std::filesystem::path temporary;  // where its folder is made; empty: the system's
   int stop_fd = -1;                 // once it is readable every waiting call returns kInterrupted
+};
+
+// Limits of one question to a worker; 0: none.
+struct AskLimits {
+  double seconds = 0;
+  std::uint64_t memory_bytes = 0;  // resident, of the process
+  int stop_fd = -1;
+};
+
+// Why a worker gave no answer.
+struct NoAnswer {
+  enum class Reason {
+    kNotSent,     // the message passes a limit of the protocol, or the connection is closed
+    kUnreadable,  // the answer is no frame
+    kGone,
+    kStopped,  // AskLimits::stop_fd
+    kLate,
+    kTooMuchMemory,
+  };
+  Reason reason = Reason::kGone;
+  std::string words = {};  // of the first two
 };
 
 class WorkerProcess {
@@ -41,6 +63,12 @@ class WorkerProcess {
   // Adds the descriptors to poll for a message or an end.
   void add_poll_entries(std::vector<pollfd>& entries) const;
   bool is_gone();  // it has ended or closed its socket; what it said before may still be there
+
+  // Sends `message` and waits for the answer. What the worker said before is forgotten. Whether the
+  // worker still lives after a NoAnswer, and what becomes of it, is the caller's.
+  tl::expected<Message, NoAnswer> ask(const Message& message, const AskLimits& limits);
+  // The second half of ask(): waits for the next answer to what was sent.
+  tl::expected<Message, NoAnswer> hear(const AskLimits& limits);
 
   // Closes the connection, which tells the worker to leave. After `seconds` it kills what is left,
   // with everything the worker started, and removes its folder.

@@ -49,9 +49,9 @@ FOLDERS = {
 }
 
 # The seams: the only classes with pure virtual functions. A Kernel is what a Device loads, a
-# ProgramProvider a Provider of pieces of programs, with the SpecWriter that follows it, a RunnerTransport the way to who has
-# the Device.
-SEAMS = {"Provider", "ProgramProvider", "SpecWriter", "Device", "Kernel", "Library", "ListProvider", "Strategy", "WorkerPool", "CompileWorker", "RunnerTransport", "Observer"}
+# ProgramProvider a Provider of pieces of programs, with the SpecWriter that follows it and a
+# ProgramRuntime that runs them, a RunnerTransport the way to who has the Device.
+SEAMS = {"Provider", "ProgramProvider", "ProgramRuntime", "SpecWriter", "Device", "Kernel", "Library", "ListProvider", "Strategy", "WorkerPool", "CompileWorker", "RunnerTransport", "Observer"}
 
 # Headers of libraries that only these folders may know.
 LIBRARY_OWNERS = {"sqlite3.h": ["store"], "CLI/": ["cli"], "zstd.h": ["store"], "yaml-cpp/": ["cli", "profiler", "provider", "provider/triton"]}

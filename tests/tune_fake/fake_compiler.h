@@ -258,13 +258,16 @@ class FakePool final : public worker::WorkerPool {
   std::chrono::steady_clock::time_point held_until_;
 };
 
-class FakeProvider : public provider::ProgramProvider, public provider::SpecWriter {
+class FakeProvider : public provider::ProgramProvider,
+                     public provider::ProgramRuntime,
+                     public provider::SpecWriter {
  public:
   FakeProvider()
       : SpecWriter({.spec_flag = std::string(kSpecFlag),
                     .kernels_flag = std::string(kKernelsFlag),
                     .default_configuration = "tile"}) {}
   const provider::SpecWriter& specs() const override { return *this; }
+  const provider::ProgramRuntime& runtime() const override { return *this; }
   std::string_view name() const override { return "fake"; }
   std::string_view constraint_set() const override { return "fake"; }
   std::vector<space::Value> tiles{1, 2, 4, 8, 16, 32, 64};

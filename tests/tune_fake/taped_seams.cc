@@ -173,7 +173,7 @@ Result<provider::ModuleFunctions> TapedPrograms::functions(
   HONE_ASSIGN(
       const nlohmann::json answer,
       tape_.answer(kPrograms, program_job("functions", call), [&]() -> Result<nlohmann::json> {
-        return json_of(provider_.functions(real_call(call).module),
+        return json_of(provider_.runtime().functions(real_call(call).module),
                        [](const provider::ModuleFunctions& functions) {
                          nlohmann::json json = nlohmann::json::array();
                          for (const problem::Function& each : functions.typed)
@@ -204,7 +204,7 @@ Result<std::vector<problem::Array>> TapedPrograms::run(const provider::ProgramCa
   HONE_ASSIGN(const nlohmann::json answer,
               tape_.answer(kPrograms, program_job("run", call), [&]() -> Result<nlohmann::json> {
                 return json_of(
-                    runtime_.run ? runtime_.run(call) : provider_.run(real_call(call), results),
+                    runtime_.run ? runtime_.run(call) : provider_.runtime().run(real_call(call), results),
                     [](const std::vector<problem::Array>& arrays) {
                       nlohmann::json json = nlohmann::json::array();
                       for (const problem::Array& array : arrays)
@@ -226,7 +226,7 @@ Result<double> TapedPrograms::time(const provider::ProgramCall& call, double sec
       const nlohmann::json answer, tape_.answer(kPrograms, job, [&]() -> Result<nlohmann::json> {
         return json_of(runtime_.time
                            ? runtime_.time(call)
-                           : provider_.timers(call.device).programs(real_call(call), seconds),
+                           : provider_.runtime().timers(call.device).programs(real_call(call), seconds),
                        [](double value) { return nlohmann::json(value); });
       }));
   if (answer.contains("error")) return tl::unexpected(error_in(answer));
@@ -251,7 +251,7 @@ Result<double> TapedPrograms::time_artifact(const provider::ArtifactCall& call,
                 artifact.code = tape_.code.at(artifact.code);
                 provider::ArtifactCall real = call;
                 real.artifact = &artifact;
-                return json_of(provider_.time_artifact(real, seconds),
+                return json_of(provider_.runtime().time_artifact(real, seconds),
                                [](double value) { return nlohmann::json(value); });
               }));
   if (answer.contains("error")) return tl::unexpected(error_in(answer));

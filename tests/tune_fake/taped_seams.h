@@ -55,7 +55,7 @@ class TapedRunner final : public worker::RunnerTransport {
 };
 
 // What runs or reads compiled modules is on the tape; everything else the provider does itself.
-class TapedPrograms final : public provider::ProgramProvider {
+class TapedPrograms final : public provider::ProgramProvider, public provider::ProgramRuntime {
  public:
   // Where the compiled program cannot be run: what takes the place of the provider's runtime.
   struct Runtime {
@@ -89,6 +89,7 @@ class TapedPrograms final : public provider::ProgramProvider {
   bool names_the_device(std::string_view flag) const override {
     return provider_.names_the_device(flag);
   }
+  const provider::ProgramRuntime& runtime() const override { return *this; }
   Result<provider::ModuleFunctions> functions(const std::filesystem::path& module) const override;
   std::optional<std::string> device_code(std::string_view module,
                                          const std::string& entry) const override;

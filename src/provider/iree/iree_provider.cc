@@ -6,6 +6,7 @@
 #include "provider/iree/compiler/attributes.h"
 #include "provider/iree/compiler/compiler_session.h"
 #include "provider/iree/compiler/flag_choices.h"
+#include "provider/iree/compiler/iree_runtime.h"
 #include "provider/iree/compiler/runtime_tools.h"
 #include "provider/iree/cpu/model.h"
 #include "provider/iree/cpu/space.h"
@@ -34,11 +35,11 @@ std::vector<std::string> harmless_flags() {
 }  // namespace
 
 IreeProvider::IreeProvider(const Installation& installation, std::string target,
-                           std::string_view spec_flag, int vector_bits)
+                           std::string_view spec_flag, int vector_bits, Runtime runtime)
     : ProgramProvider({.harmless_flags = harmless_flags(),
                        .reason_in = reason_in_program,
                        .proof_script = iree::proof_script}),
-      installation_(installation),
+      runtime_(runtime ? std::move(runtime) : std::make_shared<IreeRuntime>(installation)),
       specs_(installation.version, std::move(target), spec_flag),
       vector_bits_(vector_bits) {}
 
@@ -76,12 +77,6 @@ std::vector<provider::FlagChoice> IreeProvider::flag_choices(
   return iree::flag_choices(program, flags, vector_bits_, folder);
 }
 
-Result<provider::ModuleFunctions> IreeProvider::functions(
-    const std::filesystem::path& module) const {
-  HONE_ASSIGN(const std::string dump, dump_module(installation_, module));
-  return provider::ModuleFunctions{functions_in_dump(dump), untyped_in_dump(dump)};
-}
-
 std::optional<std::string> IreeProvider::device_code(std::string_view module,
                                                      const std::string& entry) const {
   auto kernel = kernel_in_module(module, entry);
@@ -89,37 +84,9 @@ std::optional<std::string> IreeProvider::device_code(std::string_view module,
   return std::move(kernel->code);
 }
 
-Result<std::vector<problem::Array>> IreeProvider::run(const provider::ProgramCall& call,
-                                                      std::size_t results) const {
-  return run_module(installation_, call, results);
-}
-
-provider::ProgramTimers IreeProvider::timers(const device::Address& device) const {
-  provider::ProgramTimers timers;
-  const auto programs = std::make_shared<ResidentPrograms>(installation_);
-  timers.programs = [programs](const provider::ProgramCall& call, double seconds) {
-    return programs->time(call, seconds);
-  };
-  if (device.index)
-    timers.calls = [programs](const provider::ProgramCall& call, std::size_t results) {
-      return programs->run(call, results);
-    };
-  timers.short_calls_vary = !device.index;  // several threads share them
-  if (!device.index)
-    timers.kernels = [this](const provider::ProgramCall& call, double seconds) {
-      return kernel_times_in_module(installation_, call, seconds);
-    };
-  return timers;
-}
-
-Result<double> IreeProvider::time_artifact(const provider::ArtifactCall& call,
-                                           double seconds) const {
-  return benchmark_executable(installation_, call, seconds);
-}
-
 CpuIreeProvider::CpuIreeProvider(const Installation& installation, problem::CpuTarget target,
-                                 std::string audited)
-    : IreeProvider(installation, target.cpu, kSpecFlag, target.vector_bits),
+                                 std::string audited, Runtime runtime)
+    : IreeProvider(installation, target.cpu, kSpecFlag, target.vector_bits, std::move(runtime)),
       target_(std::move(target)),
       audited_(std::move(audited)) {}
 
@@ -148,9 +115,10 @@ std::function<double(const space::Configuration&)> CpuIreeProvider::prior(
 }
 
 GpuIreeProvider::GpuIreeProvider(const Installation& installation, problem::GpuTarget target,
-                                 std::string audited)
+                                 std::string audited, Runtime runtime)
     : IreeProvider(installation, target.arch,
-                   target.backend == problem::GpuBackend::kCuda ? kCudaSpecFlag : kSpecFlag, 0),
+                   target.backend == problem::GpuBackend::kCuda ? kCudaSpecFlag : kSpecFlag, 0,
+                   std::move(runtime)),
       target_(std::move(target)),
       audited_(std::move(audited)) {}
 

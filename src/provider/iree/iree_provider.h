@@ -1,12 +1,16 @@
 // IREE as a Provider for a CPU or a GPU: spaces, tuning specs, IREE's runtime tools.
 #pragma once
 
+#include <memory>
+
 #include "problem/target.h"
 #include "provider/iree/compiler/library.h"
 #include "provider/iree/iree_spec_writer.h"
 #include "provider/program_provider.h"
 
 namespace hone::iree {
+
+using Runtime = std::shared_ptr<const provider::ProgramRuntime>;
 
 // IREE for any target. Its payloads are Attributes (compiler/attributes.h).
 class IreeProvider : public provider::ProgramProvider {
@@ -21,22 +25,18 @@ class IreeProvider : public provider::ProgramProvider {
   std::vector<provider::FlagChoice> flag_choices(
       const problem::Program& program, const std::vector<std::string>& flags,
       const std::filesystem::path& folder) const override;
-  Result<provider::ModuleFunctions> functions(const std::filesystem::path& module) const override;
   std::optional<std::string> device_code(std::string_view module,
                                          const std::string& entry) const override;
-  Result<std::vector<problem::Array>> run(const provider::ProgramCall& call,
-                                          std::size_t results) const override;
-  // Kernels are timed on CPUs only; the runtime's kernel times on GPUs were not tried.
-  provider::ProgramTimers timers(const device::Address& device) const override;
-  Result<double> time_artifact(const provider::ArtifactCall& call, double seconds) const override;
+  const provider::ProgramRuntime& runtime() const override { return *runtime_; }
 
  protected:
-  // `target` and `spec_flag` as IreeSpecWriter's, `vector_bits` as flag_choices()'s.
+  // `target` and `spec_flag` as IreeSpecWriter's, `vector_bits` as flag_choices()'s. `runtime`:
+  // where programs run; null: by the installation's tools.
   IreeProvider(const Installation& installation, std::string target, std::string_view spec_flag,
-               int vector_bits);
+               int vector_bits, Runtime runtime);
 
  private:
-  Installation installation_;
+  Runtime runtime_;
   IreeSpecWriter specs_;
   int vector_bits_;
 };
@@ -46,7 +46,7 @@ class CpuIreeProvider final : public IreeProvider {
   // `audited`: the name of one of hone's hard rules. Spaces then hold the configurations that break
   // this rule alone (cpu/space.h). Empty: none.
   CpuIreeProvider(const Installation& installation, problem::CpuTarget target,
-                  std::string audited = {});
+                  std::string audited = {}, Runtime runtime = nullptr);
 
   std::string_view constraint_set() const override { return "llvm-cpu"; }
   std::string why_no_space(const problem::Dispatch& dispatch) const override;
@@ -66,7 +66,7 @@ class GpuIreeProvider final : public IreeProvider {
  public:
   // `audited` as CpuIreeProvider's (gpu/space.h).
   GpuIreeProvider(const Installation& installation, problem::GpuTarget target,
-                  std::string audited = {});
+                  std::string audited = {}, Runtime runtime = nullptr);
 
   std::string_view constraint_set() const override { return "gpu"; }
   bool compiler_states_spaces() const override { return true; }

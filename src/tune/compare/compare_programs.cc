@@ -45,7 +45,8 @@ Result<problem::Function> typed(const CompareContext& context, const ProgramSide
 
 Result<problem::Function> choose_function(const CompareContext& context, const ProgramSide& side) {
   const std::string module = side.module.string();
-  HONE_ASSIGN(const provider::ModuleFunctions exported, context.provider.functions(side.module));
+  HONE_ASSIGN(const provider::ModuleFunctions exported,
+              context.provider.runtime().functions(side.module));
   const auto& [functions, untyped] = exported;
   std::vector<std::string> names = mapped(functions, &problem::Function::name);
   for (const provider::UntypedFunction& function : untyped) names.push_back(function.name);
@@ -96,7 +97,7 @@ Status complete(const CompareContext& context, const std::filesystem::path& fold
 
 Result<std::vector<problem::Array>> results_of(const CompareContext& context,
                                                const provider::ProgramCall& call) {
-  return context.provider.run(call, call.function.outputs.size());
+  return context.provider.runtime().run(call, call.function.outputs.size());
 }
 
 // Times two complete() sides into `pair`, until a slowdown of CompareOptions::find would be found,
@@ -108,7 +109,7 @@ Status time_sides(const CompareContext& context, const ProgramSide& a, const Pro
   do {
     // Each stage has its own seed, so that its orders are drawn anew.
     HONE_ASSIGN(const auto rounds,
-                time_rounds(context.provider, {a.call, b.call},
+                time_rounds(context.provider.runtime(), {a.call, b.call},
                             {options.rounds, options.seconds, options.seed + pair.a_seconds.size()},
                             context.observer));
     for (const std::vector<double>& round : rounds) {
@@ -193,7 +194,7 @@ Result<ProgramSide> compiled(const CompareContext& context, trial::CompileServic
                        bytes.error().message);
   HONE_TRY(write_file_atomically(module, *bytes));
   ProgramSide made{side.label, module};
-  HONE_ASSIGN(const auto found, context.provider.functions(module));
+  HONE_ASSIGN(const auto found, context.provider.runtime().functions(module));
   if (!found.untyped.empty() && known.empty()) {
     // Uses the comparison's flags: a side's own flags do not change the function.
     HONE_ASSIGN(problem::Program loaded,

@@ -270,7 +270,7 @@ class ProgramVerification {
     HONE_TRY(write_file_atomically(path, *module));
     provider::ProgramCall call = call_of(path, device::host_of(request_.place.address), {});
     HONE_ASSIGN(call, widened_call(std::move(call), inputs_, folder_));
-    auto results = provider_.run(call, function_.outputs.size());
+    auto results = provider_.runtime().run(call, function_.outputs.size());
     if (!results && results.error().kind == ErrorKind::kFailure)
       return std::vector<problem::Array>();
     return results;
@@ -352,7 +352,7 @@ class ProgramVerification {
   Result<std::vector<problem::Array>> call(const std::string& module, const device::Address& device,
                                            const std::vector<std::filesystem::path>& inputs) {
     HONE_ASSIGN(std::vector<problem::Array> results,
-                provider_.run(call_of(module, device, inputs), function_.outputs.size()));
+                provider_.runtime().run(call_of(module, device, inputs), function_.outputs.size()));
     for (std::size_t i = 0; i < results.size(); ++i) {
       const problem::TensorType wanted = filled_in(function_.outputs[i], results[i].type);
       auto result = problem::as_tensor(std::move(results[i]), wanted);

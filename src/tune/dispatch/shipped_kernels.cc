@@ -205,7 +205,7 @@ Status measure_under_runtime(Context& context, DispatchBench& bench,
   for (int round = 0; round < plan::kRuntimeRounds; ++round) {
     const std::size_t first = coin() & 1;
     for (const std::size_t which : {first, 1 - first}) {
-      const Result<double> seconds = context.programs->time_artifact(
+      const Result<double> seconds = context.programs->runtime().time_artifact(
           {&artifacts[which], files->contents, files->types, context.options.place().address,
            context.stop_fd, launches},
           plan::kRuntimeSecondsPerRound);

@@ -41,7 +41,7 @@ Result<BuildBench> BuildBench::create(Context& context, const problem::Program& 
   builds.narrow_ = computes_narrow(program);
   builds.folder_ = std::move(folder);
   builds.in_f32_.emplace(context, program, builds.bytes_, function, builds.folder_);
-  builds.calls_ = context.programs->timers(context.options.place().address).calls;
+  builds.calls_ = context.programs->runtime().timers(context.options.place().address).calls;
   HONE_ASSIGN(builds.program_, context.store.intern(store::ProgramRow{
                                    0, program.hash, program.path,
                                    nlohmann::json{{"function", function.name}}.dump()}));
@@ -175,7 +175,7 @@ RunOnFiles BuildBench::run_on_files(const ProgramBuild& build) const {
     // With a single set of arguments a kernel that writes nothing would pass: its memory may hold
     // what another build computed for the same ones.
     if (calls_ && checked_.size() != 1) return calls_(anew, function_.outputs.size());
-    return context_->programs->run(anew, function_.outputs.size());
+    return context_->programs->runtime().run(anew, function_.outputs.size());
   };
 }
 
@@ -192,14 +192,14 @@ Result<std::vector<std::vector<problem::Array>>> BuildBench::outputs_of(
 Status BuildBench::expect(const ProgramBuild& build) {
   const Stopwatch watch(context_->clock);
   HONE_ASSIGN(std::vector<problem::Array> outputs,
-              context_->programs->run(call(build), function_.outputs.size()));
+              context_->programs->runtime().run(call(build), function_.outputs.size()));
   Deadline& deadline = context_->state->deadline;
   deadline.called(watch.seconds());
   // On a GPU a first call opens the device and assembles the kernels, however short a call is.
   const bool may_be_loading = watch.seconds() > plan::kMayBeLoadingSeconds &&
                               (calls_ || watch.seconds() <= plan::kSlowCallSeconds);
   if (may_be_loading && !deadline.knows_call_again()) {
-    HONE_ASSIGN(const auto rounds, time_rounds(*context_->programs, {call(build)},
+    HONE_ASSIGN(const auto rounds, time_rounds(context_->programs->runtime(), {call(build)},
                                                {1, sample_seconds(), 1}, context_->observer));
     deadline.called_again(rounds.front().front());
   }
@@ -447,7 +447,7 @@ Status BuildBench::time(int rounds, const std::vector<BuildId>& builds, std::uin
   request.if_far_apart = plan::kRoundsFarApart;
   request.time = &context_->state->time;
   HONE_ASSIGN(const std::vector<std::vector<double>> times,
-              time_rounds(*context_->programs, calls, request, context_->observer));
+              time_rounds(context_->programs->runtime(), calls, request, context_->observer));
   if (times.size() < request.rounds && times.size() != request.if_far_apart)
     context_->note_once(
         "the whole program is timed in {} rounds, not {}: more would take longer than {:.0f} s",
@@ -473,15 +473,17 @@ Result<std::vector<double>> BuildBench::sample(const std::vector<BuildId>& build
                                                std::uint64_t seed) {
   std::vector<provider::ProgramCall> calls;
   for (const BuildId& id : builds) calls.push_back(call(*find(id)));
-  HONE_ASSIGN(
-      std::vector<std::vector<double>> times,
-      time_rounds(*context_->programs, calls, {1, sample_seconds(), seed}, context_->observer));
+  HONE_ASSIGN(std::vector<std::vector<double>> times,
+              time_rounds(context_->programs->runtime(), calls, {1, sample_seconds(), seed},
+                          context_->observer));
   return std::move(times.front());
 }
 
 Result<provider::ProgramTimes> BuildBench::kernel_times(const BuildId& id) const {
   const provider::ProgramCall called = call(*find(id));
-  return context_->programs->timers(called.device).kernels(called, trial::kProgramSampleSeconds);
+  return context_->programs->runtime()
+      .timers(called.device)
+      .kernels(called, trial::kProgramSampleSeconds);
 }
 
 void BuildBench::discard(const BuildId& id) {

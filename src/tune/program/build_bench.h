@@ -107,7 +107,7 @@ class BuildBench {
   // Returns seconds per call of each of `builds`, all usable, by one round in random order.
   Result<std::vector<double>> sample(const std::vector<BuildId>& builds, std::uint64_t seed);
   // Returns the time of each kernel inside the running program, of a usable build. Requires a
-  // runtime that reports it (ProgramProvider::timers).
+  // runtime that reports it (ProgramRuntime::timers).
   Result<provider::ProgramTimes> kernel_times(const BuildId& id) const;
   // Removes the file of a build that will not run again.
   void discard(const BuildId& id);

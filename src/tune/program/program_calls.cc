@@ -48,13 +48,13 @@ Result<provider::ProgramTimes> watch_one_call(Context& context, const provider::
 }  // namespace
 
 Result<std::vector<std::vector<double>>> time_rounds(
-    const provider::ProgramProvider& provider, const std::vector<provider::ProgramCall>& calls,
+    const provider::ProgramRuntime& runtime, const std::vector<provider::ProgramCall>& calls,
     const ProgramRounds& request, Observer& observer) {
   std::vector<std::size_t> order(calls.size());
   std::iota(order.begin(), order.end(), 0);
   std::mt19937_64 generator(request.seed);
   std::vector<std::vector<double>> times;
-  provider::ProgramTimers timers = provider.timers(calls.front().device);
+  provider::ProgramTimers timers = runtime.timers(calls.front().device);
   const Stopwatch watch;
   std::size_t rounds = request.rounds;
   std::string described;  // before the first round
@@ -83,7 +83,7 @@ Result<std::vector<std::vector<double>>> time_rounds(
     // show both times, as the user's processes will.
     if (round > 0 && timers.short_calls_vary &&
         std::ranges::min(times.front()) < plan::kSteadyCallSeconds)
-      timers = provider.timers(calls.front().device);
+      timers = runtime.timers(calls.front().device);
     std::vector<double>& row = times.emplace_back(calls.size());
     for (const std::size_t c : order) {
       HONE_ASSIGN(row[c], timers.programs(calls[c], request.seconds));
@@ -140,7 +140,7 @@ Status count_launches(Context& context, const trial::ProgramToCompile& compiled,
                       const problem::Function& function, problem::Program& program) {
   if (!has_varying_launches(program)) return {};
   const provider::KernelTimer timer =
-      context.programs->timers(context.options.place().address).kernels;
+      context.programs->runtime().timers(context.options.place().address).kernels;
   if (!timer) {
     context.note_once(kEachPlaceOnce);
     return {};

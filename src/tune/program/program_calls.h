@@ -28,11 +28,11 @@ struct ProgramRounds {
 
 // Returns rounds[r][c]: seconds per call of calls[c] in round r. Every round runs each call once,
 // in random order and loaded anew, so that its memory lies elsewhere every time. The device and
-// files of weights may stay within a round (ProgramProvider::timers). They stay from one
+// files of weights may stay within a round (ProgramRuntime::timers). They stay from one
 // round to the next, but for programs of less than a millisecond where these vary by process.
 // Errors: those of the runtime's tool; kInterrupted when told to stop.
 Result<std::vector<std::vector<double>>> time_rounds(
-    const provider::ProgramProvider& provider, const std::vector<provider::ProgramCall>& calls,
+    const provider::ProgramRuntime& runtime, const std::vector<provider::ProgramCall>& calls,
     const ProgramRounds& request, Observer& observer);
 
 // Compiles the program into `folder`, and makes arguments for the function. Failure: it does not
@@ -51,7 +51,7 @@ bool has_varying_launches(const problem::Program& program);
 void take_launches(const std::vector<provider::KernelTime>& kernels, problem::Program& program);
 
 // Watches one call of the program if launches vary, and takes its counts. If the device's runtime
-// does not count (ProgramProvider::timers), or the program does not run, a note says
+// does not count (ProgramRuntime::timers), or the program does not run, a note says
 // that each place counts once. Errors: the session was told to stop; a folder that cannot be
 // written.
 Status count_launches(Context& context, const trial::ProgramToCompile& compiled,

@@ -158,7 +158,7 @@ Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const Verifie
   gain.after = gain.before * by_spec.ratio;
   HONE_ASSIGN(const auto defaults, default_times(context));
   gain.kernels = promises(context.programs->name(), tuned, build.shipped, defaults);
-  if (context.programs->timers(context.options.place().address).kernels)
+  if (context.programs->runtime().timers(context.options.place().address).kernels)
     HONE_TRY(look_at_kernels(context, bench, build, gain));
   return gain;
 }

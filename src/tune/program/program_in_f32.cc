@@ -88,7 +88,7 @@ Result<std::vector<problem::Array>> ProgramInF32::outputs_by(
                              .most_seconds = std::max(1.0, context_->state->deadline.to_end())};
   HONE_ASSIGN(call, widened_call(std::move(call), set.inputs, folder_));
   Result<std::vector<problem::Array>> outputs =
-      context_->programs->run(call, function_.outputs.size());
+      context_->programs->runtime().run(call, function_.outputs.size());
   if (!outputs && outputs.error().kind != ErrorKind::kInterrupted)
     return failure("in f32 the program does not run: {}", outputs.error().message);
   return outputs;

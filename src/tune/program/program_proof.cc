@@ -367,7 +367,7 @@ class Proof {
 
   Status choose_among_near_ties() {
     const bool told =
-        context_.programs->timers(context_.options.place().address).kernels != nullptr;
+        context_.programs->runtime().timers(context_.options.place().address).kernels != nullptr;
     if (!context_.options.near_ties || !told || entries_.empty() ||
         !has_time_for_specs(plan::kCompilesOfTies))
       return {};

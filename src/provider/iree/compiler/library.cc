@@ -138,6 +138,20 @@ Result<Installation> find_installation(const std::string& given) {
   return advised(environment_error("no IREE compiler found"), kHowToGet);
 }
 
+Installation find_runtime() {
+  std::vector<fs::path> places = usual_places();
+  const char* variable = std::getenv("HONE_IREE");
+  if (variable != nullptr && *variable != '\0') places.insert(places.begin(), variable);
+  for (const fs::path& place : places) {
+    std::vector<fs::path> folders = package_folders(place);
+    folders.insert(folders.begin(), place);
+    for (const fs::path& folder : folders)
+      if (is_there(folder / "iree" / "_runtime_libs" / "iree-run-module"))
+        return in_packages(folder / "iree" / "compiler" / "_mlir_libs" / kLibraryName);
+  }
+  return {};
+}
+
 Result<CompilerLibrary> CompilerLibrary::open(const Installation& installation) {
   const std::string path = installation.compiler_library.string();
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -40,6 +40,10 @@ struct Installation {
 // error says how to get one), or one older than 3.13.
 Result<Installation> find_installation(const std::string& given = {});
 
+// Searches the same places, but those of `given`, for the runtime's tools alone. Its paths are empty
+// where there are none.
+Installation find_runtime();
+
 // libIREECompiler, opened once per process and never closed: LLVM cannot be unloaded. Copies share
 // it. Not thread-safe: two sessions started at the same time in two threads race inside the
 // compiler, so hone uses one thread per process that compiles.

@@ -114,7 +114,7 @@ Result<Printed> run_benchmark(const Installation& installation, const provider::
 }  // namespace
 
 std::vector<std::string> device_flags(const device::Address& address) {
-  const auto& [kind, index, cores] = address;
+  const auto& [kind, index, cores, host] = address;
   if (index)
     return {*index == 0 ? "--device=" + kind : fmt::format("--device={}://{}", kind, *index)};
   if (cores.size() <= 1) return {"--device=local-sync"};
