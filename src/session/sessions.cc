@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "device/cpu/kind.h"
 #include "device/cpu/target.h"
+#include "plan/policy.h"
 #include "provider/iree/compiler/flag_choices.h"
 #include "provider/iree/iree_provider.h"
 #include "search/strategy.h"
@@ -43,6 +44,9 @@ Status complete(SessionOptions& options) {
   if (!tuning.traits().compiling_disturbs) {
     leave_cores_to_runners(options);
     tuning.compile_ahead = static_cast<std::size_t>(options.toolchain.jobs);
+    // A round costs a turn of the line.
+    if (!tuning.place().address.host.empty())
+      tuning.compile_ahead = std::max(tuning.compile_ahead, plan::kFewestInRound);
   }
   tuning.compile_jobs = static_cast<std::size_t>(jobs_of(options.toolchain));
   return {};

@@ -20,6 +20,13 @@ measure::ProblemRequest without_source(measure::ProblemRequest request) {
   return request;
 }
 
+// The runner reports what it cannot load as it reports any failed job.
+provider::Failure as_load_error(provider::Failure failed) {
+  using provider::FailureKind;
+  if (failed.kind == FailureKind::kCompileError) failed.kind = FailureKind::kLoadError;
+  return failed;
+}
+
 }  // namespace
 
 provider::Failure cannot_be_read(const Error& error) {
@@ -80,6 +87,27 @@ Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemR
   return measure::jobs::kSetProblem.answered_in(*outcome).map_error([](const Error& error) {
     return Error{ErrorKind::kFailure, cannot_be_read(error).message};
   });
+}
+
+// A runner numbers what it loads. If it gives another number than the one that was guessed, the
+// verification was of nothing that is loaded, or of another kernel, and is asked for again.
+Result<KernelResult<measure::Verification>> RunnerService::load_and_verify(
+    const provider::Artifact& code, std::optional<int>& handle) {
+  using measure::jobs::kLoad;
+  using measure::jobs::kVerify;
+  const Stopwatch watch;
+  handle.reset();
+  const int guessed = last_handle_ + 1;
+  HONE_TRY(give_problem());
+  HONE_ASSIGN(std::vector<worker::Outcome> outcomes,
+              runner_->call_all({kLoad.ask(code), kVerify.ask(guessed)}, kernel_seconds_));
+  const KernelResult<int> loaded =
+      answer_in(kLoad, code, std::move(outcomes.front()), watch.seconds());
+  if (!loaded)
+    return KernelResult<measure::Verification>(tl::unexpected(as_load_error(loaded.error())));
+  handle = last_handle_ = *loaded;
+  if (*loaded != guessed || outcomes.size() < 2) return ask(kVerify, *loaded);
+  return answer_in(kVerify, guessed, std::move(outcomes.back()), watch.seconds());
 }
 
 // The runner may first have to finish an earlier expected problem, hence kProblemSeconds.
@@ -155,12 +183,7 @@ Result<std::optional<provider::Failure>> KernelRunner::load(
                                           return runner_->ask_all(measure::jobs::kLoad, codes);
                                         }));
     for (std::size_t i = 0; i < handles.size(); ++i) {
-      if (!handles[i]) {
-        // The runner reports what it cannot load as it reports any failed job.
-        Failure failed = handles[i].error();
-        if (failed.kind == FailureKind::kCompileError) failed.kind = FailureKind::kLoadError;
-        return failed;
-      }
+      if (!handles[i]) return as_load_error(handles[i].error());
       missing[i]->handle = *handles[i];
       missing[i]->generation = runner_->generation();
     }
@@ -168,7 +191,21 @@ Result<std::optional<provider::Failure>> KernelRunner::load(
   return std::nullopt;
 }
 
+Result<KernelResult<measure::Verification>> KernelRunner::verify_far(RunnerKernel& kernel) {
+  return ask(Activity::kVerify, 1, [&]() -> Result<KernelResult<measure::Verification>> {
+    if (is_loaded(kernel)) return runner_->ask(measure::jobs::kVerify, *kernel.handle);
+    HONE_TRY(runner_->ensure_ready());
+    HONE_ASSIGN(auto verified, runner_->load_and_verify(*kernel.code, kernel.handle));
+    kernel.generation = runner_->generation();
+    return verified;
+  });
+}
+
 Result<KernelResult<measure::Verification>> KernelRunner::verify(RunnerKernel& kernel) {
+  if (runner_->is_far() && kernel.code) {
+    const auto verify = [&] { return verify_far(kernel); };
+    return retried(Attempt::kKernel, verify(), verify);
+  }
   return with({&kernel}, Activity::kVerify,
               [&] { return runner_->ask(measure::jobs::kVerify, *kernel.handle); });
 }

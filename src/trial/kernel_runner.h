@@ -81,6 +81,10 @@ class RunnerService {
   template <class Request, class Answer>
   Result<std::vector<KernelResult<Answer>>> ask_all(const provider::Job<Request, Answer>& job,
                                                     const std::vector<Request>& requests);
+  // Loads a kernel and verifies it, in one turn of the line. `handle` is set once it is loaded.
+  Result<KernelResult<measure::Verification>> load_and_verify(const provider::Artifact& code,
+                                                              std::optional<int>& handle);
+  bool is_far() const { return runner_->is_far(); }
   // Runs a job whose answer tells nothing; it may not have ended when this returns.
   template <class Request>
   Status post(const provider::Job<Request, provider::Nothing>& job, const Request& request) {
@@ -121,6 +125,7 @@ class RunnerService {
   double busy_seconds_ = 0;
   std::optional<measure::ProblemRequest> problem_;
   std::uint64_t problem_generation_ = 0;  // the runner that has problem_
+  int last_handle_ = 0;                   // of load_and_verify()
 };
 
 template <class Request, class Answer>
@@ -207,6 +212,7 @@ class KernelRunner {
   std::invoke_result_t<Call> with(const std::vector<RunnerKernel*>& kernels, Activity activity,
                                   const Call& call);
   bool is_loaded(const RunnerKernel& kernel) const;
+  Result<KernelResult<measure::Verification>> verify_far(RunnerKernel& kernel);
   // Loads the kernels; returns the failure of the first that does not load.
   Result<std::optional<provider::Failure>> load(const std::vector<RunnerKernel*>& kernels);
 

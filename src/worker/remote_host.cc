@@ -70,15 +70,11 @@ std::string last_line(const std::string& text) {
   return readable(last);
 }
 
-Status failed_at(const std::string& host, std::string_view what, const ProcessResult& result) {
+tl::unexpected<Error> failed_at(const std::string& host, std::string_view what,
+                                const ProcessResult& result) {
   const std::string said = last_line(result.standard_error.text());
-  const Destination destination = destination_of(host);
-  return advised(
-      environment_error("{} '{}' by ssh ({}){}{}", what, host, describe(result, kCopyLimits),
-                        said.empty() ? "" : ": ", said),
-      fmt::format("'ssh -o BatchMode=yes {}{} true' has to work first",
-                  destination.port.empty() ? "" : fmt::format("-p {} ", destination.port),
-                  destination.name));
+  return environment_error("{} '{}' by ssh ({}){}{}", what, host, describe(result, kCopyLimits),
+                           said.empty() ? "" : ": ", said);
 }
 
 }  // namespace
@@ -93,7 +89,8 @@ Status check_host(const std::string& host) {
       has_port && (code != std::errc() || rest != end || port < 1 || port > 65535);
   // A name that begins so would be an option.
   if (!destination.name.empty() && !destination.name.starts_with('-') && !bad_port) return {};
-  return input_error("'ssh://{}' names no host; write ssh://[user@]name[:port]/ in front of the device", host);
+  return input_error(
+      "'ssh://{}' names no host; write ssh://[user@]name[:port]/ in front of the device", host);
 }
 
 std::vector<std::string> command_at(const std::string& host,
@@ -125,7 +122,11 @@ Status install_at(const std::string& host, int stop_fd) {
   if (found.exit_code == kOtherMachine)
     return environment_error("'{}' is a machine of kind {}, and this hone is for {}", host,
                              last_line(found.standard_output.text()), machine);
-  if (found.exit_code != kMissing) return failed_at(host, "cannot reach", found);
+  const auto& [name, port] = destination_of(host);
+  if (found.exit_code != kMissing)
+    return advised(failed_at(host, "cannot reach", found),
+                   fmt::format("'ssh -o BatchMode=yes {}{} true' has to work first",
+                               port.empty() ? "" : fmt::format("-p {} ", port), name));
   // A copy that was cut short never has the name of a whole one.
   const std::string copy = fmt::format(
       "umask 077; mkdir -p {0} && {{ cat > {0}/copy.$$ && chmod 700 {0}/copy.$$ && "

@@ -40,6 +40,7 @@ class RemoteWorker final : public RunnerTransport {
   // Waits for no answer.
   Status post(const Message& message, double seconds) override;
   std::uint64_t generation() const override { return earlier_ + there_; }
+  bool is_far() const override { return true; }
 
   // Sends a job that hone answers there itself, without a runner, and waits for the answer. Its
   // errors are returned as such; a lost connection is kKernelKilled.

@@ -46,6 +46,9 @@ class RunnerTransport {
     return call(message, seconds).map([](const Outcome&) {});
   }
 
+  // Whether an answer takes a turn of a line, which call_all() saves.
+  virtual bool is_far() const { return false; }
+
   // Number of runners started so far; 0 before the first. When it changes, the former runner's
   // state (loaded code, buffers) is lost.
   virtual std::uint64_t generation() const = 0;
