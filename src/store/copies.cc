@@ -53,6 +53,35 @@ Result<std::int64_t> merge_table(Database& database, const TableSchema& table) {
   return added;
 }
 
+// Refuses a store that cannot be merged into the one at `into`.
+Status check_other(Store& other, const std::filesystem::path& into) {
+  std::error_code code;
+  if (std::filesystem::equivalent(other.path(), into, code))
+    return input_error("'{}' is the store to merge into: name another one", other.path().string());
+  HONE_ASSIGN(const CheckReport report, other.check());
+  if (report.ok()) return {};
+  return input_error("the store '{0}' is damaged ({1}); 'hone store check {0}' says what else is",
+                     other.path().string(), report.damage.front());
+}
+
+// Adds the rows of the store attached as "other".
+Result<MergeReport> merge_attached(Database& database) {
+  const std::vector<TableSchema> all = copied_tables();
+  MergeReport added;
+  for (const TableSchema& table : all) {
+    HONE_ASSIGN(added[std::string(table.name)], merge_table(database, table));
+  }
+  // A run that was in progress at the last merge may have ended since.
+  HONE_TRY(database.execute(
+      "UPDATE main.run SET state = theirs.state, ended = theirs.ended FROM other.run AS theirs "
+      "WHERE theirs.uid = main.run.uid AND main.run.state = 'running' "
+      "AND theirs.state <> 'running'"));
+  for (const TableSchema& table : all)
+    if (table.gives_ids())
+      HONE_TRY(database.execute(fmt::format("DROP TABLE temp.merged_{}", table.name)));
+  return added;
+}
+
 // Copies the readable part of a damaged store. Ids are kept, and every row is looked up by its id.
 // A damaged page of a table therefore costs only the rows on it.
 class Rescue {
@@ -198,36 +227,25 @@ Result<RescueReport> rescue_into(Database& database, const std::string& uri) {
 
 }  // namespace
 
-Result<MergeReport> Store::merge(const std::filesystem::path& other) {
-  // Reports errors of the other file as opening it does.
-  HONE_ASSIGN(Store source, Store::open(other, Mode::kReadOnly));
-  std::error_code code;
-  if (std::filesystem::equivalent(source.path(), path(), code))
-    return input_error("'{}' is the store to merge into: name another one", other.string());
-  HONE_ASSIGN(const CheckReport report_of_other, source.check());
-  if (!report_of_other.ok())
-    return input_error("the store '{0}' is damaged ({1}); 'hone store check {0}' says what else is",
-                       other.string(), report_of_other.damage.front());
-  const std::vector<TableSchema> all = copied_tables();
-  HONE_TRY(database_->execute("ATTACH DATABASE ? AS other", source.database_->uri()));
-  Result<MergeReport> report = write(*database_, [&]() -> Result<MergeReport> {
-    MergeReport added;
-    for (const TableSchema& table : all) {
-      HONE_ASSIGN(added[std::string(table.name)], merge_table(*database_, table));
-    }
-    // A run that was in progress at the last merge may have ended since.
-    HONE_TRY(database_->execute(
-        "UPDATE main.run SET state = theirs.state, ended = theirs.ended FROM other.run AS theirs "
-        "WHERE theirs.uid = main.run.uid AND main.run.state = 'running' "
-        "AND theirs.state <> 'running'"));
-    for (const TableSchema& table : all)
-      if (table.gives_ids())
-        HONE_TRY(database_->execute(fmt::format("DROP TABLE temp.merged_{}", table.name)));
-    return added;
-  });
-  const Status detached = database_->script("DETACH DATABASE other");
-  if (report && !detached) return tl::unexpected(detached.error());
-  return report;
+Result<MergeReport> Store::merge(const std::vector<std::filesystem::path>& others) {
+  std::vector<std::string> uris;
+  for (const std::filesystem::path& other : others) {
+    // Reports errors of the other file as opening it does.
+    HONE_ASSIGN(Store source, Store::open(other, Mode::kReadOnly));
+    HONE_TRY(check_other(source, path()));
+    uris.push_back(source.database_->uri());
+  }
+  MergeReport added;
+  for (const std::string& uri : uris) {
+    HONE_TRY(database_->execute("ATTACH DATABASE ? AS other", uri));
+    const Result<MergeReport> report =
+        write(*database_, [&]() { return merge_attached(*database_); });
+    const Status detached = database_->script("DETACH DATABASE other");
+    HONE_TRY(report);
+    HONE_TRY(detached);
+    for (const auto& [table, rows] : *report) added[table] += rows;
+  }
+  return added;
 }
 
 Result<RescueReport> Store::rescue(const std::filesystem::path& damaged,

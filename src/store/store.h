@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -80,6 +81,7 @@ class Store {
   Result<DeviceRow> device(Id id);
   Result<OperationRow> operation(Id id);
   Result<DispatchRow> dispatch(Id id);
+  Result<std::optional<Id>> find_dispatch(std::string_view fingerprint);
   Result<ProgramRow> program(Id id);
   Result<std::vector<ProgramRow>> programs();
   Result<std::vector<ProgramDispatch>> program_dispatches(Id program);  // in order
@@ -94,6 +96,8 @@ class Store {
   Result<Run> run(Id id);
   Result<std::vector<Run>> runs();  // oldest first
   Result<std::vector<EventRow>> events(Id run);
+  // Returns run and text of every event of this kind, oldest first.
+  Result<std::vector<std::pair<Id, std::string>>> event_texts(std::string_view kind);
 
   // -- candidates
   Result<std::optional<Id>> find_candidate(Id dispatch, Id build, std::string_view provider,
@@ -168,8 +172,11 @@ class Store {
                                      const std::filesystem::path& into);
   // Returns what rescue() would save, without writing anything.
   Result<RescueReport> rescuable();
-  // Adds the rows that only the other store has. Idempotent. Leases are not copied.
-  Result<MergeReport> merge(const std::filesystem::path& other);
+  // Adds the rows that only the other stores have, and returns their number by table. Idempotent.
+  // Leases are not copied. All of `others` are checked before the first is copied, and each is
+  // copied in one transaction. Input errors name the store: those of open() and damage, and this
+  // store among the others.
+  Result<MergeReport> merge(const std::vector<std::filesystem::path>& others);
   // Removes unreferenced blobs and the code of artifacts that no default, finalist or selection
   // needs, and frees the space. Returns the bytes the file shrank by.
   Result<std::int64_t> gc();
