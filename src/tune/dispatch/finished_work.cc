@@ -128,8 +128,13 @@ Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
 Result<EarlierWork> earlier_work(Context& context, const store::Run& like, store::Id program) {
   HONE_ASSIGN(const std::vector<store::Run> runs, context.store.runs());
   HONE_ASSIGN(const std::vector<store::SelectionRow> selections, context.store.selections());
-  const std::vector<store::Run> alike = runs_like(runs, like, program);
-  const std::vector<store::Id> unfinished = unfinished_runs(alike, like);
+  const std::optional<store::Id> measured_by = context.options.measured_by;
+  std::vector<store::Run> alike = runs_like(runs, like, program);
+  std::vector<store::Id> unfinished = unfinished_runs(alike, like);
+  if (measured_by) {
+    HONE_ASSIGN(alike.emplace_back(), context.store.run(*measured_by));
+    unfinished = {*measured_by};
+  }
   const double budget = context.options.budget_seconds;
   EarlierWork work;
   for (const store::Run& run : alike) {
@@ -146,7 +151,8 @@ Result<EarlierWork> earlier_work(Context& context, const store::Run& like, store
       if (!tuned || selection == selections.end()) continue;
       tuned->selection = *selection;
       // A run with less time searched less.
-      if (std::ranges::count(unfinished, run.id) > 0 && row.budget.value_or(budget) >= budget)
+      if (run.id == measured_by ||
+          (std::ranges::count(unfinished, run.id) > 0 && row.budget.value_or(budget) >= budget))
         work.finished[row.dispatch] = *tuned;
       work.found[row.dispatch] = std::move(*tuned);
     }
