@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/ranges.h"
 
 namespace hone::tune {
 namespace {
@@ -132,8 +133,10 @@ Result<EarlierWork> earlier_work(Context& context, const store::Run& like, store
   std::vector<store::Run> alike = runs_like(runs, like, program);
   std::vector<store::Id> unfinished = unfinished_runs(alike, like);
   if (measured_by) {
-    HONE_ASSIGN(alike.emplace_back(), context.store.run(*measured_by));
-    unfinished = {*measured_by};
+    // That run took over what stopped runs of its task had finished.
+    HONE_ASSIGN(const store::Run measured, context.store.run(*measured_by));
+    alike = runs_like(runs, measured, program);
+    unfinished = mapped(alike, &store::Run::id);
   }
   const double budget = context.options.budget_seconds;
   EarlierWork work;
@@ -151,8 +154,8 @@ Result<EarlierWork> earlier_work(Context& context, const store::Run& like, store
       if (!tuned || selection == selections.end()) continue;
       tuned->selection = *selection;
       // A run with less time searched less.
-      if (run.id == measured_by ||
-          (std::ranges::count(unfinished, run.id) > 0 && row.budget.value_or(budget) >= budget))
+      const bool is_enough = measured_by || row.budget.value_or(budget) >= budget;
+      if (std::ranges::count(unfinished, run.id) > 0 && is_enough)
         work.finished[row.dispatch] = *tuned;
       work.found[row.dispatch] = std::move(*tuned);
     }
