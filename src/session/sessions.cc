@@ -262,7 +262,8 @@ Result<std::unique_ptr<ListSession>> ListSession::open_without_compiler(
   HONE_TRY(complete(options, *listed, facts));
   if (work) {
     HONE_TRY(session::measure_only(options, *work));
-    HONE_TRY(tune::stored_dispatches(*store, *work, kernels->name(), options.tuning.trust));
+    HONE_TRY(tune::stored_dispatches(*store, *work, kernels->name(), options.tuning.trust,
+                                     options.tuning.place().facts.target));
   }
   HONE_TRY(make_out(options));
   std::vector<device::LockFile> held;

@@ -139,7 +139,8 @@ Result<int> with_measuring_session(
   HONE_TRY(measure_only(options, work));
   HONE_ASSIGN(const auto provider, provider_of(work, options.toolchain));
   HONE_ASSIGN(tune::StoredDispatches stored,
-              tune::stored_dispatches(opened.store, work, provider->name(), options.tuning.trust));
+              tune::stored_dispatches(opened.store, work, provider->name(), options.tuning.trust,
+                                      options.tuning.place().facts.target));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(const std::vector<device::LockFile> held, lease(options.tuning.places));
   if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));

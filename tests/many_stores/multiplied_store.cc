@@ -42,27 +42,42 @@ Row placed(const std::vector<Row>& rows, Id dispatch, Id device, const std::stri
   return row;
 }
 
-Status add(Store& store, const RealCandidate& real, const std::string& copy) {
+// A real candidate whose identities are in the new store.
+struct Copied {
+  const RealCandidate* real = nullptr;
+  Id dispatch = 0, build = 0, device = 0;
+};
+
+Result<Copied> copied(Store& store, const RealCandidate& real) {
   const CandidateDetails& details = real.details;
   DispatchRow dispatch = details.dispatch;
   dispatch.operation.reset();
   if (details.operation) {
     HONE_ASSIGN(dispatch.operation, store.intern(*details.operation));
   }
+  Copied copy{.real = &real};
+  HONE_ASSIGN(copy.dispatch, store.intern(dispatch));
+  HONE_ASSIGN(copy.build, store.intern(details.build));
+  HONE_ASSIGN(copy.device, store.intern(details.devices.front()));
+  return copy;
+}
+
+Status add(Store& store, const Copied& from, const std::string& copy) {
+  const CandidateDetails& details = from.real->details;
   CandidateRow row = details.candidate;
-  HONE_ASSIGN(row.dispatch, store.intern(dispatch));
-  HONE_ASSIGN(row.build, store.intern(details.build));
-  HONE_ASSIGN(const Id device, store.intern(details.devices.front()));
+  row.dispatch = from.dispatch;
+  row.build = from.build;
   nlohmann::json configuration = nlohmann::json::parse(row.configuration);
   configuration["copy"] = copy;
   row.configuration = configuration.dump();
-  ArtifactRow artifact = real.artifact;
+  ArtifactRow artifact = from.real->artifact;
   HONE_ASSIGN(artifact.candidate, store.add_candidate(row));
   artifact.identity += "/" + copy;
   artifact.code += copy;
   HONE_TRY(store.record(artifact));
-  HONE_TRY(store.record(placed(details.verifications, row.dispatch, device, artifact.identity)));
-  return store.record(placed(details.measurements, row.dispatch, device, artifact.identity))
+  HONE_TRY(
+      store.record(placed(details.verifications, row.dispatch, from.device, artifact.identity)));
+  return store.record(placed(details.measurements, row.dispatch, from.device, artifact.identity))
       .map([](Id) {});
 }
 
@@ -70,10 +85,14 @@ Status multiply(const char* from, const char* into, const std::string& number, i
   HONE_ASSIGN(Store real, Store::open(from, Mode::kReadOnly));
   HONE_ASSIGN(const std::vector<RealCandidate> candidates, measured_candidates(real));
   HONE_ASSIGN(Store store, Store::open(into, Mode::kReadWrite));
+  std::vector<Copied> copies;
+  for (const RealCandidate& each : candidates) {
+    HONE_ASSIGN(copies.emplace_back(), copied(store, each));
+  }
   HONE_TRY(store.begin_run({.command = "hone tune --shard " + number, .version = "test"}));
   HONE_TRY(store.transaction([&]() -> Status {
     for (int i = 0; i < count; ++i)
-      HONE_TRY(add(store, candidates[static_cast<std::size_t>(i) % candidates.size()],
+      HONE_TRY(add(store, copies[static_cast<std::size_t>(i) % copies.size()],
                    fmt::format("{}/{}", number, i)));
     return {};
   }));

@@ -133,7 +133,7 @@ Result<EarlierWork> earlier_work(Context& context, const store::Run& like, store
   std::vector<store::Run> alike = runs_like(runs, like, program);
   std::vector<store::Id> unfinished = unfinished_runs(alike, like);
   if (measured_by) {
-    // That run took over what stopped runs of its task had finished.
+    // The run took over what stopped runs of its task had finished.
     HONE_ASSIGN(const store::Run measured, context.store.run(*measured_by));
     alike = runs_like(runs, measured, program);
     unfinished = mapped(alike, &store::Run::id);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "problem/code_target.h"
 #include "trial/records.h"
 
 namespace hone::tune {
@@ -36,8 +37,12 @@ std::string few_of(const std::vector<std::string>& names) {
 class StoredReader {
  public:
   StoredReader(store::Store& store, const PreparedWork& work, std::string_view provider,
-               store::Trust trust)
-      : store_(store), work_(work), provider_(provider), trust_(trust) {}
+               store::Trust trust, std::string_view device_target)
+      : store_(store),
+        work_(work),
+        provider_(provider),
+        trust_(trust),
+        device_target_(device_target) {}
 
   Result<StoredDispatches> read() {
     HONE_ASSIGN(build_, store_.intern(work_.build.row()));
@@ -49,11 +54,12 @@ class StoredReader {
         missing_.push_back("dispatch " + each.dispatch);
         continue;
       }
-      HONE_ASSIGN(const bool has_default,
-                  default_code(each.dispatch, build_).map([](const auto& code) {
-                    return code.has_value();
-                  }));
-      if (!has_default) missing_.push_back("the default's code of " + dispatch->name);
+      HONE_ASSIGN(const std::optional<provider::Artifact> code,
+                  default_code(each.dispatch, build_));
+      if (code)
+        HONE_TRY(check_target(*code));
+      else
+        missing_.push_back("the default's code of " + dispatch->name);
       HONE_TRY(read_reference(each, dispatch->name, stored));
       stored.dispatches.push_back(std::move(*dispatch));
     }
@@ -75,6 +81,14 @@ class StoredReader {
     const bool is_own = prepared.reference == prepared.dispatch;
     HONE_ASSIGN(code, default_code(prepared.reference, is_own ? build_ : reference_build_));
     if (!reference || !code) missing_.push_back("the reference of " + name);
+    return {};
+  }
+
+  Status check_target(const provider::Artifact& code) const {
+    for (const problem::KernelPart& part : problem::kernels_of(code.launch, code.code))
+      if (const Status meant = problem::check_code_target(part.code, device_target_); !meant)
+        return input_error("the store '{}' is for another device: {}; compile with --target {}",
+                           store_.path().string(), meant.error().message, device_target_);
     return {};
   }
 
@@ -104,6 +118,7 @@ class StoredReader {
   const PreparedWork& work_;
   std::string_view provider_;
   store::Trust trust_;
+  std::string_view device_target_;
   store::Id build_ = 0, reference_build_ = 0;
   std::vector<std::string> missing_;
 };
@@ -142,8 +157,9 @@ const problem::Dispatch* find_reference(std::span<const problem::Dispatch> refer
 }
 
 Result<StoredDispatches> stored_dispatches(store::Store& store, const PreparedWork& work,
-                                           std::string_view provider, store::Trust trust) {
-  return StoredReader(store, work, provider, trust).read();
+                                           std::string_view provider, store::Trust trust,
+                                           std::string_view device_target) {
+  return StoredReader(store, work, provider, trust, device_target).read();
 }
 
 Result<std::vector<space::Configuration>> compiled_configurations(Context& context,
@@ -157,17 +173,26 @@ Result<std::vector<space::Configuration>> compiled_configurations(Context& conte
   HONE_ASSIGN(const std::vector<store::CandidateView> rows, context.store.candidate_rows(filter));
   std::vector<space::Configuration> configurations;
   store::Id last = 0;  // a candidate has a row for each device
+  std::size_t removed = 0;
   for (const store::CandidateView& row : rows) {
     if (row.provider != provider || row.is_default || row.identity.empty() || row.candidate == last)
       continue;
     last = row.candidate;
     HONE_ASSIGN(const store::KnownResults known, context.store.known(row.candidate, std::nullopt));
-    if (!known.artifact || !known.artifact->has_code) continue;
+    if (!known.artifact || !known.artifact->has_code) {
+      ++removed;
+      continue;
+    }
     const auto json = nlohmann::ordered_json::parse(row.configuration, nullptr, false);
     // The form that a winner ships in is a candidate too, and no configuration of the space.
     if (auto configuration = space::configuration_from_json(space, json))
       configurations.push_back(std::move(*configuration));
   }
+  if (removed > 0)
+    context.warn(
+        "'{}': the store no longer has the code of {} candidates ('hone store gc' removes "
+        "it), and they are not measured",
+        dispatch.name, removed);
   return configurations;
 }
 

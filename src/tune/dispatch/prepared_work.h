@@ -115,10 +115,12 @@ struct StoredDispatches {
   std::vector<std::optional<problem::Dispatch>> references;  // of each; none: it needs none
   std::vector<std::optional<provider::Artifact>> reference_code;
 };
-// Reads the dispatches of `work`. An input error that names all that is missing: dispatches, code
-// of defaults and of references. `trust` as for Store::load_artifact.
+// Reads the dispatches of `work`, to be measured on a device of this target ("sm_90"). Input
+// errors: one that names all that is missing (dispatches, code of defaults and of references), and
+// machine code for another GPU. `trust` as for Store::load_artifact.
 Result<StoredDispatches> stored_dispatches(store::Store& store, const PreparedWork& work,
-                                           std::string_view provider, store::Trust trust);
+                                           std::string_view provider, store::Trust trust,
+                                           std::string_view device_target);
 
 // Returns the configurations of the space for which the store has code by this provider and build,
 // in the order in which they were proposed.
