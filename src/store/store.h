@@ -41,6 +41,9 @@ struct StoreOptions {
   std::optional<SealKey> seal_key = {};                               // none: own_seal_key()
 };
 
+// Extent of a check: the whole file, or what reading its rows depends on.
+enum class Checked { kFile, kRows };
+
 // Whose machine code may be loaded. A store may come from anybody.
 enum class Trust {
   kOwn,     // what this user's hone has compiled (seal.h)
@@ -159,8 +162,8 @@ class Store {
 
   // -- care of the file
   // PRAGMA integrity_check and foreign_key_check, missing tables and columns, and every stored blob
-  // against its hash.
-  Result<CheckReport> check();
+  // against its hash. With kRows, all but pages that belong to no table.
+  Result<CheckReport> check(Checked checked = Checked::kFile);
   // Copies the readable part of a damaged store into a new one: intact rows with intact references,
   // and code with the right hash.
   // A dispatch whose source is lost keeps its results and an empty source. An artifact whose code
@@ -174,8 +177,8 @@ class Store {
   Result<RescueReport> rescuable();
   // Adds the rows that only the other stores have, and returns their number by table. Idempotent.
   // Leases are not copied. All of `others` are checked before the first is copied, and each is
-  // copied in one transaction. Input errors name the store: those of open() and damage, and this
-  // store among the others.
+  // copied as a whole or not at all. Input errors name the store: those of open() and damage, and
+  // this store among the others.
   Result<MergeReport> merge(const std::vector<std::filesystem::path>& others);
   // Removes unreferenced blobs and the code of artifacts that no default, finalist or selection
   // needs, and frees the space. Returns the bytes the file shrank by.

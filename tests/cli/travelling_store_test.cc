@@ -48,7 +48,8 @@ TEST_F(TravellingStore, IsCompiledHereMeasuredThereAndFinishedHereWithNothingDon
   const std::vector<store::Run> runs = *store.runs();
   ASSERT_EQ(runs.size(), 3U);
   std::size_t measurements = 0, code = 0;
-  for (const store::CandidateView& row : *store.candidate_rows()) {
+  const std::vector<store::CandidateView> rows = *store.candidate_rows();
+  for (const store::CandidateView& row : rows) {
     if (row.format == store::kLibraryFormat) continue;
     const store::CandidateDetails details = *store.details(row.candidate);
     ASSERT_TRUE(details.artifact);
@@ -81,7 +82,8 @@ TEST_F(TravellingStore, MeasuresProgramsWhoseReferencesAreCompiled) {
   EXPECT_EQ(document.at("dispatches").size(), 6U);
   EXPECT_TRUE(document.at("not_tuned").empty()) << document.at("not_tuned");
   store::Store store = open();
-  for (const store::CandidateView& row : *store.candidate_rows()) {
+  const std::vector<store::CandidateView> rows = *store.candidate_rows();
+  for (const store::CandidateView& row : rows) {
     EXPECT_TRUE(row.failure_message.empty()) << row.failure_message;
   }
 }
