@@ -17,6 +17,7 @@ struct StoreCommandOptions {
   std::string format = "csv";
   std::string output;
   std::string other;
+  std::vector<std::filesystem::path> others;
   bool json = false;
 };
 
@@ -112,7 +113,7 @@ CommandResult rescue(const StoreCommandOptions& options) {
 
 CommandResult merge(const StoreCommandOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  HONE_ASSIGN(const store::MergeReport report, store.merge(options.other));
+  HONE_ASSIGN(const store::MergeReport report, store.merge(options.others));
   for (const auto& [table, rows] : report)
     if (rows > 0) fmt::print("{}: {} added\n", table, rows);
   return 0;
@@ -149,8 +150,8 @@ void add_store_command(CLI::App& app, Action& run) {
   add("rescue", "Copy the readable rows of a damaged store into a new one", rescue)
       ->add_option("NEW", options->other, "store to create")
       ->required();
-  add("merge", "Add the results of another store", merge)
-      ->add_option("OTHER", options->other, "store to read")
+  add("merge", "Add the results of other stores", merge)
+      ->add_option("OTHER", options->others, "stores to read")
       ->required();
   add("gc", "Remove machine code that no result needs", collect_garbage);
 }

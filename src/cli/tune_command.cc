@@ -34,6 +34,19 @@ bool is_of_run(const CLI::Option& option) {
          option.check_lname("verbose");
 }
 
+// Refuses options that exclude each other.
+Status check_phases(const TuneOptions& options) {
+  if (!options.measure_only) return {};
+  for (const auto& [is_given, name] :
+       {std::pair(options.compile_only, "--compile-only"), std::pair(options.dry_run, "--dry-run"),
+        std::pair(!options.tuning.configurations.empty(), "--config"),
+        std::pair(!options.tuning.dispatches.empty(), "--dispatch"),
+        std::pair(!options.external.empty(), "--external")})
+    if (is_given)
+      return input_error("--measure-only and {} exclude each other: leave one out", name);
+  return {};
+}
+
 // Refuses strategies that learn: without measurements configurations are drawn at random or taken
 // one after the other.
 Status refuse_strategies_that_learn(const TuneOptions& options) {
@@ -168,7 +181,9 @@ void add_tune_command(CLI::App& app, Action& run) {
   command->add_flag("--bit-equal", tuning.bit_equal,
                     "ship only builds that change no output bit [rounding differences pass]");
   command->add_flag("--compile-only", options->compile_only,
-                    "compile and rank candidates for a GPU --target; measure nothing");
+                    "compile candidates into the store, for --measure-only; measure nothing");
+  command->add_flag("--measure-only", options->measure_only,
+                    "measure what --compile-only stored; needs no compiler, runs any stored code");
   command->add_flag("--json", options->json, "print one JSON document");
   command->add_flag("--quiet", options->quiet, "print no progress");
   command->add_flag("--verbose", options->verbose, "print notes, and whole tables at the end");
@@ -191,6 +206,7 @@ void add_tune_command(CLI::App& app, Action& run) {
       }
       HONE_TRY(read_flags(options->toolchain));
       HONE_TRY(check_providers(*options));
+      HONE_TRY(check_phases(*options));
       HONE_TRY(refuse_strategies_that_learn(*options));
       options->tuning.baselines = !options->no_baselines;
       TuneGemmOptions& old = options->tune_gemm;

@@ -24,6 +24,7 @@
 #include "session/list_results.h"
 #include "session/registry.h"
 #include "session/sessions.h"
+#include "session/travelling_work.h"
 #include "tune/dispatch/compile_only.h"
 #include "tune/dispatch/dispatch_list.h"
 
@@ -144,19 +145,28 @@ CommandResult compile_list(SessionOptions options, const std::string& provider,
   HONE_ASSIGN(Toolchain toolchain,
               Toolchain::start(options.toolchain, provider, listed, compiler, facts));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  HONE_ASSIGN(const store::Id build,
-              store.intern(build_row(toolchain, options.tuning, target->arch)));
+  const store::BuildRow row = build_row(toolchain, options.tuning, target->arch);
+  HONE_ASSIGN(const store::Id build, store.intern(row));
   tune::DispatchList list = dispatch_list(listed);
   problem::Program program;
   program.path = list.path;
   program.hash = list.hash;
   program.dispatches = std::move(list.dispatches);
+  HONE_ASSIGN(tune::PreparedWork prepared,
+              work_to_prepare(options, program.hash, row, /*cpu=*/std::nullopt));
   output::StatusLine status(status_style(options));
-  HONE_ASSIGN(
-      const tune::CompiledProgram compiled,
-      tune::compile_only(
-          {toolchain.compiler(), *kernels, {}, store, options.tuning, *target, build, status},
-          std::move(program), run_row(options)));
+  HONE_ASSIGN(const tune::CompiledProgram compiled,
+              tune::compile_only({toolchain.compiler(),
+                                  *kernels,
+                                  {},
+                                  store,
+                                  options.tuning,
+                                  target,
+                                  build,
+                                  status,
+                                  {},
+                                  std::move(prepared)},
+                                 std::move(program), run_row(options)));
   status.clear();
   return print_compiled(options, store, compiled);
 }
@@ -223,6 +233,9 @@ CommandResult print_compiled(const SessionOptions& options, store::Store& store,
 CommandResult tune_list(TuneOptions options, const std::string& provider,
                         std::unique_ptr<provider::ListProvider> listed) {
   if (options.compile_only) return compile_list(std::move(options), provider, *listed);
+  if (!options.measure_only && !options.dry_run) {
+    HONE_ASSIGN(options.measured, measured_work(options, dispatch_list(*listed).hash));
+  }
   HONE_ASSIGN(const std::unique_ptr<ListSession> session,
               ListSession::open(std::move(options), provider, std::move(listed)));
   if (session->options().dry_run) return print_list_plan(*session);
@@ -236,7 +249,7 @@ CommandResult tune_list(TuneOptions options, const std::string& provider,
                              context.baseline.build, context.device));
     return write_file_atomically(file, results_text(session->listed(), results));
   };
-  const tune::DispatchList list = dispatch_list(session->listed());
+  const tune::DispatchList list = session->dispatch_list();
   const Result<tune::TunedList> tuned =
       tune::tune_list(context, run_row(chosen), list, write_results);
   session->status().clear();

@@ -52,6 +52,8 @@ struct TuneOptions : SessionOptions {
 
 // Tunes the program of `options.tuning.input` with IREE.
 CommandResult tune_program(TuneOptions options);
+// Measures what --compile-only has compiled of the program, without a compiler (--measure-only).
+CommandResult measure_program(TuneOptions options);
 // Prints what a tuning of the session's program would do and cost (--dry-run). `sizes`: as for
 // tune::tune_program.
 CommandResult print_tuning_plan(ProgramSession& session,

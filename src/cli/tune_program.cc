@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "cli/common_options.h"
 #include "cli/tune_options.h"
+#include "device/cpu/target.h"
 #include "output/accuracy_table.h"
 #include "output/gpu_report.h"
 #include "output/json_text.h"
@@ -15,6 +17,7 @@
 #include "output/session_report.h"
 #include "output/status_line.h"
 #include "output/tuning_summary.h"
+#include "provider/iree/compiler/flag_choices.h"
 #include "provider/iree/compiler/transform_specs.h"
 #include "provider/iree/gpu/space.h"
 #include "provider/iree/iree_provider.h"
@@ -23,6 +26,8 @@
 #include "session/replacing_kernels.h"
 #include "session/sessions.h"
 #include "session/toolchain.h"
+#include "session/travelling_work.h"
+#include "tune/flag_baseline.h"
 #include "tune/tuning_run.h"
 
 namespace hone::cli {
@@ -53,8 +58,8 @@ nlohmann::json document_of(const SessionOptions& options, const tune::FlagSet& t
       {"not_tuned", nlohmann::json::array()}};
   const auto add = [&](const char* list, const auto& skipped, const std::string& sizes) {
     for (const auto& each : skipped) {
-      nlohmann::json& row = document[list].emplace_back(nlohmann::json{
-          {"dispatch", each.dispatch}, {"sizes", sizes}, {"reason", each.reason}});
+      nlohmann::json& row = document[list].emplace_back(
+          nlohmann::json{{"dispatch", each.dispatch}, {"sizes", sizes}, {"reason", each.reason}});
       if constexpr (requires { each.share; }) row["share_percent"] = 100 * each.share;
     }
   };
@@ -222,10 +227,16 @@ Result<problem::Program> load_with_wide_sums(Toolchain& toolchain, SessionOption
   return load_for_target(toolchain.compiler(), options.toolchain, options.tuning.input, bytes);
 }
 
-// Compiles for a GPU that this machine need not have.
+// Whether sums of the program are to be reordered, as in a tuning (FlagBaseline::add_sums).
+bool reorders_sums(const problem::Program& program) {
+  return std::ranges::any_of(program.dispatches, [](const problem::Dispatch& dispatch) {
+    return dispatch.not_tunable.empty() && tune::reduces_along_lanes(dispatch);
+  });
+}
+
+// Compiles for a device that this machine need not have.
 CommandResult compile_program(TuneOptions& options) {
   const auto target = gpu_of(options.toolchain);
-  if (!target) return input_error("--compile-only needs a GPU for --target: sm_80, gfx942, ...");
   if (!options.model_tuner.output_spec.empty())
     return input_error(
         "--compile-only measures nothing, so that no spec is found: leave --output-td-spec out, or "
@@ -233,7 +244,18 @@ CommandResult compile_program(TuneOptions& options) {
   HONE_TRY(take_effort(options));
   options.tuning.environment = options.toolchain.environment;
   options.tuning.flags = compile_flags(options.toolchain);
-  HONE_ASSIGN(const ReplacingTools tools, find_replacing_for(options, target->arch));
+  options.tuning.reference_flags = travelling_reference_flags(options.toolchain);
+  HONE_ASSIGN(const std::string given, read_file(options.tuning.input));
+  HONE_ASSIGN(const problem::CpuTarget cpu, device::cpu::detect_target());
+  const auto code_runs_on = target ? std::nullopt : std::optional(cpu);
+  // Refuses a CPU that cannot be compiled for.
+  HONE_TRY(work_to_prepare(options, {}, {}, code_runs_on));
+  ReplacingTools tools;
+  if (target) {
+    HONE_ASSIGN(tools, find_replacing_for(options, target->arch));
+  } else if (!options.external.empty()) {
+    return input_error("--external replaces kernels of NVIDIA GPUs, and --target is a CPU");
+  }
   HONE_TRY(make_out(options));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(InputProgram input,
@@ -251,23 +273,43 @@ CommandResult compile_program(TuneOptions& options) {
   const bool names_spec = std::ranges::any_of(options.toolchain.flags, [](const auto& flag) {
     return flag.starts_with(iree::kTransformSpecFlag);
   });
-  if (needs_wide_sums(*target, program) && !names_spec) {
+  if (target && needs_wide_sums(*target, program) && !names_spec) {
     HONE_ASSIGN(program, load_with_wide_sums(toolchain, options, input.bytes));
   }
+  HONE_ASSIGN(const problem::Program reference,
+              toolchain.compiler().load_program(
+                  {options.tuning.input, input.bytes, options.tuning.reference_flags}));
+  if (!target && !options.tuning.bit_equal && reorders_sums(program))
+    if (const auto sums = iree::reordered_sums(options.tuning.flags))
+      options.tuning.flags = tune::joined(options.tuning.flags, sums->flags);
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   // Use the row that a tuning on the device interns: it then finds the artifacts compiled here.
-  HONE_ASSIGN(const store::Id build_id,
-              store.intern(build_row(toolchain, options.tuning, target, {})));
+  const store::BuildRow build = build_row(toolchain, options.tuning, target, cpu);
+  HONE_ASSIGN(const store::Id build_id, store.intern(build));
+  HONE_ASSIGN(tune::PreparedWork prepared,
+              work_to_prepare(options, content_hash(given), build, code_runs_on));
   output::StatusLine status(status_style(options));
   print_target_note(options.toolchain);
-  HONE_ASSIGN(const tune::CompiledProgram compiled,
-              tune::compile_only({toolchain.compiler(), *provider, replacing, store, options.tuning,
-                                  *target, build_id, status},
-                                 std::move(program), run_row(options)));
+  HONE_ASSIGN(
+      const tune::CompiledProgram compiled,
+      tune::compile_only({toolchain.compiler(), *provider, replacing, store, options.tuning, target,
+                          build_id, status, reference.dispatches, std::move(prepared)},
+                         std::move(program), run_row(options)));
   status.clear();
   HONE_TRY(write_file_atomically(options.tuning.out / "compile_flags.txt",
                                  response_file(options.tuning.flags)));
   return print_compiled(options, store, compiled);
+}
+
+// Takes what another machine has measured of the program, unless it is not to be tuned for there.
+Status take_measured(TuneOptions& options) {
+  const Result<std::string> bytes = read_file(options.tuning.input);
+  if (!bytes || options.dry_run) return {};  // opening it says what is wrong
+  HONE_ASSIGN(options.measured, measured_work(options, content_hash(*bytes)));
+  if (!options.measured) return {};
+  options.toolchain.target = options.measured->target;
+  options.toolchain.flags = options.measured->user_flags;
+  return {};
 }
 
 }  // namespace
@@ -278,6 +320,8 @@ CommandResult tune_program(TuneOptions options) {
     return input_error(
         "--compile-only compiles IREE's own kernels: leave out --provider iree,triton");
   if (options.compile_only) return compile_program(options);
+  if (options.measure_only) return measure_program(std::move(options));
+  HONE_TRY(take_measured(options));
   // Give the sizes to the tuner, which loads the program at each set. The toolchain would start
   // with one.
   HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,

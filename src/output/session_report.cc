@@ -343,10 +343,10 @@ Result<std::string> compiled_report(const nlohmann::json& target,
   const std::string written = json_text(document) + "\n";
   HONE_TRY(write_file_atomically(file, written));
   if (json) return written;
-  return text + fmt::format(
-                    "Nothing was measured: the order is by spilled registers, occupancy and shared "
-                    "memory.\ncandidates: {}\n{}",
-                    file.string(), last_line(verdict));
+  return text + fmt::format("Nothing was measured: the order is {}.\ncandidates: {}\n{}",
+                            compiled.is_ranked ? "by spilled registers, occupancy and shared memory"
+                                               : "that of the proposals",
+                            file.string(), last_line(verdict));
 }
 
 Result<Table> candidate_table(store::Store& store, store::Id program, store::Id build,

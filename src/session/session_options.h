@@ -13,6 +13,7 @@
 #include "session/runtime_options.h"
 #include "session/toolchain.h"
 #include "store/store.h"
+#include "tune/dispatch/prepared_work.h"
 #include "tune/services/options.h"
 
 namespace hone::session {
@@ -60,6 +61,8 @@ struct SessionOptions {
   bool no_flags = false;
   bool no_baselines = false;
   bool compile_only = false;
+  bool measure_only = false;
+  std::optional<tune::MeasuredWork> measured = {};  // by another run, which this one finishes
   bool dry_run = false;
   bool json = false;
   bool quiet = false;

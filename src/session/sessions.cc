@@ -13,6 +13,7 @@
 #include "session/remote_runtime.h"
 #include "session/replacing_kernels.h"
 #include "session/runtime_options.h"
+#include "session/travelling_work.h"
 
 namespace hone::session {
 namespace {
@@ -49,6 +50,36 @@ Status complete(SessionOptions& options) {
       tuning.compile_ahead = std::max(tuning.compile_ahead, plan::kFewestInRound);
   }
   tuning.compile_jobs = static_cast<std::size_t>(jobs_of(options.toolchain));
+  return {};
+}
+
+// Chooses the places. Returns whether they are on this machine, which a session that finishes the
+// work of another one need not have.
+Result<bool> choose_places_of(SessionOptions& options) {
+  if (options.measured) {
+    options.no_flags = true;
+    options.tuning.measured_by = options.measured->run;
+    return place_of_measured(options, *options.measured);
+  }
+  HONE_ASSIGN(options.tuning.places,
+              choose_places(options.device, options.toolchain, options.cores));
+  return true;
+}
+
+// Sets the device that measured.
+Status go_on_from_measured(const SessionOptions& options, const std::string& compiler, bool is_here,
+                           SessionParts& parts) {
+  if (!options.measured) return {};
+  const tune::MeasuredWork& work = *options.measured;
+  if (compiler != work.build.compiler)
+    return input_error(
+        "the store '{}' holds measurements of code by {}, and {} is here: use that compiler, or "
+        "tune into another store (--store)",
+        options.store, work.build.compiler, compiler);
+  HONE_ASSIGN(parts.context.device, parts.context.store.intern(work.device_row()));
+  parts.status.warn(fmt::format(
+      "the kernels were measured on {} by run {}; {} (--device searches here instead)", work.device,
+      work.run, is_here ? "nothing is searched again" : "the program is not proved there"));
   return {};
 }
 
@@ -130,8 +161,7 @@ Error ProgramSession::stopped(const Error& error) const {
 
 Result<int> with_program_session(SessionOptions options,
                                  const std::function<Result<int>(ProgramSession&)>& action) {
-  HONE_ASSIGN(options.tuning.places,
-              choose_places(options.device, options.toolchain, options.cores));
+  HONE_ASSIGN(const bool is_here, choose_places_of(options));
   HONE_ASSIGN(const problem::CpuTarget target, host_cpu(options.toolchain));
   const device::Address address = options.tuning.place().address;
   HONE_TRY(complete(options));
@@ -139,7 +169,10 @@ Result<int> with_program_session(SessionOptions options,
   HONE_ASSIGN(const ReplacingTools tools, find_replacing(options, found));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  HONE_ASSIGN(const Leases held, lease(options.tuning.places, options.tuning.environment));
+  Leases held;
+  if (is_here) {
+    HONE_ASSIGN(held, lease(options.tuning.places, options.tuning.environment));
+  }
   // Stay on cores only if they were named: unnamed ones may be another tuner's, which measures
   // while this one compiles.
   if (!options.cores.cores.empty() && address.host.empty())
@@ -159,6 +192,7 @@ Result<int> with_program_session(SessionOptions options,
   const std::string note = target_note(options.toolchain);
   SessionParts parts(options, *provider, toolchain, store);
   HONE_TRY(parts.begin(build_row(toolchain, options.tuning, gpu_of(options.toolchain), target)));
+  HONE_TRY(go_on_from_measured(options, toolchain.name(), is_here, parts));
   if (!note.empty()) parts.status.warn(note);
   for (const std::string& each : tune::joined(notes, found)) parts.status.warn(each);
   parts.context.programs = provider.get();
@@ -193,6 +227,8 @@ Status complete(SessionOptions& options, const provider::ListProvider& listed,
 Result<std::unique_ptr<ListSession>> ListSession::open(
     SessionOptions options, const std::string& provider,
     std::unique_ptr<provider::ListProvider> listed) {
+  if (options.measure_only || options.measured)
+    return open_without_compiler(std::move(options), std::move(listed));
   if (options.device.empty() && options.toolchain.target == "host")
     options.device = listed->device();
   HONE_ASSIGN(options.tuning.places,
@@ -212,6 +248,62 @@ Result<std::unique_ptr<ListSession>> ListSession::open(
   HONE_TRY(session->parts_.begin(
       build_row(session->toolchain_, session->options_.tuning, facts.target)));
   return session;
+}
+
+Result<std::unique_ptr<ListSession>> ListSession::open_without_compiler(
+    SessionOptions options, std::unique_ptr<provider::ListProvider> listed) {
+  std::optional<tune::PreparedWork> work;
+  std::optional<store::Store> store;
+  if (options.measure_only) {
+    HONE_ASSIGN(OpenedWork opened, open_prepared(options, session::dispatch_list(*listed).hash));
+    work = std::move(opened.work);
+    store = std::move(opened.store);
+  } else {
+    HONE_ASSIGN(store, store::Store::open(options.store, store::Mode::kReadWrite));
+    options.toolchain.target = options.measured->target;
+  }
+  bool is_here = true;
+  if (work) {
+    HONE_ASSIGN(options.tuning.places,
+                choose_places(options.device, options.toolchain, options.cores));
+  } else {
+    options.tuning.places = {options.measured->place};
+    options.tuning.measured_by = options.measured->run;
+    is_here = false;
+  }
+  // The configurations are of the target's space, which was compiled without the device.
+  device::Facts facts;
+  facts.target = options.toolchain.target;
+  HONE_ASSIGN(std::unique_ptr<provider::Provider> kernels, listed->provider_for(facts));
+  HONE_TRY(complete(options, *listed, facts));
+  if (work) {
+    HONE_TRY(session::measure_only(options, *work));
+    HONE_TRY(tune::stored_dispatches(*store, *work, kernels->name(), options.tuning.trust,
+                                     options.tuning.place().facts.target));
+  }
+  HONE_TRY(make_out(options));
+  Leases held;
+  if (is_here) {
+    HONE_ASSIGN(held, lease(options.tuning.places, options.tuning.environment));
+  }
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::without_compiler());
+  const store::BuildRow build = work ? work->build.row() : options.measured->build.row();
+  std::unique_ptr<ListSession> session(new ListSession(std::move(options), std::move(listed),
+                                                       std::move(kernels), std::move(held),
+                                                       std::move(*store), std::move(toolchain)));
+  if (work) session->to_measure_ = work_to_measure(*work, session->options_);
+  HONE_TRY(session->parts_.begin(build));
+  if (!is_here) {
+    tune::Context& context = session->parts_.context;
+    HONE_ASSIGN(context.device, session->store_.intern(session->options_.measured->device_row()));
+  }
+  return session;
+}
+
+tune::DispatchList ListSession::dispatch_list() const {
+  tune::DispatchList list = session::dispatch_list(*listed_);
+  list.measured = to_measure_;
+  return list;
 }
 
 ListSession::ListSession(SessionOptions options, std::unique_ptr<provider::ListProvider> listed,

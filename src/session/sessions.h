@@ -82,6 +82,7 @@ class ListSession {
   store::Store& store() { return store_; }
   output::StatusLine& status() { return parts_.status; }
   tune::Context& context() { return parts_.context; }
+  tune::DispatchList dispatch_list() const;
   // Returns `error`; for a stopped session, with where the results are and how to go on.
   Error stopped(const Error& error, const std::string& results) const;
 
@@ -90,12 +91,17 @@ class ListSession {
               std::unique_ptr<provider::Provider> provider, Leases held, store::Store store,
               Toolchain toolchain);
 
+  // Opens a list for --measure-only, or one that another run has measured: without a compiler.
+  static Result<std::unique_ptr<ListSession>> open_without_compiler(
+      SessionOptions options, std::unique_ptr<provider::ListProvider> listed);
+
   SessionOptions options_;
   std::unique_ptr<provider::ListProvider> listed_;
   std::unique_ptr<provider::Provider> provider_;
   Leases held_;
   store::Store store_;
   Toolchain toolchain_;
+  std::optional<tune::MeasuredWork> to_measure_;  // logged at the end
   SessionParts parts_;
 };
 

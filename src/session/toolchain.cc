@@ -8,6 +8,7 @@
 #include "session/remote_jobs.h"
 #include "tune/services/context.h"
 #include "tune/services/load_program.h"
+#include "worker/no_workers.h"
 #include "worker/remote_worker.h"
 
 namespace hone::session {
@@ -92,6 +93,11 @@ std::vector<std::string> reference_flags(const ToolchainOptions& options) {
   return flags;
 }
 
+std::vector<std::string> travelling_reference_flags(const ToolchainOptions& options) {
+  if (gpu_of(options)) return flags_for(std::string(kTravellingReferenceCpu), options.flags);
+  return reference_flags(options);
+}
+
 std::string own_executable() {
   return std::filesystem::read_symlink("/proc/self/exe").string();
 }
@@ -132,6 +138,13 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options, const std::s
   }
   toolchain.name_ = compiler.name;
   toolchain.jobs_ = jobs_of(options);
+  toolchain.compiler_ = std::make_unique<trial::CompileService>(*toolchain.pool_);
+  return toolchain;
+}
+
+Result<Toolchain> Toolchain::without_compiler() {
+  HONE_ASSIGN(Toolchain toolchain, claim_folder());
+  toolchain.pool_ = std::make_unique<worker::NoWorkers>();
   toolchain.compiler_ = std::make_unique<trial::CompileService>(*toolchain.pool_);
   return toolchain;
 }

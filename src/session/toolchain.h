@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
@@ -69,6 +70,11 @@ int jobs_of(const ToolchainOptions& options);
 // when the target is a GPU this machine's CPU.
 std::vector<std::string> reference_flags(const ToolchainOptions& options);
 
+// Likewise for a run that only compiles: its references may run on another machine. Those of code
+// for a GPU are for any CPU of this level.
+inline constexpr std::string_view kTravellingReferenceCpu = "x86-64-v3";
+std::vector<std::string> travelling_reference_flags(const ToolchainOptions& options);
+
 // Makes a runner of candidates on this machine, with its folder in `temporary`; it starts with the
 // first call.
 worker::RunnerProcess make_runner(int stop_fd, const std::filesystem::path& temporary);
@@ -101,6 +107,9 @@ class Toolchain {
                                  const provider::ListProvider& listed,
                                  const provider::FoundCompiler& compiler,
                                  const device::Facts& facts);
+
+  // Starts nothing; asking its compiler for anything is an environment error.
+  static Result<Toolchain> without_compiler();
 
   const iree::Installation& installation() const { return installation_; }  // empty if not IREE's
   trial::CompileService& compiler() const { return *compiler_; }

@@ -71,6 +71,15 @@ Result<Id> intern_blob(Database& database, std::string_view bytes) {
 }
 
 Result<std::string> load_blob(Database& database, Id id) {
+  return BlobReader().load(database, id);
+}
+
+BlobReader::BlobReader() : decompressor_(ZSTD_createDCtx()) {}
+BlobReader::~BlobReader() {
+  ZSTD_freeDCtx(decompressor_);
+}
+
+Result<std::string> BlobReader::load(Database& database, Id id) {
   HONE_ASSIGN(const auto found, (database.find<std::tuple<std::string, std::int64_t, std::string>>(
                                     "SELECT hash, size, zstd FROM blob WHERE id = ?", id)));
   const std::string path = database.path().string();
@@ -79,8 +88,8 @@ Result<std::string> load_blob(Database& database, Id id) {
   std::string bytes;
   if (size >= 0 && size <= kLargestBlob) {
     bytes.resize(static_cast<std::size_t>(size));
-    const std::size_t got =
-        ZSTD_decompress(bytes.data(), bytes.size(), packed.data(), packed.size());
+    const std::size_t got = ZSTD_decompressDCtx(decompressor_, bytes.data(), bytes.size(),
+                                                packed.data(), packed.size());
     if (ZSTD_isError(got) == 0 && got == bytes.size() && content_hash(bytes) == hash) return bytes;
   }
   return input_error(

@@ -11,6 +11,8 @@
 #include "store/rows.h"
 #include "store/sqlite.h"
 
+struct ZSTD_DCtx_s;
+
 namespace hone::store {
 
 // Returns `text` with sorted keys and without blanks. An input error, naming `what`, if it is not
@@ -29,6 +31,17 @@ Result<Id> intern_blob(Database& database, std::string_view bytes);
 
 // Returns the bytes; an input error if they differ from those stored.
 Result<std::string> load_blob(Database& database, Id id);
+// Does so for many blobs, with one decompressor: making one costs more than a kernel's code.
+class BlobReader {
+ public:
+  BlobReader();
+  ~BlobReader();
+  BlobReader(const BlobReader&) = delete;
+  Result<std::string> load(Database& database, Id id);
+
+ private:
+  ZSTD_DCtx_s* decompressor_;
+};
 
 // Names of an enumeration's values. A column of the enumeration admits no other text.
 template <class E>

@@ -89,6 +89,10 @@ Result<DispatchRow> Store::dispatch(Id id) {
   return dispatch;
 }
 
+Result<std::optional<Id>> Store::find_dispatch(std::string_view fingerprint) {
+  return database_->find<Id>("SELECT id FROM dispatch WHERE fingerprint = ?", fingerprint);
+}
+
 Result<std::vector<ProgramRow>> Store::programs() {
   return select_all<ProgramRow>(*database_, "ORDER BY id");
 }

@@ -71,6 +71,18 @@ Result<std::vector<EventRow>> Store::events(Id run) {
   return select_all<EventRow>(*database_, "WHERE run_id = ? ORDER BY sequence", run);
 }
 
+Result<std::vector<std::pair<Id, std::string>>> Store::event_texts(std::string_view kind) {
+  std::vector<std::pair<Id, std::string>> texts;
+  HONE_TRY((database_->each<std::tuple<Id, std::string>>(
+      "SELECT run_id, text FROM event WHERE kind = ? ORDER BY run_id, sequence",
+      [&](std::tuple<Id, std::string>& row) -> Status {
+        texts.emplace_back(std::get<0>(row), std::move(std::get<1>(row)));
+        return {};
+      },
+      kind)));
+  return texts;
+}
+
 Result<Id> Store::record(const ProgramMeasurement& row) {
   HONE_TRY(check_json("machine's state", row.machine));
   return write(*database_, [&]() -> Result<Id> {

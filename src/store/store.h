@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -39,6 +40,9 @@ struct StoreOptions {
   std::chrono::milliseconds busy_timeout = std::chrono::seconds(30);  // wait for other writers
   std::optional<SealKey> seal_key = {};                               // none: own_seal_key()
 };
+
+// Extent of a check: the whole file, or what reading its rows depends on.
+enum class Checked { kFile, kRows };
 
 // Whose machine code may be loaded. A store may come from anybody.
 enum class Trust {
@@ -80,6 +84,7 @@ class Store {
   Result<DeviceRow> device(Id id);
   Result<OperationRow> operation(Id id);
   Result<DispatchRow> dispatch(Id id);
+  Result<std::optional<Id>> find_dispatch(std::string_view fingerprint);
   Result<ProgramRow> program(Id id);
   Result<std::vector<ProgramRow>> programs();
   Result<std::vector<ProgramDispatch>> program_dispatches(Id program);  // in order
@@ -94,6 +99,8 @@ class Store {
   Result<Run> run(Id id);
   Result<std::vector<Run>> runs();  // oldest first
   Result<std::vector<EventRow>> events(Id run);
+  // Returns run and text of every event of this kind, oldest first.
+  Result<std::vector<std::pair<Id, std::string>>> event_texts(std::string_view kind);
 
   // -- candidates
   Result<std::optional<Id>> find_candidate(Id dispatch, Id build, std::string_view provider,
@@ -155,8 +162,8 @@ class Store {
 
   // -- care of the file
   // PRAGMA integrity_check and foreign_key_check, missing tables and columns, and every stored blob
-  // against its hash.
-  Result<CheckReport> check();
+  // against its hash. With kRows, all but pages that belong to no table.
+  Result<CheckReport> check(Checked checked = Checked::kFile);
   // Copies the readable part of a damaged store into a new one: intact rows with intact references,
   // and code with the right hash.
   // A dispatch whose source is lost keeps its results and an empty source. An artifact whose code
@@ -168,8 +175,11 @@ class Store {
                                      const std::filesystem::path& into);
   // Returns what rescue() would save, without writing anything.
   Result<RescueReport> rescuable();
-  // Adds the rows that only the other store has. Idempotent. Leases are not copied.
-  Result<MergeReport> merge(const std::filesystem::path& other);
+  // Adds the rows that only the other stores have, and returns their number by table. Idempotent.
+  // Leases are not copied. All of `others` are checked before the first is copied, and each is
+  // copied as a whole or not at all. Input errors name the store: those of open() and damage, and
+  // this store among the others.
+  Result<MergeReport> merge(const std::vector<std::filesystem::path>& others);
   // Removes unreferenced blobs and the code of artifacts that no default, finalist or selection
   // needs, and frees the space. Returns the bytes the file shrank by.
   Result<std::int64_t> gc();

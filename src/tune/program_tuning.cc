@@ -14,6 +14,7 @@
 #include "trial/records.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
+#include "tune/dispatch/prepared_work.h"
 #include "tune/program/build_bench.h"
 #include "tune/program/program_calls.h"
 #include "tune/program/program_in_f32.h"
@@ -95,12 +96,7 @@ Status ProgramTuning::choose_function() {
 }
 
 const problem::Dispatch* ProgramTuning::reference_of(const problem::Dispatch& dispatch) const {
-  const auto reference = std::ranges::find_if(references_, [&](const problem::Dispatch& other) {
-    // Launch sets of a kernel differ in their constants.
-    return other.name == dispatch.name && other.bindings == dispatch.bindings &&
-           other.constants == dispatch.constants;
-  });
-  return reference == references_.end() ? nullptr : &*reference;
+  return find_reference(references_, dispatch);
 }
 
 // Counts launches if they vary: a kernel that is never launched is worth nothing, and one in a loop
@@ -131,7 +127,7 @@ Status ProgramTuning::weigh(double seconds, const store::Run& run) {
     if (is_finished) plan_.finish(i, share_now(i));
   }
   // A single dispatch gets all the time, whatever its possible gain.
-  if (plan_.count(plan::State::kWaiting) > 1)
+  if (plan_.count(plan::State::kWaiting) > 1 && !context_.options.measured_by)
     HONE_TRY(measure_defaults(seconds * plan::kWeighingShare));
   plan_.limit(context_.options.coverage, context_.options.most_dispatches);
   return {};

@@ -67,13 +67,16 @@ class TuningRun {
 
   Status steps(const store::Run& run) {
     HONE_TRY(read_starter_spec());
-    HONE_ASSIGN(result_.machine, look_at_machine(context_));
+    if (runs_kernels_here()) {
+      HONE_ASSIGN(result_.machine, look_at_machine(context_));
+    }
     HONE_TRY(search_flags(run));
     // Without a working default, no result could be compared with it or used.
     if (!context_.state->default_failure.empty()) return repair();
     HONE_TRY(load_bases());
     HONE_TRY(tune_bases(run));
-    if (any_tuning([](const ProgramTuningResult& result) { return !result.tuned.empty(); }))
+    if (runs_kernels_here() &&
+        any_tuning([](const ProgramTuningResult& result) { return !result.tuned.empty(); }))
       HONE_TRY(record_peak(context_));
     chosen_ = bases_.size() - 1;
     HONE_TRY(recommend());
@@ -85,6 +88,9 @@ class TuningRun {
     HONE_TRY(learn_gains());
     return emit();
   }
+
+  // False if all that is to be known of kernels was measured on another machine.
+  bool runs_kernels_here() const { return context_.options.prove || !context_.options.measured_by; }
 
   // Whether the default has no rival: no other flags were tried, before the proof or in it, and no
   // dispatch was searched.
@@ -238,7 +244,9 @@ class TuningRun {
                           ? "with no flags of its own"
                           : "with " + base.baseline().extra_flags.name);
       const bool is_done = base.possible_gain() == 0;  // by a run before, perhaps
-      if (has_time && (parts[i] > 0 || is_done)) {
+      if (context_.options.measured_by) {
+        HONE_TRY(base.leave_out("it was not measured", rivals_));
+      } else if (has_time && (parts[i] > 0 || is_done)) {
         HONE_TRY(base.tune(std::min(searching * parts[i], for_dispatches()), rivals_));
       } else if (has_time) {
         const std::string reason =

@@ -184,7 +184,6 @@ TEST_F(GpuTarget, CompilesStoresAndRanksCandidatesWithoutTheDevice) {
   EXPECT_EQ(nlohmann::json::parse(read_file(folder() / "out" / "compiled.json").value()), document);
   // What the store has is not compiled again, and ranks the same.
   EXPECT_EQ(json(command).at("dispatches"), document.at("dispatches"));
-  EXPECT_EQ(hone({"tune", example("matmul_512.mlir"), "--compile-only"}).exit_code, 2);
   // Nothing is measured, so nothing can be learnt: not random search under another name.
   const Ran learning = hone({"tune", example("matmul_512.mlir"), "--target", "sm_90",
                              "--compile-only", "--strategy", "model"});

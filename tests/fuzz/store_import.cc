@@ -185,7 +185,7 @@ void read_all(Store& store) {
 
 void merge_and_check(Store& mine, const std::filesystem::path& other) {
   const std::size_t before = mine.candidate_rows()->size();
-  const auto added = mine.merge(other);
+  const auto added = mine.merge({other});
   if (!added)
     fuzz::require(mine.candidate_rows()->size() == before, "a merge that fails adds nothing");
   const auto report = mine.check();
@@ -193,7 +193,7 @@ void merge_and_check(Store& mine, const std::filesystem::path& other) {
                                             ? report->damage.front().c_str()
                                             : "the store is whole after a merge");
   if (!added) return;
-  const auto again = mine.merge(other);
+  const auto again = mine.merge({other});
   fuzz::require(again.has_value(), "what was merged can be merged again");
   for (const auto& [table, rows] : *again)
     fuzz::require(rows == 0, ("merging twice adds rows to " + table).c_str());

@@ -95,7 +95,7 @@ TEST_F(CareTest, MergingAddsWhatIsNotThereAndTwiceChangesNothing) {
   }
   Store store = open();
   fill(store, "hone tune here");
-  const MergeReport added = *store.merge(other);
+  const MergeReport added = *store.merge({other});
   EXPECT_THAT(added, Contains(Pair("dispatch", 1)));
   EXPECT_THAT(added, Contains(Pair("candidate", 1)));
   EXPECT_THAT(added, Contains(Pair("artifact", 0)));
@@ -106,7 +106,7 @@ TEST_F(CareTest, MergingAddsWhatIsNotThereAndTwiceChangesNothing) {
   EXPECT_THAT(added, Contains(Pair("selection_tie", 2)));
   EXPECT_TRUE(store.check()->ok());
 
-  const MergeReport again = *store.merge(other);
+  const MergeReport again = *store.merge({other});
   EXPECT_THAT(again, Each(Pair(testing::_, 0)));
 
   // The other store's winner is this store's candidate of the same configuration.
@@ -129,7 +129,7 @@ TEST_F(CareTest, AnEmptyStoreMergedWithAnotherHasAllOfIt) {
     fill(store, "hone tune there");
   }
   Store store = open();
-  ASSERT_TRUE(store.merge(other));
+  ASSERT_TRUE(store.merge({other}));
   EXPECT_EQ(store.candidate_rows()->size(), 5u);
   const DispatchView row = store.dispatch_rows()->front();
   EXPECT_EQ(row.speedup, 1.5);
@@ -139,8 +139,8 @@ TEST_F(CareTest, AnEmptyStoreMergedWithAnotherHasAllOfIt) {
 
 TEST_F(CareTest, MergingRefusesItselfAndWhatIsNoStore) {
   Store store = open();
-  EXPECT_THAT(store.merge(path_).error().message, HasSubstr("is the store to merge into"));
-  EXPECT_THAT(store.merge(folder_.path() / "none.db").error().message,
+  EXPECT_THAT(store.merge({path_}).error().message, HasSubstr("is the store to merge into"));
+  EXPECT_THAT(store.merge({folder_.path() / "none.db"}).error().message,
               HasSubstr("there is no store"));
 }
 

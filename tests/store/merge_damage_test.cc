@@ -24,7 +24,7 @@ class MergeDamageTest : public StoreTest {
     EXPECT_EQ(sqlite3_exec(handle, sql, nullptr, nullptr, &words), SQLITE_OK) << words;
     sqlite3_close(handle);
     Store mine = open();
-    const auto report = mine.merge(other);
+    const auto report = mine.merge({other});
     EXPECT_TRUE(mine.check()->ok());
     EXPECT_EQ(mine.candidate_rows()->size(), report ? 1u : 0u);
     return report ? "merged" : report.error().message;

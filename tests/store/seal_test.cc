@@ -51,14 +51,14 @@ TEST_F(SealTest, CodeIsLoadedByWhoCompiledIt) {
 TEST_F(SealTest, MergingMakesNobodysCodeOnesOwn) {
   make_theirs("theirs.db");
   Store mine = open_as(kMine);
-  ASSERT_TRUE(mine.merge(folder_.path() / "theirs.db"));
+  ASSERT_TRUE(mine.merge({folder_.path() / "theirs.db"}));
   EXPECT_FALSE(*mine.is_own(1));
   // Compiled again, the candidate has code of one's own in its place.
   EXPECT_EQ(Place(mine).compile(mine, "{}", "e"), 1);
   EXPECT_TRUE(*mine.is_own(1));
   // And what one has compiled elsewhere stays one's own.
   Store another = open_as(kMine, "another.db");
-  ASSERT_TRUE(another.merge(mine.path()));
+  ASSERT_TRUE(another.merge({mine.path()}));
   EXPECT_TRUE(*another.is_own(1));
 }
 

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/stopwatch.h"
+#include "measure/reference.h"
 #include "plan/policy.h"
 #include "plan/work_plan.h"
 #include "problem/code_target.h"
@@ -44,7 +45,8 @@ class CompileOnly {
                                {},
                                dispatch.statement},
                               {.verify = false, .measure = false, .beside_default = false});
-    runner.check_code([this](const provider::Artifact& code) { return check_target(code); });
+    if (request_.target)
+      runner.check_code([this](const provider::Artifact& code) { return check_target(code); });
     HONE_TRY(
         propose(id, std::string(store::kDefaultConfiguration), request_.provider, std::nullopt));
     HONE_TRY(propose_configurations(id, request_.provider));
@@ -88,8 +90,12 @@ class CompileOnly {
     HONE_ASSIGN(const std::vector<space::Configuration> configurations, chosen(space));
     for (const space::Configuration& configuration : configurations) {
       HONE_ASSIGN(provider::Payload payload, provider.payload_of(dispatch, space, configuration));
+      const auto shipped = provider.as_shipped(payload);
       HONE_TRY(
           propose(id, space::to_json(space, configuration).dump(), provider, std::move(payload)));
+      if (!shipped) continue;
+      HONE_TRY(propose(id, shipped->configuration, provider, shipped->payload));
+      shipped_forms_.insert(trials_.size() - 1);
     }
     return {};
   }
@@ -136,6 +142,7 @@ class CompileOnly {
   Status take(trial::TrialRunner& runner, std::size_t place) {
     const store::CandidateRow& row = rows_[place];
     const trial::Trial& trial = trials_[place];
+    if (shipped_forms_.contains(place)) return {};
     if (trial.state == trial::TrialState::kCompiling) {
       ++result_.untried;
       return {};
@@ -144,6 +151,7 @@ class CompileOnly {
     Failures& failures = of_providers_[row.provider];
     ++failures.done;
     if (!trial.failure) {
+      if (row.configuration == store::kDefaultConfiguration) result_.has_default = true;
       HONE_ASSIGN(const provider::Artifact code, runner.artifact(trial.candidate));
       add(row, trial.candidate, code);
       return {};
@@ -173,8 +181,8 @@ class CompileOnly {
   std::optional<provider::Failure> check_target(const provider::Artifact& artifact) const {
     Status meant;
     for (const problem::KernelPart& part : problem::kernels_of(artifact.launch, artifact.code)) {
-      if (meant && !problem::check_code_target(part.code, request_.target.compiled_as))
-        meant = problem::check_code_target(part.code, request_.target.arch);
+      if (meant && !problem::check_code_target(part.code, request_.target->compiled_as))
+        meant = problem::check_code_target(part.code, request_.target->arch);
     }
     if (meant) return std::nullopt;
     return provider::Failure{provider::FailureKind::kLoadError, meant.error().message};
@@ -203,16 +211,21 @@ class CompileOnly {
                     .launch = artifact.launch,
                     .resources = {},
                     .occupancy = 0};
+    if (!request_.target) {
+      ++result_.compiled;
+      result_.ranked.push_back(std::move(row));
+      return;
+    }
+    const problem::GpuTarget& target = *request_.target;
     if (const auto read = provider::kernel_resources(artifact)) row.resources = *read;
     row.resources.shared_bytes += artifact.launch.shared_bytes;
     if (row.resources.subgroup_size == 0)
-      row.resources.subgroup_size = request_.target.subgroup_sizes.front();
+      row.resources.subgroup_size = target.subgroup_sizes.front();
     const auto& block = artifact.launch.block;
-    row.occupancy =
-        problem::occupancy(request_.target, {static_cast<int>(block[0] * block[1] * block[2]),
-                                             row.resources.subgroup_size, row.resources.registers,
-                                             row.resources.shared_bytes});
-    if (const std::int64_t most = request_.target.workgroup_memory_bytes;
+    row.occupancy = problem::occupancy(
+        target, {static_cast<int>(block[0] * block[1] * block[2]), row.resources.subgroup_size,
+                 row.resources.registers, row.resources.shared_bytes});
+    if (const std::int64_t most = target.workgroup_memory_bytes;
         most > 0 && row.resources.shared_bytes > most) {
       result_.failures.add(
           provider::name_of(provider::FailureKind::kLoadError),
@@ -227,7 +240,8 @@ class CompileOnly {
   Share share_;
   Stopwatch clock_;
   std::vector<store::CandidateRow> rows_;
-  std::vector<trial::Trial> trials_;  // of each row
+  std::vector<trial::Trial> trials_;     // of each row
+  std::set<std::size_t> shipped_forms_;  // places of trials that are not reported
   struct Failures {
     std::size_t done = 0, failed = 0;
     CommonReason reasons;
@@ -235,6 +249,53 @@ class CompileOnly {
   std::map<std::string, Failures> of_providers_;
   CompiledDispatch result_;
 };
+
+// Compiles the code of a dispatch's reference into the store. Returns the fingerprint of the
+// dispatch that it is compiled from; empty if there is none to compile.
+Result<std::string> compile_reference(const CompileOnlyRequest& request,
+                                      const problem::Dispatch& dispatch) {
+  if (measure::has_exact_reference(dispatch)) return std::string();
+  const problem::Dispatch* const reference = find_reference(request.references, dispatch);
+  if (reference == nullptr || reference->source == dispatch.source)
+    return request.target ? std::string() : problem::fingerprint(dispatch);
+  store::CandidateRow row;
+  HONE_ASSIGN(row.dispatch, trial::intern_dispatch(request.store, *reference));
+  HONE_ASSIGN(row.build, request.store.intern(request.prepared.reference_build.row()));
+  row.provider = request.provider.name();
+  row.configuration = store::kDefaultConfiguration;
+  HONE_ASSIGN(const store::Id candidate, request.store.add_candidate(row));
+  HONE_ASSIGN(const store::KnownResults known, request.store.known(candidate, std::nullopt));
+  const std::string fingerprint = problem::fingerprint(*reference);
+  if (known.artifact && known.artifact->has_code) return fingerprint;
+  HONE_ASSIGN(const std::vector<trial::CompiledCandidate> compiled,
+              request.compiler.compile_alone(
+                  {fingerprint + "#reference", reference->source, request.options.reference_flags},
+                  {std::nullopt}));
+  const auto& artifact = compiled.front().artifact;
+  if (!artifact) {
+    request.observer.warn(fmt::format("the reference of '{}' does not compile: {}", dispatch.name,
+                                      artifact.error().message));
+    return std::string();
+  }
+  HONE_TRY(
+      request.store.record(trial::artifact_row(candidate, *artifact, compiled.front().seconds)));
+  return fingerprint;
+}
+
+// Compiles the references, and logs what is prepared.
+Status finish(const CompileOnlyRequest& request, const CompiledProgram& compiled) {
+  PreparedWork prepared = request.prepared;
+  prepared.program = compiled.program.hash;
+  prepared.path = compiled.program.path;
+  for (const CompiledDispatch& each : compiled.dispatches) {
+    // Candidates are compared with the default: without it nothing can be measured.
+    if (!each.has_default) continue;
+    const Result<std::string> reference = compile_reference(request, *each.dispatch);
+    HONE_TRY(all_but_failure(reference));
+    prepared.dispatches.push_back({problem::fingerprint(*each.dispatch), reference.value_or("")});
+  }
+  return keep_prepared(request.store, prepared);
+}
 
 }  // namespace
 
@@ -273,7 +334,10 @@ Result<CompiledProgram> compile_only(const CompileOnlyRequest& request, problem:
                                      store::Run run_row) {
   const Options& options = request.options;
   store::Store& store = request.store;
-  CompiledProgram result{.program = std::move(program), .dispatches = {}, .not_tuned = {}};
+  CompiledProgram result{.program = std::move(program),
+                         .dispatches = {},
+                         .not_tuned = {},
+                         .is_ranked = request.target.has_value()};
   HONE_ASSIGN(const auto chosen,
               select_dispatches(result.program, options.dispatches, result.not_tuned));
   HONE_ASSIGN(run_row.program,
@@ -296,6 +360,7 @@ Result<CompiledProgram> compile_only(const CompileOnlyRequest& request, problem:
     plan.finish(*place);
     result.dispatches.push_back(std::move(*compiled));
   }
+  if (status) status = finish(request, result);
   HONE_TRY(store.end_run(state_after(status)));
   HONE_TRY(status);
   return result;

@@ -1,5 +1,6 @@
-// Tunes for a target whose device is absent. Candidates are proposed, compiled, stored and ranked
-// by the resources that their code takes. Nothing is run.
+// Compiles for a device that may be absent. Candidates are proposed, compiled, stored and, for a
+// GPU, ranked by the resources that their code takes. Nothing is run. The store then holds all that
+// another machine needs to measure them (prepared_work.h).
 #pragma once
 
 #include <string>
@@ -9,6 +10,7 @@
 #include "problem/target.h"
 #include "provider/resources.h"
 #include "tune/dispatch/dispatch_tuner.h"
+#include "tune/dispatch/prepared_work.h"
 #include "tune/services/context.h"
 #include "tune/services/run_verdict.h"
 #include "tune/services/select_dispatches.h"
@@ -34,6 +36,7 @@ struct CompiledDispatch {
   std::size_t untried = 0;           // candidates for which the time was over
   CommonReason failures = {};        // of those that do not compile
   std::string default_failure = {};  // why the compiler's own choice does not; empty where it does
+  bool has_default = false;          // the compiler's own choice is compiled
   std::vector<CompiledRow> ranked;   // best first, equal code once
 };
 
@@ -41,6 +44,7 @@ struct CompiledProgram {
   problem::Program program;
   std::vector<CompiledDispatch> dispatches;  // point into `program`
   std::vector<NotTuned> not_tuned;
+  bool is_ranked = false;  // by resources, which code for a CPU does not state
 };
 
 // Returns the verdict. A program is usable if each dispatch compiles somehow, a list if at least
@@ -57,15 +61,20 @@ struct CompileOnlyRequest {
   std::vector<const provider::Provider*> replacing;
   store::Store& store;
   const Options& options;
-  const problem::GpuTarget& target;
+  std::optional<problem::GpuTarget> target;  // none: a CPU
   store::Id build;
   Observer& observer;
+  // From an independent compile of the program with Options::reference_flags; empty for a list.
+  std::vector<problem::Dispatch> references = {};
+  // Completed by the dispatches, and logged at the end.
+  PreparedWork prepared = {};
 };
 
 // Compiles options.candidates (at least the default) of each chosen dispatch, for
 // options.budget_seconds at most. Each of `replacing` whose kernels can replace the dispatch's gets
-// as many; providers without any use are noted. Code in the store is not compiled again. Errors as
-// ProgramTuning's steps.
+// as many; providers without any use are noted. Code in the store is not compiled again. A
+// candidate that ships in another form is compiled in that form too, and so is the reference of
+// each dispatch for which hone computes none. Errors as ProgramTuning's steps.
 Result<CompiledProgram> compile_only(const CompileOnlyRequest& request, problem::Program program,
                                      store::Run run_row);
 

@@ -38,6 +38,11 @@ struct Referenced {
 // fails is left to problem_of().
 Status compile_references(Context& context, std::span<const Referenced> dispatches);
 
+// Keeps the code of a dispatch's reference for this session, so that it is not compiled.
+// `reference`: as for problem_of().
+void keep_reference(Context& context, const problem::Dispatch& dispatch,
+                    const problem::Dispatch* reference, provider::Artifact code);
+
 class DispatchBench;
 
 // Compiles the defaults of dispatches that are measured one after the other, several side by side,

@@ -51,6 +51,9 @@ Result<provider::Artifact> compile_reference(Context& context, const problem::Di
   const ReferenceSource source = source_of(context, dispatch, reference);
   if (const auto* const known = value_at(context.state->references, source.name); known != nullptr)
     return *known;
+  if (context.options.measures_only)
+    return failure("'{}' cannot be verified: the store has no code of its reference",
+                   dispatch.name);
   HONE_ASSIGN(std::vector<trial::CompiledCandidate> compiled,
               context.compiler.compile_alone(source.dispatch, {std::nullopt}));
   auto& artifact = compiled.front().artifact;
@@ -81,6 +84,11 @@ Result<measure::ProblemRequest> problem_of(Context& context, const problem::Disp
                    dispatch.name);
   HONE_ASSIGN(problem.reference, compile_reference(context, dispatch, reference));
   return problem;
+}
+
+void keep_reference(Context& context, const problem::Dispatch& dispatch,
+                    const problem::Dispatch* reference, provider::Artifact code) {
+  context.state->references.emplace(source_of(context, dispatch, reference).name, std::move(code));
 }
 
 Status compile_references(Context& context, std::span<const Referenced> dispatches) {

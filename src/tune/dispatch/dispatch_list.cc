@@ -27,10 +27,13 @@ class ListTuner {
     finished_ = std::move(earlier.finished);
     row.program = result_.list;
     HONE_ASSIGN(result_.run, context_.store.begin_run(row));
-    Status status = look_at_machine(context_).map(
-        [this](MachineCheck&& machine) { result_.machine = std::move(machine); });
+    Status status;
+    if (!context_.options.measured_by)
+      status = look_at_machine(context_).map(
+          [this](MachineCheck&& machine) { result_.machine = std::move(machine); });
     if (status) status = tune_all();
     if (status && tuned_here_) status = record_peak(context_);
+    if (status && list_.measured) status = keep_measured(context_.store, *list_.measured);
     HONE_TRY(end_run(context_, status));
     return std::move(result_);
   }
@@ -40,15 +43,28 @@ class ListTuner {
     const Stopwatch watch(context_.clock);
     const double budget = context_.options.budget_seconds;
     HONE_TRY(make_plan());
+    if (context_.options.measured_by) return take_measured();
     context_.observer.note(plan_.describe("GEMMs", budget));
     while (const auto place = plan_.next()) {
       const double left = budget - watch.seconds();
       const double share = plan_.seconds_for(*place, left);
-      HONE_TRY(tune_one(list_.dispatches[*place], {plan_.count(plan::State::kFinished),
-                                                   list_.dispatches.size(), share, left - share}));
+      HONE_TRY(tune_one(*place, {plan_.count(plan::State::kFinished), list_.dispatches.size(),
+                                 share, left - share}));
       plan_.finish(*place);
       HONE_TRY(after_each_(result_));
     }
+    return check_any();
+  }
+
+  Status take_measured() {
+    for (std::size_t i = 0; i < list_.dispatches.size(); ++i)
+      if (plan_.items()[i].state != plan::State::kFinished)
+        result_.not_tuned.push_back({list_.dispatches[i].name, "it was not measured"});
+    HONE_TRY(after_each_(result_));
+    return check_any();
+  }
+
+  Status check_any() {
     in_list_order();
     if (result_.tuned.empty())
       return failure("nothing of '{}' can be tuned: {}", list_.path,
@@ -56,11 +72,13 @@ class ListTuner {
     return {};
   }
 
-  // All dispatches weigh the same.
+  // Dispatches of a list weigh the same.
   Status make_plan() {
     for (std::size_t i = 0; i < list_.dispatches.size(); ++i) {
       const problem::Dispatch& dispatch = list_.dispatches[i];
-      plan_.add({dispatch.name, {1, 1, seconds_needed(context_, {})}});
+      plan_.add({dispatch.name, list_.is_program()
+                                    ? estimated_weight(context_, dispatch)
+                                    : plan::Weight{1, 1, seconds_needed(context_, {})}});
       HONE_ASSIGN(const bool is_finished, take_finished(dispatch, i));
       if (!is_finished) continue;
       plan_.finish(i);
@@ -87,9 +105,12 @@ class ListTuner {
     return true;
   }
 
-  Status tune_one(const problem::Dispatch& dispatch, const Share& share) {
-    HONE_ASSIGN(std::optional<TunedDispatch> tuned,
-                tune_and_keep(context_, dispatch, {share}, result_.not_tuned));
+  Status tune_one(std::size_t place, const Share& share) {
+    const problem::Dispatch* const reference =
+        list_.is_program() && list_.references[place] ? &*list_.references[place] : nullptr;
+    HONE_ASSIGN(
+        std::optional<TunedDispatch> tuned,
+        tune_and_keep(context_, list_.dispatches[place], {share, reference}, result_.not_tuned));
     tuned_here_ = tuned_here_ || tuned;
     if (tuned) result_.tuned.push_back(std::move(*tuned));
     return {};

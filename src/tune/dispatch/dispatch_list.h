@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tune/dispatch/dispatch_tuner.h"
+#include "tune/dispatch/prepared_work.h"
 #include "tune/services/context.h"
 #include "tune/services/select_dispatches.h"
 #include "tune/services/session_steps.h"
@@ -18,6 +19,13 @@ struct DispatchList {
   std::string path;  // of the file that lists them, for the store
   std::string hash;  // of what it says
   std::vector<problem::Dispatch> dispatches;
+  // For a program: the same dispatch of an independent compile, for each; none where there is none.
+  // Its dispatches share the time by their estimated times.
+  std::vector<std::optional<problem::Dispatch>> references = {};
+  // Logged when all of a prepared list is measured (prepared_work.h).
+  std::optional<MeasuredWork> measured = {};
+
+  bool is_program() const { return !references.empty(); }
 };
 
 struct TunedList {
@@ -30,8 +38,9 @@ struct TunedList {
 
 // Tunes the dispatches in order. Each is in the store when it ends, and `after_each` then gets the
 // results so far. Dispatches that an unfinished run of the same command line completed are taken
-// from the store. `run`: as tune_program's `run_row`. Errors: tune_program's and those of
-// `after_each`.
+// from the store. With Options::measured_by nothing is measured here: dispatches that this run has
+// no result of are not tuned. `run`: as tune_program's `run_row`. Errors: tune_program's and those
+// of `after_each`.
 Result<TunedList> tune_list(Context& context, store::Run run, const DispatchList& list,
                             const std::function<Status(const TunedList&)>& after_each);
 

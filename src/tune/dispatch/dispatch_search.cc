@@ -11,6 +11,7 @@
 #include "space/configuration.h"
 #include "tune/dispatch/dispatch_weight.h"
 #include "tune/dispatch/finalists.h"
+#include "tune/dispatch/prepared_work.h"
 
 namespace hone::tune {
 namespace {
@@ -32,6 +33,11 @@ std::string cause_of(const provider::Failure& failure) {
 Status Contender::begin(double seconds) {
   const Options& options = context_.options;
   const std::size_t most = options.candidates.value_or(SIZE_MAX);
+  if (compiled_) {
+    note_.strategy = "compiled before";
+    note_.planned = std::min(most, compiled_->size());
+    return {};
+  }
   if (!options.configurations.empty()) {
     note_.strategy = "given";
     note_.planned = std::min(most, options.configurations.size());
@@ -62,6 +68,8 @@ void Contender::choose_strategy(double seconds, bool has_prior) {
 
 Result<std::vector<space::Configuration>> Contender::propose(std::size_t count) {
   std::vector<space::Configuration> proposals;
+  for (std::size_t i = note_.tried; compiled_ && i < note_.planned && proposals.size() < count; ++i)
+    proposals.push_back((*compiled_)[i]);
   if (strategy_ && !noise_.empty()) strategy_->note_noise(measure::median(noise_));
   if (strategy_) proposals = strategy_->ask(count);
   if (stop_rule_ && !proposals.empty() &&
@@ -72,7 +80,8 @@ Result<std::vector<space::Configuration>> Contender::propose(std::size_t count) 
     return std::vector<space::Configuration>();
   }
   const std::vector<std::string>& given = context_.options.configurations;
-  for (std::size_t i = note_.tried; i < given.size() && proposals.size() < count; ++i) {
+  for (std::size_t i = note_.tried; !compiled_ && i < given.size() && proposals.size() < count;
+       ++i) {
     HONE_ASSIGN(space::Configuration configuration, space::parse_configuration(space_, given[i]));
     proposals.push_back(std::move(configuration));
   }
@@ -112,6 +121,14 @@ std::string Contender::why_hopeless() const {
 
 Result<std::deque<Contender>> contenders_for(Context& context, const problem::Dispatch& dispatch) {
   std::deque<Contender> contenders;
+  if (context.options.measures_only) {
+    const provider::Provider& provider = context.provider;
+    HONE_ASSIGN(space::Space space, provider.space_of(dispatch));
+    HONE_ASSIGN(std::vector<space::Configuration> compiled,
+                compiled_configurations(context, dispatch, provider.name(), space));
+    contenders.emplace_back(context, dispatch, provider, std::move(space), std::move(compiled));
+    return contenders;
+  }
   if (context.options.configurations.empty())
     for (const provider::Provider* const each : context.replacing) {
       if (!each->why_no_space(dispatch).empty()) continue;

@@ -56,9 +56,16 @@ struct Share {
 class Contender {
  public:
   // References outlive it.
+  // `compiled`: the configurations to try, instead of a search; none: a strategy proposes them, or
+  // the user does.
   Contender(Context& context, const problem::Dispatch& dispatch, const provider::Provider& provider,
-            space::Space space)
-      : context_(context), dispatch_(dispatch), provider_(provider), space_(std::move(space)) {}
+            space::Space space,
+            std::optional<std::vector<space::Configuration>> compiled = std::nullopt)
+      : context_(context),
+        dispatch_(dispatch),
+        provider_(provider),
+        space_(std::move(space)),
+        compiled_(std::move(compiled)) {}
   Contender(const Contender&) = delete;
   Contender& operator=(const Contender&) = delete;
 
@@ -103,6 +110,7 @@ class Contender {
   const problem::Dispatch& dispatch_;
   const provider::Provider& provider_;
   const space::Space space_;
+  const std::optional<std::vector<space::Configuration>> compiled_;
   std::unique_ptr<search::Strategy> strategy_;  // none where configurations are given by hand
   std::optional<search::StopRule> stop_rule_;   // of "auto"
   std::vector<double> noise_;                   // of each ratio that was measured here

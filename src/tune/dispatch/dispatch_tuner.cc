@@ -110,6 +110,11 @@ class DispatchTuner {
       trial.payload = shipped->payload;
       HONE_ASSIGN(trial.candidate,
                   context_.store.add_candidate(bench_.candidate_row(shipped->configuration)));
+      if (context_.options.measures_only) {
+        HONE_ASSIGN(const store::KnownResults known,
+                    context_.store.known(trial.candidate, std::nullopt));
+        if (!known.artifact || !known.artifact->has_code) continue;
+      }
       shipping.push_back({found.of, found.configuration, std::move(trial)});
       searched.push_back(finalist);
     }
@@ -128,7 +133,9 @@ class DispatchTuner {
 
   // Compiles what ships if one of the first finalists wins, while they race.
   Status compile_likely(const std::vector<store::Id>& finalists) {
-    if (finalists.empty() || !traits().assembles_code || context_.programs == nullptr) return {};
+    if (finalists.empty() || !traits().assembles_code || context_.programs == nullptr ||
+        context_.options.measures_only)
+      return {};
     std::vector<provider::Payload> likely;
     for (const store::Id candidate : finalists)
       if (likely.size() < plan::kShippedAhead)
@@ -173,14 +180,17 @@ class DispatchTuner {
     if (context_.programs == nullptr) return tuned;
     HONE_ASSIGN(tuned.near_ties, near_ties(winner));
     const auto span = context_.spend(trial::Activity::kBaselines);
-    if (traits().assembles_code) return as_shipped(std::move(tuned));
+    if (traits().assembles_code)
+      return context_.options.measures_only ? as_measured(std::move(tuned))
+                                            : as_shipped(std::move(tuned));
     if (tuned.replaces()) {
       HONE_ASSIGN(provider::Artifact kernel, bench_.artifact(*selection.winner));
       tuned.code = std::move(kernel.code);
       tuned.launch = std::move(kernel.launch);
     }
     // This measurement is only for the report: the choice is made.
-    if (context_.options.baselines && search_.for_baselines() >= plan::kSecondsUnderRuntime)
+    if (context_.options.baselines && !context_.options.measures_only &&
+        search_.for_baselines() >= plan::kSecondsUnderRuntime)
       HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
     return tuned;
   }
@@ -220,6 +230,14 @@ class DispatchTuner {
     tuned.code = std::move(shipped.code);
     tuned.accuracy = std::move(shipped.accuracy);
     if (tuned.replaces()) tuned.launch = std::move(shipped.launch);
+    return tuned;
+  }
+
+  // Work that was compiled ahead is in the form that ships, which is what was measured.
+  Result<TunedDispatch> as_measured(TunedDispatch tuned) {
+    HONE_ASSIGN(provider::Artifact kernel, bench_.artifact(*tuned.selection.winner));
+    HONE_ASSIGN(tuned.payload, context_.programs->specs().as_compiled(*tuned.payload, kernel));
+    tuned.code = std::move(kernel.code);
     return tuned;
   }
 

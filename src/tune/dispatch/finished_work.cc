@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/ranges.h"
 
 namespace hone::tune {
 namespace {
@@ -128,8 +129,15 @@ Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
 Result<EarlierWork> earlier_work(Context& context, const store::Run& like, store::Id program) {
   HONE_ASSIGN(const std::vector<store::Run> runs, context.store.runs());
   HONE_ASSIGN(const std::vector<store::SelectionRow> selections, context.store.selections());
-  const std::vector<store::Run> alike = runs_like(runs, like, program);
-  const std::vector<store::Id> unfinished = unfinished_runs(alike, like);
+  const std::optional<store::Id> measured_by = context.options.measured_by;
+  std::vector<store::Run> alike = runs_like(runs, like, program);
+  std::vector<store::Id> unfinished = unfinished_runs(alike, like);
+  if (measured_by) {
+    // The run took over what stopped runs of its task had finished.
+    HONE_ASSIGN(const store::Run measured, context.store.run(*measured_by));
+    alike = runs_like(runs, measured, program);
+    unfinished = mapped(alike, &store::Run::id);
+  }
   const double budget = context.options.budget_seconds;
   EarlierWork work;
   for (const store::Run& run : alike) {
@@ -146,7 +154,8 @@ Result<EarlierWork> earlier_work(Context& context, const store::Run& like, store
       if (!tuned || selection == selections.end()) continue;
       tuned->selection = *selection;
       // A run with less time searched less.
-      if (std::ranges::count(unfinished, run.id) > 0 && row.budget.value_or(budget) >= budget)
+      const bool is_enough = measured_by || row.budget.value_or(budget) >= budget;
+      if (std::ranges::count(unfinished, run.id) > 0 && is_enough)
         work.finished[row.dispatch] = *tuned;
       work.found[row.dispatch] = std::move(*tuned);
     }

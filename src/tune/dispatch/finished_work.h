@@ -21,8 +21,8 @@ Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
 
 // Earlier results by dispatch, of this build and device; `dispatch` of each is null.
 struct EarlierWork {
-  // Results of the runs after the last finished one, with this budget or a longer one. They need no
-  // further work.
+  // Results of the runs after the last finished one, with this budget or a longer one, or those of
+  // Options::measured_by alone. They need no further work.
   std::map<store::Id, TunedDispatch> finished;
   // Latest result of any run, whatever its budget. These are searched further if there is time.
   std::map<store::Id, TunedDispatch> found;

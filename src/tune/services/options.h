@@ -71,6 +71,12 @@ struct Options {
   // Retries failures of earlier runs that may not recur (provider::may_differ_next_time).
   // Candidates that met an accident are always retried.
   bool retry_failed = false;
+  // Takes the candidates from those that the store has compiled, and compiles nothing
+  // (dispatch/prepared_work.h).
+  bool measures_only = false;
+  // Run that measured the dispatches for this one, perhaps on another machine: they are not
+  // searched again.
+  std::optional<store::Id> measured_by = {};
 
   bool baselines = true;  // libraries beside the winner
   bool prove = true;      // in the whole program

@@ -1,0 +1,24 @@
+// Features of a CPU that compiled code depends on, to tell whether code from another machine runs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "problem/target.h"
+
+namespace hone::device::cpu {
+
+// Returns the features, as /proc/cpuinfo spells them, that code compiled for the CPU `name` may
+// use. Names are "host", which is `host`, and LLVM's x86-64 levels: "generic", "x86-64",
+// "x86-64-v2", "x86-64-v3", "x86-64-v4" (x86-64 psABI, section 3.1.1). nullopt for any other CPU.
+std::optional<std::vector<std::string>> code_features(std::string_view name,
+                                                      const problem::CpuTarget& host);
+
+// Returns those of `needed` that the CPU lacks.
+std::vector<std::string> missing_features(const std::vector<std::string>& needed,
+                                          const problem::CpuTarget& cpu);
+
+}  // namespace hone::device::cpu

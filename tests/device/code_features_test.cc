@@ -1,0 +1,44 @@
+#include "device/cpu/code_features.h"
+
+#include <gmock/gmock.h>
+
+namespace hone::device::cpu {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+problem::CpuTarget some_cpu() {
+  problem::CpuTarget cpu;
+  cpu.features = {"fpu", "sse4_2", "avx", "avx2", "fma", "f16c", "hypervisor", "md_clear"};
+  return cpu;
+}
+
+TEST(CodeFeatures, AreThoseOfTheLevelsOfX86) {
+  EXPECT_THAT(code_features("x86-64", {}), testing::Optional(IsEmpty()));
+  EXPECT_THAT(code_features("generic", {}), testing::Optional(IsEmpty()));
+  EXPECT_THAT(*code_features("x86-64-v2", {}), Not(Contains("avx2")));
+  EXPECT_THAT(*code_features("x86-64-v3", {}), Contains("avx2"));
+  EXPECT_THAT(*code_features("x86-64-v4", {}), Contains("avx512vl"));
+}
+
+TEST(CodeFeatures, OfTheHostAreThoseThatACompilerUses) {
+  EXPECT_THAT(*code_features("host", some_cpu()),
+              ElementsAre("sse4_2", "avx", "avx2", "fma", "f16c"));
+}
+
+TEST(CodeFeatures, OfAnotherCpuAreNotKnown) {
+  EXPECT_FALSE(code_features("znver4", some_cpu()));
+  EXPECT_FALSE(code_features("x86-64-v5", some_cpu()));
+  EXPECT_FALSE(code_features("x86-64-v", some_cpu()));
+}
+
+TEST(MissingFeatures, AreThoseThatTheCpuLacks) {
+  EXPECT_THAT(missing_features({"avx2", "avx512f"}, some_cpu()), ElementsAre("avx512f"));
+  EXPECT_THAT(missing_features({}, some_cpu()), IsEmpty());
+}
+
+}  // namespace
+}  // namespace hone::device::cpu
