@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "tune/dispatch/own_shard.h"
 
 namespace hone::tune {
 namespace {
@@ -118,10 +119,12 @@ Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
     context.observer.note(tuned.error().message);
     HONE_TRY(context.store.log_event("not tuned", tuned.error().message));
     not_tuned.push_back({dispatch.name, tuned.error().message});
+    HONE_TRY(tell_done(context, dispatch, nullptr, tuned.error().message));
     return std::nullopt;
   }
   HONE_TRY(tuned);
   HONE_TRY(keep_finished(context, *tuned));
+  HONE_TRY(tell_done(context, dispatch, &*tuned, ""));
   return std::move(*tuned);
 }
 
