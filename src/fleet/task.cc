@@ -28,7 +28,10 @@ namespace fs = std::filesystem;
 
 // Seconds that a stopped tuning has to end before it is killed: Slurm kills after 30 (KillWait).
 constexpr double kSecondsToEnd = 20;
-constexpr int kInterruptedCode = 130;
+constexpr int kInterruptedCode = 130, kEnvironmentCode = 3;
+// Further tries after an environment error, such as a device that somebody else measures on.
+constexpr int kMoreTries = 6;
+constexpr double kSecondsBetweenTries = 10;
 
 std::string host_name() {
   char name[256] = {};
@@ -61,7 +64,12 @@ class Task {
     status_ = std::move(status);
     HONE_TRY(folder_.write(status_));
     HONE_TRY(gather());
-    HONE_ASSIGN(const int code, tune());
+    HONE_ASSIGN(int code, tune());
+    // Another process of the node may hold the device for a moment.
+    for (int tries = 0; code == kEnvironmentCode && tries < kMoreTries && !waits_for_stop();
+         ++tries) {
+      HONE_ASSIGN(code, tune());
+    }
     return finish(code);
   }
 
@@ -145,6 +153,13 @@ class Task {
     if (ran.succeeded()) return {};
     const std::string said = readable(ran.standard_error.text());
     return environment_error("cannot be merged: {}", reason_of(said));
+  }
+
+  // Waits between two tries. Returns whether the task is to end.
+  bool waits_for_stop() const {
+    pollfd waiting{stop_fd_, POLLIN, 0};
+    return ::poll(&waiting, 1, static_cast<int>(1000 * kSecondsBetweenTries)) > 0 ||
+           folder_.is_cancelled();
   }
 
   Command command() const {
