@@ -43,8 +43,9 @@ std::string in_one_line(const std::string& program, const std::string& text) {
   return line;
 }
 
-// Output of a program of Slurm. Environment errors: it is missing, or ends with an error.
-Result<std::string> ask(const std::vector<std::string>& words) {
+// Output of a program of Slurm. `advice`: where it refuses. Environment errors: it is missing, or
+// ends with an error.
+Result<std::string> ask(const std::vector<std::string>& words, std::string_view advice = "") {
   Result<ProcessResult> ran = run_process({words}, kLimits);
   if (!ran)
     return environment_error("{}; --launcher slurm needs Slurm's programs: run it on a login node",
@@ -52,8 +53,8 @@ Result<std::string> ask(const std::vector<std::string>& words) {
   const std::string said = trimmed(readable(ran->standard_error.text()));
   if (!ran->succeeded())
     return environment_error(
-        "{} refuses: {}", words.front(),
-        said.empty() ? describe(*ran, kLimits) : in_one_line(words.front(), said));
+        "{} refuses: {}{}", words.front(),
+        said.empty() ? describe(*ran, kLimits) : in_one_line(words.front(), said), advice);
   return trimmed(ran->standard_output.text());
 }
 
@@ -126,10 +127,8 @@ class Slurm final : public Launcher {
     std::vector<std::string> words{"sbatch", "--parsable"};
     if (!after.empty()) words.push_back("--dependency=afterany:" + after);
     words.push_back(file);
-    Result<std::string> id = ask(words);
-    if (!id)
-      return advised(tl::unexpected(id.error()), "nothing is left of it; check --sbatch-args");
-    return id->substr(0, id->find(';'));  // "12;cluster"
+    HONE_ASSIGN(const std::string id, ask(words, "; nothing is submitted: check --sbatch-args"));
+    return id.substr(0, id.find(';'));  // "12;cluster"
   }
 
   std::string arguments_;
