@@ -1,16 +1,18 @@
 // Simulates a fleet: the wall time of a tuning over 1, 8, 64 and 512 tasks, from recorded times of
 // dispatches, split by the code that real tasks are split by (plan/shards.h).
 //
-// usage: fleet_simulation RECORDED [--dispatches N] [--tasks 1,8,64,512] [--seed S] [--json]
+// usage: fleet_simulation RECORDED [--dispatches N] [--tasks 1,8,64,512] [--nodes N] [--seed S]
+//        [--json]
 // RECORDED is a file of bench/fleet_model.py: dispatches with the seconds that were expected and
 // those that were taken, and the seconds of a task's start, of a merge, of the flags and the proof.
 // --dispatches draws so many of them with replacement; without it they are taken as they are.
+// --nodes runs the tasks in turn on so many nodes; without it all run at once.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -47,7 +49,7 @@ struct Recorded {
 
 struct Simulated {
   std::size_t tasks = 0;
-  double wall = 0, idle = 0;  // idle: share of the nodes' time until the last shard has ended
+  double wall = 0, idle = 0;  // idle: share of the nodes' time that is not budgeted work
   double work = 0, imbalance = 0, start = 0, serial = 0;  // parts of the wall time
   double longest = 0;                                     // seconds of the longest dispatch
 
@@ -69,26 +71,49 @@ std::vector<Dispatch> drawn(const std::vector<Dispatch>& from, std::size_t count
   return dispatches;
 }
 
-Simulated simulate(const Recorded& recorded, const std::vector<Dispatch>& dispatches,
-                   std::size_t tasks) {
+// Seconds of each shard. Every shard has the time of the longest one (tune/dispatch/own_shard.h),
+// so a lighter one searches its dispatches for longer.
+std::vector<double> shard_seconds(const std::vector<Dispatch>& dispatches, std::size_t tasks) {
   std::vector<plan::ShardItem> items;
   for (std::size_t i = 0; i < dispatches.size(); ++i)
     items.push_back({fmt::format("dispatch {:06}", i), dispatches[i].expected});
   const std::vector<std::size_t> shards = plan::shards_of(items, tasks);
-  std::vector<double> loads(tasks);
-  Simulated result{.tasks = tasks};
+  std::vector<double> expected(tasks), seconds(tasks);
   for (std::size_t i = 0; i < dispatches.size(); ++i) {
-    loads[shards[i]] += dispatches[i].seconds;
-    result.longest = std::max(result.longest, dispatches[i].seconds);
+    expected[shards[i]] += dispatches[i].expected;
+    seconds[shards[i]] += dispatches[i].seconds;
   }
-  const double sum = std::accumulate(loads.begin(), loads.end(), 0.0);
-  const double last = *std::ranges::max_element(loads);
-  result.work = sum / static_cast<double>(tasks);
-  result.imbalance = last - result.work;
-  result.start = recorded.start;
+  const double longest = *std::ranges::max_element(expected);
+  for (std::size_t k = 0; k < tasks; ++k)
+    if (expected[k] > 0) seconds[k] *= longest / expected[k];
+  return seconds;
+}
+
+// Seconds until the last of the tasks ends, which begin in order as nodes become free.
+double end_of(const std::vector<double>& tasks, std::size_t nodes) {
+  std::vector<double> free_at(nodes);
+  for (const double each : tasks) *std::ranges::min_element(free_at) += each;
+  return *std::ranges::max_element(free_at);
+}
+
+Simulated simulate(const Recorded& recorded, const std::vector<Dispatch>& dispatches,
+                   std::size_t tasks, std::size_t nodes) {
+  Simulated result{.tasks = tasks};
+  double work = 0;
+  for (const Dispatch& each : dispatches) {
+    work += each.seconds;
+    result.longest = std::max(result.longest, each.seconds);
+  }
+  std::vector<double> seconds = shard_seconds(dispatches, tasks);
+  for (double& each : seconds) each += recorded.start;
+  const double last = end_of(seconds, nodes);
+  const double turns = std::ceil(static_cast<double>(tasks) / static_cast<double>(nodes));
+  result.work = work / static_cast<double>(nodes);
+  result.start = recorded.start * turns;
+  result.imbalance = std::max(0.0, last - result.work - result.start);
   result.serial = recorded.serial + recorded.merge * static_cast<double>(tasks);
-  result.wall = result.work + result.imbalance + result.start + result.serial;
-  result.idle = last + result.start > 0 ? 1 - result.work / (last + result.start) : 0;
+  result.wall = last + result.serial;
+  result.idle = 1 - result.work / last;
   return result;
 }
 
@@ -106,13 +131,14 @@ Result<Recorded> read_recorded(const std::string& path) {
 int run(int argc, char** argv) {
   CLI::App app("Simulates a tuning over many tasks");
   std::string file;
-  std::size_t count = 0;
+  std::size_t count = 0, nodes = 0;
   std::vector<std::size_t> tasks{1, 8, 64, 512};
   std::uint64_t seed = 42;
   bool json = false;
   app.add_option("RECORDED", file)->required();
   app.add_option("--dispatches", count);
   app.add_option("--tasks", tasks)->delimiter(',')->check(CLI::PositiveNumber);
+  app.add_option("--nodes", nodes);
   app.add_option("--seed", seed);
   app.add_flag("--json", json);
   CLI11_PARSE(app, argc, argv);
@@ -128,7 +154,8 @@ int run(int argc, char** argv) {
     fmt::print("{:>6} {:>10} {:>6} {:>10} {:>10} {:>8} {:>8}  bound by\n", "tasks", "wall s",
                "idle", "work s", "imbalance", "start", "serial");
   for (const std::size_t each : tasks) {
-    const Simulated s = simulate(*recorded, dispatches, each);
+    const Simulated s =
+        simulate(*recorded, dispatches, each, nodes > 0 ? std::min(nodes, each) : each);
     if (json)
       rows.push_back({{"tasks", s.tasks},
                       {"wall_seconds", s.wall},
