@@ -49,13 +49,15 @@ Status check(const TuneOptions& options) {
   return {};
 }
 
-// Whether a whole run would search the compiler's flags (session::complete).
-Result<bool> searches_flags(const TuneOptions& options, bool is_program) {
+// Whether a task comes before the shards: a whole run would search the compiler's flags
+// (session::complete), or the import of a model writes files that the shards share.
+Result<bool> needs_flags_task(const TuneOptions& options, bool is_program) {
   const tune::Options& tuning = options.tuning;
   HONE_ASSIGN(const auto sizes, problem::given_size_sets(options.toolchain.sizes));
-  return is_program && sizes.size() == 1 && !options.no_flags && !options.no_program &&
-         tuning.dispatches.empty() && tuning.configurations.empty() &&
-         options.toolchain.audited_rule.empty();
+  const bool searches = sizes.size() == 1 && !options.no_flags && !options.no_program &&
+                        tuning.dispatches.empty() && tuning.configurations.empty() &&
+                        options.toolchain.audited_rule.empty();
+  return is_program && (searches || fs::path(tuning.input).extension() == ".onnx");
 }
 
 Result<fleet::FleetPlan> plan_of(const TuneOptions& options, const std::vector<std::string>& words,
@@ -71,7 +73,7 @@ Result<fleet::FleetPlan> plan_of(const TuneOptions& options, const std::vector<s
   plan.environment = own_environment();
   plan.launcher = options.fleet.launcher;
   plan.tasks = options.fleet.tasks;
-  HONE_ASSIGN(plan.flags, searches_flags(options, is_program));
+  HONE_ASSIGN(plan.flags, needs_flags_task(options, is_program));
   plan.checkpoint_seconds = options.fleet.checkpoint_seconds;
   return plan;
 }

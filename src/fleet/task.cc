@@ -85,7 +85,6 @@ class Task {
   bool is_proof() const { return name_ == kProofTask; }
   bool is_shard() const { return name_ != kProofTask && name_ != kFlagsTask; }
   fs::path store() const { return local_ / "store.db"; }
-  fs::path output() const { return local_ / "out"; }
   const FleetPlan& plan() const { return folder_.plan(); }
 
   // The store begins with what is decided, and with what this task or, for a proof, all have found.
@@ -171,8 +170,9 @@ class Task {
     words.insert(words.end(), plan().words.begin(), plan().words.end());
     const std::string part = is_shard() ? fmt::format("{}/{}", name_, plan().tasks) : name_;
     words.insert(words.end(), {"--shard", part, "--store", store().string()});
-    // The proof writes the user's folder, and is read as the user wants it.
-    words.insert(words.end(), {"--out", is_proof() ? plan().out : output().string()});
+    // The proof's output is read as the user wants it.
+    // Files that flags name lie in --out, under the same path for all tasks.
+    words.insert(words.end(), {"--out", plan().out});
     if (!is_proof()) words.emplace_back("--plain");
     return command;
   }
@@ -214,7 +214,7 @@ class Task {
   }
 
   void read_progress() {
-    const Result<std::string> text = read_file(output() / plan::kProgressFile);
+    const Result<std::string> text = read_file(plan::progress_file(store()));
     if (!text) return;  // not begun
     const nlohmann::json json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
     if (auto progress = decode_json<plan::PartProgress>(json))

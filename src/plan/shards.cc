@@ -48,6 +48,10 @@ std::string to_string(const Part& part) {
   return "";
 }
 
+std::filesystem::path progress_file(const std::filesystem::path& store) {
+  return store.string() + ".part.json";
+}
+
 std::vector<std::size_t> shards_of(const std::vector<ShardItem>& items, std::size_t shards) {
   std::map<std::string, double> groups;
   for (const ShardItem& item : items) groups[item.key] += item.seconds;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,7 +48,7 @@ struct ShardItem {
 // keys and seconds only, not on the order of the items. `shards`: at least 1.
 std::vector<std::size_t> shards_of(const std::vector<ShardItem>& items, std::size_t shards);
 
-// Progress of a part, as a process writes it into its --out folder (kProgressFile).
+// Progress of a part, as a process writes it beside its store (progress_file).
 struct PartDispatch {
   std::string name = {};
   double expected_seconds = 0;
@@ -81,6 +82,6 @@ struct PartProgress {
     field("dispatches", progress.dispatches);
   }
 };
-inline constexpr std::string_view kProgressFile = "part.json";
+std::filesystem::path progress_file(const std::filesystem::path& store);
 
 }  // namespace hone::plan

@@ -48,7 +48,7 @@ class Shards : public FakeSession {
   }
 
   plan::PartProgress progress_of(const std::string& store_name) const {
-    const std::string text = read_file(folder_.path() / store_name / plan::kProgressFile).value();
+    const std::string text = read_file(plan::progress_file(store_of(store_name))).value();
     return nlohmann::json::parse(text).get<plan::PartProgress>();
   }
 

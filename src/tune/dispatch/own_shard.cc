@@ -15,7 +15,7 @@ namespace {
 constexpr double kTaken = 1e-3;
 
 Status write_progress(const Context& context) {
-  return write_file_atomically(context.options.out / plan::kProgressFile,
+  return write_file_atomically(plan::progress_file(context.store.path()),
                                nlohmann::json(context.state->progress).dump(1) + "\n");
 }
 

@@ -19,7 +19,7 @@ struct OwnShard {
 
 // Divides `dispatches` by the time that a run of the whole budget would deal to each, by estimates
 // alone. Equal dispatches stay together: they share their results. `weights`: of each. Adds the own
-// ones to the state's progress and writes it to kProgressFile in Options::out. Requires that
+// ones to the state's progress and writes it beside the store (plan::progress_file). Requires that
 // Options::part is a shard.
 Result<OwnShard> own_shard(Context& context,
                            const std::vector<const problem::Dispatch*>& dispatches,
