@@ -41,7 +41,7 @@ struct Named {
 
 constexpr Named kGroups[] = {
     {"Tune and prove", "tune compare verify flags"},    {"Inspect a program", "dispatches space"},
-    {"Profile operations", "generate compile profile"}, {"Results", "store show spec report"},
+    {"Profile operations", "generate compile profile"}, {"Results", "store show spec report fleet"},
     {"This machine", "devices doctor config"},          {"Help and shell", "completion man help"},
 };
 

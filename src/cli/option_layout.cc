@@ -49,6 +49,7 @@ constexpr NamedOptions kHeadings[] = {
     {"Dispatches and kernels",
      "--dispatch --coverage --top --provider --external --config --compile-only --no-flags "
      "--no-program"},
+    {"Several machines", "--shard --launcher --tasks --sbatch-args --fleet --checkpoint"},
     {"Search", "--strategy --candidates --seed --relax --audit-rule --reuse --retry-failed"},
     {"Shipped build", "--starter-spec --bit-equal --no-near-ties"},
     {"Statistics", "--rounds --max-rounds --seconds --alpha"},

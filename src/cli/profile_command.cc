@@ -18,6 +18,7 @@
 #include "cli/other_tools.h"
 #include "output/json_text.h"
 #include "output/report_page.h"
+#include "plan/shards.h"
 #include "profiler/profile_report.h"
 #include "profiler/profile_run.h"
 #include "provider/iree/compiler/runtime_tools.h"
@@ -42,6 +43,7 @@ struct ProfileCommandOptions {
   std::string junit;      // empty: none
   std::string report;     // HTML; empty: none
   std::string save_cmds;  // shell script; empty: none
+  std::string shard;      // "3/16"; empty: all operations
   bool json = false;      // the table on stdout, and nothing else there
 };
 
@@ -240,6 +242,29 @@ CommandResult run_profile(const ProfileCommandOptions& options,
   return failed ? 1 : 0;
 }
 
+// Keeps the operations of --shard, divided by an estimate of their time. Input error: no shard.
+Status keep_own_shard(const ProfileCommandOptions& options, profiler::TreeSelection& selection) {
+  if (options.shard.empty()) return {};
+  HONE_ASSIGN(const plan::Part part, plan::read_part(options.shard));
+  if (!part.is_shard())
+    return input_error("--shard {}: hone profile has shards only; write 3/16", options.shard);
+  // A dispatch compiles and verifies for about so long, and runs at a rough speed.
+  constexpr double kSecondsEach = 0.2;
+  const double flops_a_second = device::Facts().rough_flops;
+  std::vector<plan::ShardItem> items;
+  for (const profiler::SelectedOperation& each : selection.operations) {
+    const double call = static_cast<double>(each.operation.flops()) / flops_a_second;
+    items.push_back({each.operation.name(), static_cast<double>(each.configurations.size()) *
+                                                (kSecondsEach + options.repetitions * call)});
+  }
+  const std::vector<std::size_t> shards = plan::shards_of(items, part.of);
+  std::vector<profiler::SelectedOperation> own;
+  for (std::size_t i = 0; i < shards.size(); ++i)
+    if (shards[i] + 1 == part.number) own.push_back(std::move(selection.operations[i]));
+  selection.operations = std::move(own);
+  return {};
+}
+
 // Returns the dispatches generated now with --generate, else those of the tree.
 Result<profiler::TreeSelection> generated_or_there(const ProfileCommandOptions& options) {
   if (!options.generate) return selection_of(options.tree);
@@ -260,7 +285,8 @@ CommandResult profile(ProfileCommandOptions& options) {
   HONE_TRY(check_dialect(options.tree));
   HONE_TRY(check_output(options));
   HONE_TRY(choose_device(options));
-  HONE_ASSIGN(const profiler::TreeSelection selection, generated_or_there(options));
+  HONE_ASSIGN(profiler::TreeSelection selection, generated_or_there(options));
+  HONE_TRY(keep_own_shard(options, selection));
   if (options.tree.dry_run) {
     print_selection(selection, options.json);
     return 0;
@@ -310,6 +336,8 @@ void add_profile_command(CLI::App& app, Action& run) {
                   "write a shell script that repeats it with IREE's tools")
       ->expected(0, 1)
       ->default_str("profile_cmds.sh");
+  command.add_option("--shard", options.shard, "do a part of the operations: 3/16")
+      ->type_name("PART");
   command.add_flag("--json", options.json, "print the table as one JSON document");
   command.add_flag("--generate", options.generate, "run hone generate first, with its options");
   add_shape_options(command, options.tree);

@@ -1,6 +1,9 @@
 // hone tune: tunes a program up to a proven spec, or GEMMs to the fastest kernels.
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <span>
+
 #include "base/text.h"
 #include "cli/common_options.h"
 #include "cli/tune_options.h"
@@ -14,24 +17,38 @@ namespace hone::cli {
 namespace {
 
 // Returns the option as a user would give it again: with its values, or alone if it is a flag.
-std::string words_of(const CLI::Option& option) {
+std::vector<std::string> words_of(const CLI::Option& option) {
   const bool is_short = option.get_lnames().empty();
-  std::string text =
-      fmt::format(" {}{}", is_short ? "-" : "--",
-                  is_short ? option.get_snames().front() : option.get_lnames().front());
-  if (option.get_expected_max() == 0) return text;
+  std::vector<std::string> words{is_short ? "-" + option.get_snames().front()
+                                          : "--" + option.get_lnames().front()};
+  if (option.get_expected_max() == 0) return words;
   if (const char delimiter = option.get_delimiter(); delimiter != '\0')
-    return text + " " +
-           shell_word(fmt::format("{}", fmt::join(option.results(), std::string(1, delimiter))));
-  for (const std::string& value : option.results()) text += " " + shell_word(value);
+    words.push_back(fmt::format("{}", fmt::join(option.results(), std::string(1, delimiter))));
+  else
+    words.insert(words.end(), option.results().begin(), option.results().end());
+  return words;
+}
+
+std::string text_of(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += " " + shell_word(word);
   return text;
 }
+
+bool has_one_of(const CLI::Option& option, std::span<const std::string_view> names) {
+  return std::ranges::any_of(
+      names, [&](std::string_view name) { return option.check_lname(std::string(name)); });
+}
+
+// Options that say where and how tasks run: the tasks themselves do not get them.
+constexpr std::string_view kOfLaunch[] = {"launcher", "tasks",      "sbatch-args", "fleet",
+                                          "store",    "checkpoint", "out",         "shard"};
 
 // Returns whether the option is of one run and not of its task: with another one the same work goes
 // on.
 bool is_of_run(const CLI::Option& option) {
-  return option.check_lname("budget") || option.check_lname("effort") ||
-         option.check_lname("verbose");
+  constexpr std::string_view kOfRun[] = {"budget", "effort", "verbose", "quiet", "plain", "json"};
+  return has_one_of(option, kOfRun) || has_one_of(option, kOfLaunch);
 }
 
 // Refuses options that exclude each other.
@@ -151,6 +168,20 @@ void add_tune_command(CLI::App& app, Action& run) {
   command->add_option("--relax", tuning.relax, "drop a soft constraint, or 'all'; repeatable");
   command->add_option("--audit-rule", options->toolchain.audited_rule,
                       "try configurations that break only this hard rule");
+  command
+      ->add_option("--shard", options->shard,
+                   "do a part: 3/16 of the dispatches, flags before or proof after them")
+      ->type_name("PART");
+  FleetLaunch& fleet = options->fleet;
+  command->add_option("--launcher", fleet.launcher, "divide it over tasks of slurm or hq")
+      ->check(CLI::IsMember({"slurm", "hq"}));
+  add_positive_option(*command, "--tasks", fleet.tasks, "shards, each a task of the launcher");
+  command->add_option("--sbatch-args", fleet.sbatch_args,
+                      "pass to sbatch, in one word: '--partition=gpu --gres=gpu:1'");
+  command->add_option("--fleet", fleet.folder, "fleet folder, shared by all nodes [fleet in --out]")
+      ->type_name("FOLDER");
+  add_positive_option(*command, "--checkpoint", fleet.checkpoint_seconds,
+                      "seconds between checkpoints of a task");
   add_device_option(*command, options->device);
   add_core_options(*command, options->cores);
   add_positive_option(*command, "--kernel-timeout", options->kernel_seconds,
@@ -199,21 +230,33 @@ void add_tune_command(CLI::App& app, Action& run) {
       if (!options->tuning.input.empty())
         options->command_line += " " + shell_word(options->tuning.input);
       options->task = options->command_line;
+      std::vector<std::string> for_tasks;
+      if (!options->tuning.input.empty()) for_tasks.push_back(options->tuning.input);
       for (const CLI::Option* option : command->get_options()) {
         if (option->count() == 0 || option->get_positional()) continue;
-        options->command_line += words_of(*option);
-        if (!is_of_run(*option)) options->task += words_of(*option);
+        const std::vector<std::string> words = words_of(*option);
+        options->command_line += text_of(words);
+        if (!is_of_run(*option)) options->task += text_of(words);
+        if (!has_one_of(*option, kOfLaunch))
+          for_tasks.insert(for_tasks.end(), words.begin(), words.end());
       }
       HONE_TRY(read_flags(options->toolchain));
       HONE_TRY(check_providers(*options));
       HONE_TRY(check_phases(*options));
       HONE_TRY(refuse_strategies_that_learn(*options));
+      HONE_TRY(check_part(*options));
+      if (!options->shard.empty()) {
+        HONE_ASSIGN(options->tuning.part, plan::read_part(options->shard));
+      }
       options->tuning.baselines = !options->no_baselines;
       TuneGemmOptions& old = options->tune_gemm;
       old.benchmark = command->count("--benchmark") > 0 && !old.benchmark_file.ends_with(".mlir");
       old.check_only = old.benchmark || command->count("--compare-wo-tuning") > 0;
       HONE_ASSIGN(const std::vector<std::string> notes, apply_tune_gemm_options(*options));
-      if (const RegisteredProvider* const listing = listing_provider(*options)) {
+      const RegisteredProvider* const listing = listing_provider(*options);
+      if (!options->fleet.launcher.empty() && !old.check_only)
+        return launch_tuning(*options, for_tasks, listing == nullptr);
+      if (listing != nullptr) {
         if (!options->quiet)
           for (const std::string& note : notes) say("{}\n", note);
         if (old.check_only) return check_gemms(*options);

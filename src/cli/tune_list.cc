@@ -233,6 +233,8 @@ CommandResult print_compiled(const SessionOptions& options, store::Store& store,
 CommandResult tune_list(TuneOptions options, const std::string& provider,
                         std::unique_ptr<provider::ListProvider> listed) {
   if (options.compile_only) return compile_list(std::move(options), provider, *listed);
+  if (options.tuning.part.kind == plan::Part::Kind::kFlags)
+    return input_error("--shard flags is for programs: listed dispatches have no flags to search");
   if (!options.measure_only && !options.dry_run) {
     HONE_ASSIGN(options.measured, measured_work(options, dispatch_list(*listed).hash));
   }
@@ -255,6 +257,7 @@ CommandResult tune_list(TuneOptions options, const std::string& provider,
   session->status().clear();
   if (!tuned) return tl::unexpected(session->stopped(tuned.error(), file.string()));
   HONE_TRY(output::write_report(session->store(), chosen.store, chosen.tuning.out / "report.html"));
+  if (chosen.tuning.part.is_shard()) return print_part(chosen, context, tuned->not_tuned);
   return print_result(*session, *tuned);
 }
 

@@ -45,9 +45,20 @@ struct ModelTunerOptions {
   std::string codegen_pipeline, conv_strategy;
 };
 
+// A tuning over the tasks of a batch system (docs/fleet.md).
+struct FleetLaunch {
+  std::string launcher;  // "slurm", "hq"; empty: this machine tunes
+  std::size_t tasks = 16;
+  std::string sbatch_args;
+  std::string folder;  // empty: "fleet" in --out
+  double checkpoint_seconds = 60;
+};
+
 struct TuneOptions : SessionOptions {
   TuneGemmOptions tune_gemm;
   ModelTunerOptions model_tuner;
+  FleetLaunch fleet;
+  std::string shard;  // plan::read_part; empty: the whole tuning
 };
 
 // Tunes the program of `options.tuning.input` with IREE.
@@ -64,6 +75,15 @@ CommandResult tune_list(TuneOptions options, const std::string& provider,
 // Writes the report of --compile-only and prints its results. Returns the exit code.
 CommandResult print_compiled(const SessionOptions& options, store::Store& store,
                              const tune::CompiledProgram& compiled);
+// Returns an input error for a --shard that is no part, or goes with no other option given.
+Status check_part(const TuneOptions& options);
+// Prints what a part of a tuning did: a shard, or the flag search.
+CommandResult print_part(const SessionOptions& options, const tune::Context& context,
+                         const std::vector<tune::NotTuned>& not_tuned);
+// Divides the tuning over the tasks of a batch system and waits for its end. `words`: of the
+// command line, for the tasks.
+CommandResult launch_tuning(const TuneOptions& options, const std::vector<std::string>& words,
+                            bool is_program);
 // Verifies and measures the configurations that a result file gives for its GEMMs.
 CommandResult check_gemms(TuneOptions options);
 

@@ -331,12 +331,19 @@ CommandResult tune_program(TuneOptions options) {
   const std::string output_spec = options.model_tuner.output_spec;
   return with_program_session(std::move(options), [&](ProgramSession& session) -> CommandResult {
     if (session.options.dry_run) return print_tuning_plan(session, sizes);
-    if (session.options.tuning.prove) session.status.then("the proof");
+    const bool proves = session.options.tuning.prove && !session.options.tuning.part.leaves_more();
+    if (proves) session.status.then("the proof");
     Result<tune::TuningResult> result =
         tune::tune_program(session.context, run_row(session.options), sizes);
     session.status.clear();
     if (!result) return tl::unexpected(session.stopped(result.error()));
     const SessionOptions& chosen = session.options;
+    if (chosen.tuning.part.leaves_more()) {
+      std::vector<tune::NotTuned> not_tuned;
+      for (const tune::ProgramTuningResult& each : result->at_sizes)
+        not_tuned.insert(not_tuned.end(), each.not_tuned.begin(), each.not_tuned.end());
+      return print_part(chosen, session.context, not_tuned);
+    }
     HONE_TRY(output::write_report(session.store, chosen.store, chosen.tuning.out / "report.html"));
     HONE_TRY(write_results(session, *result, output_spec));
     return print_result(chosen, session.store, session.context, *result);

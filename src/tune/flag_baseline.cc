@@ -97,6 +97,18 @@ bool FlagBaseline::is_begun() const {
   });
 }
 
+double FlagBaseline::shard_share() const {
+  double all = 0;
+  for (const ProgramTuning& tuning : tunings_) all += tuning.shard_share();
+  return all / static_cast<double>(tunings_.size());
+}
+
+Status FlagBaseline::tune_shard(double seconds) {
+  const auto sizes = static_cast<double>(tunings_.size());
+  for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.search(seconds / sizes, 1));
+  return {};
+}
+
 Status FlagBaseline::leave_out(const std::string& reason,
                                const std::vector<VerifiedBuild>& rivals) {
   for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.leave_out(reason));

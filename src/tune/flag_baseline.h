@@ -34,6 +34,10 @@ class FlagBaseline {
   double possible_gain() const;
   // Whether an earlier run finished some dispatch.
   bool is_begun() const;
+  // Mean of ProgramTuning::shard_share over the sizes.
+  double shard_share() const;
+  // After weigh(), of a shard: tunes its dispatches, and proves nothing. `seconds`: as for tune().
+  Status tune_shard(double seconds);
   // After weigh(): tunes each dispatch, then proves the result beside `rivals` (prove_program).
   // Dispatches that share a spec entry get one configuration, and all sizes share it. `seconds`:
   // search time of all sizes together.

@@ -14,6 +14,7 @@
 #include "trial/records.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
+#include "tune/dispatch/own_shard.h"
 #include "tune/dispatch/prepared_work.h"
 #include "tune/program/build_bench.h"
 #include "tune/program/program_calls.h"
@@ -115,8 +116,20 @@ Status ProgramTuning::count_launches() {
   return {};
 }
 
+// Drops the dispatches that other shards tune.
+Status ProgramTuning::keep_own_shard() {
+  if (!context_.options.part.is_shard()) return {};
+  const std::vector<plan::Weight> weights =
+      mapped(chosen_, [&](const auto* each) { return estimated_weight(context_, *each); });
+  HONE_ASSIGN(const OwnShard own, own_shard(context_, chosen_, weights));
+  chosen_ = mapped(own.places, [&](std::size_t place) { return chosen_[place]; });
+  shard_share_ = own.share;
+  return {};
+}
+
 Status ProgramTuning::weigh(double seconds, const store::Run& run) {
   HONE_TRY(count_launches());
+  HONE_TRY(keep_own_shard());
   note_kernels_without_use(context_.replacing, chosen_, context_.observer);
   HONE_ASSIGN(earlier_, earlier_work(context_, run, result_.program_id));
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
@@ -128,9 +141,14 @@ Status ProgramTuning::weigh(double seconds, const store::Run& run) {
   }
   // A single dispatch gets all the time, whatever its possible gain.
   if (plan_.count(plan::State::kWaiting) > 1 && !context_.options.measured_by)
-    HONE_TRY(measure_defaults(seconds * plan::kWeighingShare));
+    HONE_TRY(measure_defaults(seconds * shard_share_ * plan::kWeighingShare));
   plan_.limit(context_.options.coverage, context_.options.most_dispatches);
   return {};
+}
+
+// Nothing where shards have searched before.
+std::optional<std::size_t> ProgramTuning::next_to_search() const {
+  return context_.options.part.searches() ? plan_.next() : std::nullopt;
 }
 
 Status ProgramTuning::search(double seconds, double part) {
@@ -140,7 +158,7 @@ Status ProgramTuning::search(double seconds, double part) {
   const std::string budget = plan_.sufficient_budget(seconds, part);
   if (plan_.items().size() > 1) context_.observer.note(plan_.describe("dispatches", seconds, part));
   do {
-    while (const auto place = plan_.next()) {
+    while (const auto place = next_to_search()) {
       const double left = left_of();
       const std::size_t done = plan_.count(plan::State::kFinished);
       const double share = plan_.seconds_for(*place, left);
@@ -157,11 +175,12 @@ Status ProgramTuning::search(double seconds, double part) {
       if (!context_.state->wrong_by_default.empty()) prefetch_witnesses_once();
       plan_.deal(left_of());  // what was not used may do for one that was left out
     }
-  } while (has_more_to_do(left_of()));
+  } while (context_.options.part.searches() && has_more_to_do(left_of()));
   HONE_TRY(abandon_begun());
   take_found();  // a wrong default among them is a reason to look at the others
   HONE_TRY(repair_others());
-  HONE_TRY(leave_out(budget.empty()
+  HONE_TRY(leave_out(!context_.options.part.searches() ? std::string(kNotInStore)
+                     : budget.empty()
                          ? std::string(kNoBudgetLeft)
                          : fmt::format("{} (--budget {} would do)", kNoBudgetLeft, budget)));
   std::ranges::sort(result_.tuned, {}, [](const TunedDispatch& each) { return each.dispatch; });
@@ -308,6 +327,7 @@ Result<bool> ProgramTuning::take_finished(std::size_t place) {
   result_.tuned.push_back(finished->second);
   result_.tuned.back().dispatch = &dispatch;
   if (finished->second.default_is_wrong) context_.state->wrong_by_default.insert(dispatch.name);
+  HONE_TRY(tell_done(context_, dispatch, &result_.tuned.back(), ""));
   return true;
 }
 

@@ -29,6 +29,8 @@ struct ProgramTuningResult {
 
 // Reason for a dispatch that keeps its default because others took the time.
 inline constexpr std::string_view kNoBudgetLeft = "no budget left";
+// Reason for a dispatch that keeps its default because no shard has tuned it.
+inline constexpr std::string_view kNotInStore = "no shard in the store has tuned it";
 
 // The steps, called in this order. Errors: kInput for the user's mistakes (file, pattern,
 // configuration), kInterrupted when told to stop, kFailure if nothing of the program can be tuned.
@@ -52,6 +54,9 @@ class ProgramTuning {
   // Measures or estimates each dispatch's time and possible gain, in a fraction of `seconds`. Takes
   // over dispatches that earlier runs of the task of `run` finished.
   Status weigh(double seconds, const store::Run& run);
+  // Share (0 to 1) of the budget that this process has (OwnShard); 1 unless it is a shard. Known
+  // after weigh().
+  double shard_share() const { return shard_share_; }
   // The plan that weigh() made, in seconds of a call.
   const plan::WorkPlan& plan() const { return plan_; }
   // After weigh(): searches the dispatches within about `seconds`. The largest possible gain comes
@@ -80,6 +85,7 @@ class ProgramTuning {
   Status split(References references);
   Status choose_function();
   Status count_launches();
+  Status keep_own_shard();
   Result<bool> take_finished(std::size_t place);
   void take_found();
   const TunedDispatch* found(std::size_t place) const;
@@ -101,6 +107,7 @@ class ProgramTuning {
   Status begin(Next next, const Share& share);
   // Ends what was begun and is not tuned after all.
   Status abandon_begun();
+  std::optional<std::size_t> next_to_search() const;
   bool has_more_to_do(double seconds);
   double share_now(std::size_t place) const;  // of a dispatch that is finished
   Status repair_others();
@@ -122,7 +129,8 @@ class ProgramTuning {
   std::vector<problem::Dispatch> references_;  // of the independent compile
   std::vector<const problem::Dispatch*> chosen_;
   std::vector<store::Id> ids_;  // of each of chosen_, since weigh()
-  bool is_callable_ = false;    // a function of the program is
+  double shard_share_ = 1;
+  bool is_callable_ = false;  // a function of the program is
   bool witnesses_begun_ = false;
   std::set<std::size_t> referenced_;  // places whose references were compiled ahead
   EarlierWork earlier_;

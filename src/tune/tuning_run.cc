@@ -35,6 +35,10 @@ class TuningRun {
     context_.state->deadline.loaded();
     run_row.program = first_tuning().result().program_id;
     HONE_ASSIGN(result_.run, context_.store.begin_run(run_row));
+    if (context_.options.part.leaves_more()) {
+      HONE_TRY(end_run(context_, part_steps(run_row)));
+      return std::move(result_);
+    }
     Status done = steps(run_row);
     if (done) done = is_worth_tuning_repaired() ? tune_repaired(run_row) : conclude();
     HONE_TRY(end_run(context_, done));
@@ -47,7 +51,7 @@ class TuningRun {
     result_.baseline = context_.baseline;
     // The default, with which everything is compared, compiles while the program is split.
     const Options& options = context_.options;
-    if (options.prove && !options.traits().compiling_disturbs)
+    if (options.prove && !options.part.is_shard() && !options.traits().compiling_disturbs)
       context_.compiler.prefetch_compile({options.input, *bytes_, options.flags});
     HONE_TRY(begin_to_judge());
     return bases_.back().load({}, bytes_);
@@ -55,7 +59,7 @@ class TuningRun {
 
   // An earlier run of the program may have chosen the flags.
   Status begin_to_judge() {
-    if (!may_search_flags()) return {};
+    if (!may_search_flags() || uses_kept_flags()) return {};
     HONE_ASSIGN(const std::vector<store::ProgramRow> known, context_.store.programs());
     if (find_by(known, content_hash(*bytes_), &store::ProgramRow::hash) != nullptr) return {};
     return begin_to_judge_fusion(context_, *bytes_, first_tuning().given());
@@ -63,6 +67,47 @@ class TuningRun {
 
   bool may_search_flags() const {
     return context_.options.search_flags && context_.options.prove && sizes_.size() == 1;
+  }
+
+  // Shards, and the proof after them, share one choice of flags: that in the store, or none.
+  bool uses_kept_flags() const {
+    return !context_.options.part.is_whole() &&
+           context_.options.part.kind != plan::Part::Kind::kFlags;
+  }
+
+  // Steps of a part that others go on from: the flag search, or the dispatches of a shard.
+  Status part_steps(const store::Run& run) {
+    HONE_TRY(read_starter_spec());
+    HONE_ASSIGN(result_.machine, look_at_machine(context_));
+    HONE_TRY(search_flags(run));
+    if (!context_.options.part.is_shard()) return {};
+    HONE_TRY(load_bases());
+    HONE_TRY(tune_shard(run));
+    const bool has_tuned =
+        any_tuning([](const ProgramTuningResult& result) { return !result.tuned.empty(); });
+    if (has_tuned) HONE_TRY(record_peak(context_));
+    for (FlagBaseline& base : bases_)
+      for (ProgramTuning& tuning : base.tunings())
+        result_.at_sizes.push_back(std::move(tuning.result()));
+    result_.whole_program = false;
+    return {};
+  }
+
+  // Tunes the own dispatches under each baseline in turn, within their share of the budget.
+  Status tune_shard(const store::Run& run) {
+    double share = 0;
+    for (FlagBaseline& base : bases_) {
+      HONE_TRY(base.add_sums());
+      HONE_TRY(
+          base.weigh(context_.options.budget_seconds / static_cast<double>(bases_.size()), run));
+      share += base.shard_share() / static_cast<double>(bases_.size());
+    }
+    context_.state->deadline.take_share(share);
+    const double searching = std::max(0.0, context_.state->deadline.left());
+    const std::vector<double> parts = parts_by_gain();
+    for (std::size_t i = 0; i < bases_.size(); ++i)
+      HONE_TRY(bases_[i].tune_shard(searching * parts[i]));
+    return {};
   }
 
   Status steps(const store::Run& run) {
@@ -323,6 +368,10 @@ class TuningRun {
       HONE_TRY(choices_with_files(context_, tuning.result().program));
       HONE_TRY(keep_flags(context_, *kept));
       take(*kept);
+      return {};
+    }
+    if (uses_kept_flags()) {
+      context_.note("flags: no choice is in the store, so that dispatches are tuned with none");
       return {};
     }
     const FlagSearchRequest request{

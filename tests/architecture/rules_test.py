@@ -45,13 +45,14 @@ FOLDERS = {
     "output": ["store", "tune", "tune/compare"],
     "profiler": ["tune/services", "output"],
     "session": ["tune", "output", "profiler", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda"],
-    "cli": ["session", "profiler", "tune", "tune/compare", "output", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda"],
+    "fleet": ["plan"],
+    "cli": ["session", "fleet", "profiler", "tune", "tune/compare", "output", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda"],
 }
 
 # The seams: the only classes with pure virtual functions. A Kernel is what a Device loads, a
 # ProgramProvider a Provider of pieces of programs, with the SpecWriter that follows it and a
 # ProgramRuntime that runs them, a RunnerTransport the way to who has the Device.
-SEAMS = {"Provider", "ProgramProvider", "ProgramRuntime", "SpecWriter", "Device", "Kernel", "Library", "ListProvider", "Strategy", "WorkerPool", "CompileWorker", "RunnerTransport", "Observer"}
+SEAMS = {"Provider", "ProgramProvider", "ProgramRuntime", "SpecWriter", "Device", "Kernel", "Library", "ListProvider", "Strategy", "WorkerPool", "CompileWorker", "RunnerTransport", "Observer", "Launcher"}
 
 # Headers of libraries that only these folders may know.
 LIBRARY_OWNERS = {"sqlite3.h": ["store"], "CLI/": ["cli"], "zstd.h": ["store"], "yaml-cpp/": ["cli", "profiler", "provider", "provider/triton"]}

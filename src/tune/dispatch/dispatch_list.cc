@@ -1,6 +1,7 @@
 #include "tune/dispatch/dispatch_list.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/ranges.h"
 #include "base/stopwatch.h"
@@ -9,6 +10,7 @@
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
 #include "tune/dispatch/finished_work.h"
+#include "tune/dispatch/own_shard.h"
 #include "tune/services/session_steps.h"
 
 namespace hone::tune {
@@ -41,10 +43,11 @@ class ListTuner {
  private:
   Status tune_all() {
     const Stopwatch watch(context_.clock);
-    const double budget = context_.options.budget_seconds;
     HONE_TRY(make_plan());
     if (context_.options.measured_by) return take_measured();
+    const double budget = context_.options.budget_seconds * share_;
     context_.observer.note(plan_.describe("GEMMs", budget));
+    if (!context_.options.part.searches()) leave_out_rest();
     while (const auto place = plan_.next()) {
       const double left = budget - watch.seconds();
       const double share = plan_.seconds_for(*place, left);
@@ -66,26 +69,48 @@ class ListTuner {
 
   Status check_any() {
     in_list_order();
-    if (result_.tuned.empty())
+    if (result_.tuned.empty() && !result_.not_tuned.empty())
       return failure("nothing of '{}' can be tuned: {}", list_.path,
                      result_.not_tuned.front().reason);
     return {};
   }
 
-  // Dispatches of a list weigh the same.
+  // Dispatches of a list weigh the same, those of a program what is expected of them.
   Status make_plan() {
+    const auto weights = mapped(list_.dispatches, [&](const problem::Dispatch& dispatch) {
+      return list_.is_program() ? estimated_weight(context_, dispatch)
+                                : plan::Weight{1, 1, seconds_needed(context_, {})};
+    });
+    std::vector<std::size_t> own(list_.dispatches.size());
+    std::iota(own.begin(), own.end(), std::size_t{0});
+    if (context_.options.part.is_shard()) {
+      const auto all = mapped(list_.dispatches, [](const auto& each) { return &each; });
+      HONE_ASSIGN(OwnShard shard, own_shard(context_, all, weights));
+      own = std::move(shard.places);
+      share_ = shard.share;
+    }
     for (std::size_t i = 0; i < list_.dispatches.size(); ++i) {
       const problem::Dispatch& dispatch = list_.dispatches[i];
-      plan_.add({dispatch.name, list_.is_program()
-                                    ? estimated_weight(context_, dispatch)
-                                    : plan::Weight{1, 1, seconds_needed(context_, {})}});
+      plan_.add({dispatch.name, weights[i]});
+      if (!std::ranges::binary_search(own, i)) {
+        plan_.finish(i);
+        continue;
+      }
       HONE_ASSIGN(const bool is_finished, take_finished(dispatch, i));
       if (!is_finished) continue;
       plan_.finish(i);
       HONE_TRY(after_each_(result_));
     }
-    plan_.deal(context_.options.budget_seconds);
+    plan_.deal(context_.options.budget_seconds * share_);
     return {};
+  }
+
+  void leave_out_rest() {
+    for (const std::size_t place : plan_.waiting()) {
+      result_.not_tuned.push_back(
+          {list_.dispatches[place].name, "no shard in the store has tuned it"});
+      plan_.finish(place);
+    }
   }
 
   void in_list_order() {
@@ -102,6 +127,7 @@ class ListTuner {
     if (found == nullptr) return false;
     result_.tuned.push_back(*found);
     result_.tuned.back().dispatch = &dispatch;
+    HONE_TRY(tell_done(context_, dispatch, &result_.tuned.back(), ""));
     return true;
   }
 
@@ -122,6 +148,7 @@ class ListTuner {
   plan::WorkPlan plan_;
   std::map<store::Id, TunedDispatch> finished_;
   bool tuned_here_ = false;
+  double share_ = 1;  // of the budget, that the dispatches of a shard have
   TunedList result_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/ranges.h"
+#include "tune/dispatch/own_shard.h"
 
 namespace hone::tune {
 namespace {
@@ -119,10 +120,12 @@ Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
     context.observer.note(tuned.error().message);
     HONE_TRY(context.store.log_event("not tuned", tuned.error().message));
     not_tuned.push_back({dispatch.name, tuned.error().message});
+    HONE_TRY(tell_done(context, dispatch, nullptr, tuned.error().message));
     return std::nullopt;
   }
   HONE_TRY(tuned);
   HONE_TRY(keep_finished(context, *tuned));
+  HONE_TRY(tell_done(context, dispatch, &*tuned, ""));
   return std::move(*tuned);
 }
 

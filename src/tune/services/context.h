@@ -93,6 +93,8 @@ struct SessionState {
   std::string default_failure = {}, not_proved = {};
   // Compiled code of the references of this session, by dispatch and flags.
   std::map<std::string, provider::Artifact> references = {};
+  // How far a shard is (tune/dispatch/own_shard.h).
+  plan::PartProgress progress = {};
 };
 
 // Copies share the session's state.

@@ -29,6 +29,9 @@ class Deadline {
   // counts: a spec's tiles may make the code many times as large.
   void compiled_with_spec(double seconds);
 
+  // Keeps this share (0 to 1) of the budget: a shard's, since others have the rest.
+  void take_share(double share) { budget_ *= share; }
+
   // Says whether the proof's compile runs in the background: then no time is kept for it.
   void compiles_proof(bool runs) { proof_compiles_ = runs; }
 

@@ -11,6 +11,7 @@
 
 #include "device/place.h"
 #include "measure/buffers.h"
+#include "plan/shards.h"
 #include "store/store.h"
 #include "tune/services/given_arguments.h"
 
@@ -45,9 +46,11 @@ struct Options {
   double coverage = 1;
   std::size_t most_dispatches = std::numeric_limits<std::size_t>::max();
   std::string strategy = "auto";
-  std::vector<std::string> relax;           // soft constraints to drop; "all"
-  std::optional<std::size_t> candidates;    // per dispatch
-  double budget_seconds = 600;              // of search and finalists, over all dispatches
+  std::vector<std::string> relax;         // soft constraints to drop; "all"
+  std::optional<std::size_t> candidates;  // per dispatch
+  double budget_seconds = 600;            // of search and finalists, over all dispatches
+  // Part of the run that this process does. A shard has a share of budget_seconds.
+  plan::Part part;
   std::vector<std::string> configurations;  // given by hand, instead of a search
   std::uint64_t seed = 42;
 

@@ -85,7 +85,9 @@ store::RunState state_after(const Status& status) {
 
 Status end_run(Context& context, const Status& status) {
   HONE_TRY(record_time(context));
-  HONE_TRY(context.store.end_run(state_after(status)));
+  // The task of a shard goes on elsewhere: its results count as those of an unfinished run.
+  const bool goes_on = status && context.options.part.leaves_more();
+  HONE_TRY(context.store.end_run(goes_on ? store::RunState::kInterrupted : state_after(status)));
   return status;
 }
 
