@@ -47,8 +47,8 @@ constexpr NamedOptions kHeadings[] = {
     {heading::kOperations, ""},
     {heading::kShapes, ""},
     {"Dispatches and kernels",
-     "--dispatch --coverage --top --provider --external --config --compile-only --no-flags "
-     "--no-program"},
+     "--dispatch --coverage --top --provider --external --config --compile-only "
+     "--measure-only --no-flags --no-program"},
     {"Search", "--strategy --candidates --seed --relax --audit-rule --reuse --retry-failed"},
     {"Shipped build", "--starter-spec --bit-equal --no-near-ties"},
     {"Statistics", "--rounds --max-rounds --seconds --alpha"},
