@@ -49,7 +49,8 @@ constexpr NamedOptions kHeadings[] = {
     {"Dispatches and kernels",
      "--dispatch --coverage --top --provider --external --config --compile-only --no-flags "
      "--no-program"},
-    {"Several machines", "--shard --launcher --tasks --sbatch-args --fleet --checkpoint"},
+    {"Several machines",
+     "--shard --launcher --tasks --sbatch-args --fleet --checkpoint --measure-only"},
     {"Search", "--strategy --candidates --seed --relax --audit-rule --reuse --retry-failed"},
     {"Shipped build", "--starter-spec --bit-equal --no-near-ties"},
     {"Statistics", "--rounds --max-rounds --seconds --alpha"},

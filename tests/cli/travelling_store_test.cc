@@ -75,11 +75,12 @@ TEST_F(TravellingStore, IsCompiledHereMeasuredThereAndFinishedHereWithNothingDon
 }
 
 TEST_F(TravellingStore, MeasuresProgramsWhoseReferencesAreCompiled) {
-  ASSERT_EQ(compile("attention_block.mlir").exit_code, 0);
-  const Ran measured = measure("attention_block.mlir", {"--json", "--budget", "12s"});
+  ASSERT_EQ(compile("matmul_row_sum.mlir").exit_code, 0);
+  const Ran measured =
+      measure("matmul_row_sum.mlir", {"--json", "--budget", "4s", "--no-baselines"});
   ASSERT_EQ(measured.exit_code, 0) << measured.err;
   const auto document = nlohmann::json::parse(measured.out);
-  EXPECT_EQ(document.at("dispatches").size(), 6U);
+  EXPECT_EQ(document.at("dispatches").size(), 2U);  // hone computes the product's reference
   EXPECT_TRUE(document.at("not_tuned").empty()) << document.at("not_tuned");
   store::Store store = open();
   const std::vector<store::CandidateView> rows = *store.candidate_rows();
