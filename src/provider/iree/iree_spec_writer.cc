@@ -97,6 +97,8 @@ bool IreeSpecWriter::same_in_spec(const provider::Payload& a, const provider::Pa
 Result<provider::Payload> IreeSpecWriter::as_compiled(const provider::Payload& payload,
                                                       const provider::Artifact& artifact) const {
   HONE_ASSIGN(Attributes attributes, attributes_from(payload));
+  // Code of a store is without them. The spec then has hone's own words, which the compiler reads.
+  if (artifact.more.json.is_null()) return payload;
   HONE_ASSIGN(const MadeTexts made, made_texts_from(artifact.more));
   attributes.lowering_config = artifact.configured;
   attributes.translation_info = made.translation;
