@@ -55,7 +55,7 @@ class Shards : public FakeSession {
   void merge(const std::string& into, const std::string& other) {
     store::Store store =
         std::move(store::Store::open(store_of(into), store::Mode::kReadWrite).value());
-    ASSERT_TRUE(store.merge(store_of(other)));
+    ASSERT_TRUE(store.merge({store_of(other)}));
   }
 
   SilentObserver observer_;
