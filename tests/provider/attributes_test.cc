@@ -67,7 +67,9 @@ TEST(Payload, OfKnobsSaysInASpecWhatTheCompilerMadeOfIt) {
   expected.translation_info = "#translation";
   expected.decomposition_config = "#parts";
   EXPECT_EQ(attributes_from(compiled).value(), expected);
-  artifact.more = {};
+  artifact.more = {};  // of a store
+  EXPECT_EQ(specs().as_compiled(knobs, artifact).value(), knobs);
+  artifact.more = {"no texts"};
   EXPECT_THAT(specs().as_compiled(knobs, artifact).error().message,
               HasSubstr("IREE's attributes of a configuration cannot be read"));
 }
