@@ -38,6 +38,11 @@ Status check(const TuneOptions& options) {
   if (options.compile_only || !options.shard.empty())
     return input_error("--launcher and {} exclude each other: leave one out",
                        options.compile_only ? "--compile-only" : "--shard");
+  if (options.device.starts_with("ssh://"))
+    return input_error(
+        "--launcher and --device {} exclude each other: a task measures on its own node; leave "
+        "--launcher out to measure there from here",
+        options.device);
   // "cuda:1": a task sees the devices that --gres gives it as 0, 1, ...
   const std::size_t colon = options.device.find(':');
   if (colon != std::string::npos && options.device.substr(colon + 1) != "0" &&

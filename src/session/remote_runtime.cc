@@ -57,6 +57,13 @@ class Machine {
     return std::optional(std::move(names));
   }
 
+  void end_timer(int number) {
+    const std::lock_guard lock(mutex_);
+    // Its processes have ended with the connection, which is not made again for that.
+    if (worker_->is_connected())
+      static_cast<void>(worker_->ask(remote::kEndTimer.ask(number), kSetUpSeconds));
+  }
+
   int new_timer() {
     const std::lock_guard lock(mutex_);
     return ++timers_;
@@ -75,11 +82,7 @@ class Timer {
   explicit Timer(std::shared_ptr<Machine> machine)
       : machine_(std::move(machine)), number_(machine_->new_timer()) {}
   Timer(const Timer&) = delete;
-  ~Timer() {
-    const auto make = [this](Machine&) -> Result<std::optional<int>> { return number_; };
-    // Without a connection they have ended already.
-    static_cast<void>(machine_->ask(remote::kEndTimer, kSetUpSeconds, make));
-  }
+  ~Timer() { machine_->end_timer(number_); }
   int number() const { return number_; }
   Machine& machine() const { return *machine_; }
 

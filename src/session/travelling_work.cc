@@ -129,10 +129,10 @@ Result<int> with_measuring_session(
   HONE_ASSIGN(const std::string bytes, read_file(options.tuning.input));
   HONE_ASSIGN(OpenedWork opened, open_prepared(options, content_hash(bytes)));
   const tune::PreparedWork& work = opened.work;
-  HONE_ASSIGN(const problem::CpuTarget cpu, device::cpu::detect_target());
-  HONE_TRY(check_cpu(work, cpu));
   HONE_ASSIGN(options.tuning.places,
               choose_places(options.device, options.toolchain, options.cores));
+  HONE_ASSIGN(const problem::CpuTarget cpu, host_cpu(options.toolchain));
+  HONE_TRY(check_cpu(work, cpu));
   HONE_TRY(take_effort(options));
   options.tuning.environment = options.toolchain.environment;
   take_reuse(options);
@@ -143,7 +143,8 @@ Result<int> with_measuring_session(
                                       options.tuning.place().facts.target));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(const Leases held, lease(options.tuning.places, options.tuning.environment));
-  if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
+  if (!options.cores.cores.empty() && options.tuning.place().address.host.empty())
+    HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::without_compiler());
   SessionParts parts(options, *provider, toolchain, opened.store);
   HONE_TRY(parts.begin(work.build.row()));

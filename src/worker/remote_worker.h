@@ -46,6 +46,7 @@ class RemoteWorker final : public RunnerTransport {
   // errors are returned as such; a lost connection is kKernelKilled.
   Result<Outcome> ask(const Message& job, double seconds);
   void stop_by(int stop_fd) { options_.stop_fd = stop_fd; }
+  bool is_connected() { return worker_ && !worker_->is_gone(); }
   // Sends a file, unless it was sent on this connection, and returns its name there: the hash of
   // its content and its extension.
   Result<tl::expected<std::string, provider::Failure>> send_file(const std::filesystem::path& file);

@@ -132,9 +132,9 @@ TEST_F(SshPlace, AProgramIsTunedThereAndItsResultsAreThisMachines) {
   EXPECT_LE(ran.exit_code, 1) << ran.err;
   expect_complete(4);
   // A second run here finds all that was measured there: both are one kind of machine.
-  std::vector<std::string> here = arguments(4);
-  const nlohmann::json again = json(here);
-  EXPECT_EQ(rows().size(), 4u) << "no other candidate was tried";
+  const nlohmann::json there = rows();
+  const nlohmann::json again = json(arguments(4));
+  EXPECT_EQ(rows(), there) << "something was measured again";
   EXPECT_EQ(again["dispatches"].size(), 1u);
   std::size_t copies = 0;
   for (const auto& each : std::filesystem::directory_iterator(home() / ".cache" / "hone"))
@@ -209,7 +209,24 @@ TEST_F(SshPlace, AHomeThatTakesNoCopyIsOneMessage) {
 TEST_F(SshPlace, ACommandThatMeasuresHereSaysSo) {
   const std::string program = write("one.mlir", matmul_program("64"));
   const Ran ran = hone({"verify", program, "--device", device()}, by_ssh());
-  EXPECT_EQ(ran.exit_code, 2) << ran.err;
+  expect_refused(ran, 2, "this command runs on this machine");
+}
+
+TEST_F(SshPlace, StoredCodeIsMeasuredThere) {
+  const std::string program = write("stored.mlir", matmul_program("64"));
+  const Ran compiled = hone({"tune", program, "--compile-only", "--candidates", "3"});
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
+  const Ran measured = hone({"tune", program, "--measure-only", "--device", device(), "--json",
+                             "--no-baselines", "--budget", "5s"},
+                            by_ssh());
+  EXPECT_EQ(measured.exit_code, 0) << measured.err;
+  EXPECT_EQ(count("measured"), 3u) << measured.out;
+}
+
+TEST_F(SshPlace, AFleetMeasuresOnItsNodes) {
+  std::vector<std::string> all = tuning(1);
+  all.insert(all.end(), {"--launcher", "slurm"});
+  expect_refused(hone(all, by_ssh()), 2, "--launcher and --device ssh://");
 }
 
 }  // namespace
