@@ -6,7 +6,8 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(tl-expected REQUIRED)
 # Becomes part of every HTML report.
-find_file(HONE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js NO_DEFAULT_PATH REQUIRED
+find_file(HONE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH
+  REQUIRED
   DOC "Chart.js 3, minified, as one file")
 
 function(hone_static_library target library header)

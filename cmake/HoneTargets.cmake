@@ -84,10 +84,10 @@ endfunction()
 # SERIAL: no other test runs beside one of these. ALONE f: beside one that GoogleTest's filter f is for;
 # of the folder's others one at a time, beside other folders'. These begin first and those that are WHOLE next
 # (COST): what is long and begins last has nothing beside it.
-# Those labelled "compiler" load libIREECompiler, which is not built for sanitizers: left out there.
+# Those labelled "compiler" are left out without HONE_COMPILER_TESTS.
 function(hone_test folder)
   cmake_parse_arguments(ARG "SERIAL;MANUAL;WHOLE" "ALONE" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
-  if(HONE_SANITIZE AND ("compiler" IN_LIST ARG_LABELS OR ARG_MANUAL))
+  if(NOT HONE_COMPILER_TESTS AND ("compiler" IN_LIST ARG_LABELS OR ARG_MANUAL))
     return()
   endif()
   if((HONE_TEST_FOLDERS AND NOT folder IN_LIST HONE_TEST_FOLDERS) OR folder IN_LIST HONE_TEST_NOT_FOLDERS)

@@ -91,7 +91,7 @@ void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
   command.add_option("--iree", options.iree,
                      fmt::format("{} [$HONE_IREE, hone's environment, .venv, PATH]", kIreeHelp));
   add_default_option(command, "--target", options.target,
-                     "compile for this CPU (LLVM's name) or GPU (sm_80, gfx942, ...)")
+                     "compile for this CPU (LLVM's name, aarch64-CPU) or GPU (sm_80, gfx942, ...)")
       ->check(CLI::Validator(check_target, ""));
   command.add_option("--flag", options.flags, "pass a flag to iree-compile; repeatable");
   command

@@ -68,19 +68,6 @@ int round_up(int value, int granule) {
 
 }  // namespace
 
-std::string architecture_level(const CpuTarget& target) {
-  // As /proc/cpuinfo spells them; "abm" is LZCNT.
-  static constexpr std::string_view kLevel3[] = {"avx", "avx2", "bmi1",  "bmi2", "f16c",
-                                                 "fma", "abm",  "movbe", "xsave"};
-  static constexpr std::string_view kLevel4[] = {"avx512f", "avx512bw", "avx512cd", "avx512dq",
-                                                 "avx512vl"};
-  const auto has = [&](std::string_view feature) {
-    return std::ranges::find(target.features, feature) != target.features.end();
-  };
-  if (!std::ranges::all_of(kLevel3, has)) return "x86-64";
-  return std::ranges::all_of(kLevel4, has) ? "x86-64-v4" : "x86-64-v3";
-}
-
 std::string_view name_of(GpuBackend backend) {
   return backend == GpuBackend::kCuda ? "cuda" : "rocm";
 }

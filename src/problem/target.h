@@ -36,10 +36,6 @@ struct CpuTarget {
   }
 };
 
-// The x86-64 microarchitecture level whose instructions `target` all has, as compilers name it:
-// "x86-64-v4" with AVX-512, "x86-64-v3" with AVX2, else "x86-64". Source: the x86-64 psABI, 3.1.1.
-std::string architecture_level(const CpuTarget& target);
-
 enum class GpuBackend { kCuda, kRocm };
 std::string_view name_of(GpuBackend backend);  // "cuda", "rocm"
 

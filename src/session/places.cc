@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/process.h"
+#include "device/cpu/code_features.h"
 #include "device/cpu/target.h"
 #include "device/cuda/gpu.h"
 #include "provider/resources.h"
@@ -167,7 +168,7 @@ void compile_for(const device::Place& place, ToolchainOptions& toolchain) {
   toolchain.host_cpu = place.host_cpu;
   const auto here = device::cpu::detect_target();
   if (here && here->cpu == place.host_cpu.cpu && here->features == place.host_cpu.features) return;
-  toolchain.host = problem::architecture_level(place.host_cpu);
+  toolchain.host = device::cpu::architecture_level(place.host_cpu);
 }
 
 }  // namespace

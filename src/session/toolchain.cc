@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "device/cpu/code_features.h"
 #include "device/cpu/target.h"
 #include "provider/iree/program/program.h"
 #include "session/remote_jobs.h"
@@ -15,10 +16,7 @@ namespace hone::session {
 namespace {
 
 std::vector<std::string> flags_for(const std::string& cpu, const std::vector<std::string>& more) {
-  return tune::joined(
-      {"--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
-       "--iree-llvmcpu-target-cpu=" + cpu},
-      more);
+  return tune::joined(iree::cpu_flags(cpu), more);
 }
 
 worker::JobLimits job_limits(const ToolchainOptions& options) {
@@ -84,10 +82,11 @@ std::vector<std::string> compile_flags(const ToolchainOptions& options) {
 std::vector<std::string> reference_flags(const ToolchainOptions& options) {
   // Code for a GPU shares nothing with code for any CPU.
   if (gpu_of(options)) return flags_for(options.host, options.flags);
-  std::vector<std::string> flags = flags_for("x86-64", options.flags);
+  const auto cpu = host_cpu(options);
+  std::vector<std::string> flags =
+      flags_for(device::cpu::baseline(cpu.value_or(problem::CpuTarget())), options.flags);
   // Without f16c the compiler calls a library that it does not link for each f16 conversion, or
   // emits code that flushes small numbers to zero.
-  const auto cpu = host_cpu(options);
   if (cpu && std::ranges::find(cpu->features, "f16c") != cpu->features.end())
     flags.emplace_back("--iree-llvmcpu-target-cpu-features=+f16c");
   return flags;

@@ -66,8 +66,8 @@ std::vector<std::string> compile_flags(const ToolchainOptions& options);
 // use.
 int jobs_of(const ToolchainOptions& options);
 
-// Returns the flags for a CPU that shares no code generation with the target: baseline x86-64, or
-// when the target is a GPU this machine's CPU.
+// Returns the flags for a CPU that shares little code generation with the target: the oldest x86-64
+// or aarch64, or when the target is a GPU this machine's CPU.
 std::vector<std::string> reference_flags(const ToolchainOptions& options);
 
 // Likewise for a run that only compiles: its references may run on another machine. Those of code

@@ -91,23 +91,38 @@ Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemR
 
 // A runner numbers what it loads. If it gives another number than the one that was guessed, the
 // verification was of nothing that is loaded, or of another kernel, and is asked for again.
-Result<KernelResult<measure::Verification>> RunnerService::load_and_verify(
-    const provider::Artifact& code, std::optional<int>& handle) {
+Result<std::vector<RunnerService::Verified>> RunnerService::load_and_verify(
+    const std::vector<provider::Artifact>& codes) {
   using measure::jobs::kLoad;
   using measure::jobs::kVerify;
   const Stopwatch watch;
-  handle.reset();
-  const int guessed = last_handle_ + 1;
+  int guessed = last_handle_;
+  std::vector<worker::Message> messages;
+  for (const provider::Artifact& code : codes) {
+    messages.push_back(kLoad.ask(code));
+    messages.push_back(kVerify.ask(++guessed));
+  }
+  guessed = last_handle_;
   HONE_TRY(give_problem());
-  HONE_ASSIGN(std::vector<worker::Outcome> outcomes,
-              runner_->call_all({kLoad.ask(code), kVerify.ask(guessed)}, kernel_seconds_));
-  const KernelResult<int> loaded =
-      answer_in(kLoad, code, std::move(outcomes.front()), watch.seconds());
-  if (!loaded)
-    return KernelResult<measure::Verification>(tl::unexpected(as_load_error(loaded.error())));
-  handle = last_handle_ = *loaded;
-  if (*loaded != guessed || outcomes.size() < 2) return ask(kVerify, *loaded);
-  return answer_in(kVerify, guessed, std::move(outcomes.back()), watch.seconds());
+  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, runner_->call_all(messages, kernel_seconds_));
+  std::vector<Verified> all;
+  for (std::size_t i = 0; i < outcomes.size(); i += 2) {
+    const KernelResult<int> loaded =
+        answer_in(kLoad, codes[i / 2], std::move(outcomes[i]), watch.seconds());
+    if (!loaded) {
+      all.push_back({std::nullopt, tl::unexpected(as_load_error(loaded.error()))});
+      break;
+    }
+    last_handle_ = *loaded;
+    if (*loaded == ++guessed && i + 1 < outcomes.size()) {
+      all.push_back(
+          {*loaded, answer_in(kVerify, guessed, std::move(outcomes[i + 1]), watch.seconds())});
+      continue;
+    }
+    HONE_ASSIGN(KernelResult<measure::Verification> verification, ask(kVerify, *loaded));
+    all.push_back({*loaded, std::move(verification)});
+  }
+  return all;
 }
 
 // The runner may first have to finish an earlier expected problem, hence kProblemSeconds.
@@ -191,14 +206,31 @@ Result<std::optional<provider::Failure>> KernelRunner::load(
   return std::nullopt;
 }
 
+Status KernelRunner::verify_ahead(const std::vector<RunnerKernel*>& kernels) {
+  if (!runner_->is_far() || kernels.empty()) return {};
+  std::vector<provider::Artifact> codes;
+  for (const RunnerKernel* kernel : kernels) codes.push_back(*kernel->code);
+  HONE_ASSIGN(auto all, ask(Activity::kVerify, kernels.size(),
+                            [&]() -> Result<std::vector<RunnerService::Verified>> {
+                              HONE_TRY(runner_->ensure_ready());
+                              return runner_->load_and_verify(codes);
+                            }));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    kernels[i]->handle = all[i].handle;
+    kernels[i]->generation = runner_->generation();
+    kernels[i]->verified = std::move(all[i].verification);
+  }
+  return {};
+}
+
 Result<KernelResult<measure::Verification>> KernelRunner::verify_far(RunnerKernel& kernel) {
-  return ask(Activity::kVerify, 1, [&]() -> Result<KernelResult<measure::Verification>> {
-    if (is_loaded(kernel)) return runner_->ask(measure::jobs::kVerify, *kernel.handle);
-    HONE_TRY(runner_->ensure_ready());
-    HONE_ASSIGN(auto verified, runner_->load_and_verify(*kernel.code, kernel.handle));
-    kernel.generation = runner_->generation();
-    return verified;
-  });
+  if (!kernel.verified && is_loaded(kernel))
+    return ask(Activity::kVerify, 1,
+               [&] { return runner_->ask(measure::jobs::kVerify, *kernel.handle); });
+  if (!kernel.verified) HONE_TRY(verify_ahead({&kernel}));
+  KernelResult<measure::Verification> verified = *std::move(kernel.verified);
+  kernel.verified.reset();
+  return verified;
 }
 
 Result<KernelResult<measure::Verification>> KernelRunner::verify(RunnerKernel& kernel) {

@@ -81,9 +81,14 @@ class RunnerService {
   template <class Request, class Answer>
   Result<std::vector<KernelResult<Answer>>> ask_all(const provider::Job<Request, Answer>& job,
                                                     const std::vector<Request>& requests);
-  // Loads a kernel and verifies it, in one turn of the line. `handle` is set once it is loaded.
-  Result<KernelResult<measure::Verification>> load_and_verify(const provider::Artifact& code,
-                                                              std::optional<int>& handle);
+  // A kernel's handle, once it is loaded, and what came of its verification.
+  struct Verified {
+    std::optional<int> handle;
+    KernelResult<measure::Verification> verification;
+  };
+  // Loads kernels and verifies each, in one turn of the line, up to the first that fails. Returns
+  // one or more results, in their order.
+  Result<std::vector<Verified>> load_and_verify(const std::vector<provider::Artifact>& codes);
   bool is_far() const { return runner_->is_far(); }
   // Runs a job whose answer tells nothing; it may not have ended when this returns.
   template <class Request>
@@ -125,7 +130,7 @@ class RunnerService {
   double busy_seconds_ = 0;
   std::optional<measure::ProblemRequest> problem_;
   std::uint64_t problem_generation_ = 0;  // the runner that has problem_
-  int last_handle_ = 0;                   // of load_and_verify()
+  int last_handle_ = 0;                   // that the runner gave a kernel
 };
 
 template <class Request, class Answer>
@@ -169,6 +174,8 @@ struct RunnerKernel {
   std::optional<provider::Artifact> code;  // none: only its library can load it
   std::optional<int> handle = {};          // once it is loaded, in the runner `generation`
   std::uint64_t generation = 0;
+  // The answer to a verify() that is to come (verify_ahead()).
+  std::optional<KernelResult<measure::Verification>> verified = {};
 };
 
 // Calls of the runner by kernel. Loads a kernel on demand, and again in a runner that replaces a
@@ -185,6 +192,9 @@ class KernelRunner {
   explicit KernelRunner(RunnerService& runner) : KernelRunner(runner, Around()) {}
   KernelRunner(RunnerService& runner, const Around& around) : runner_(&runner), around_(around) {}
 
+  // On a machine behind a slow line, verifies kernels in one turn: verify() then has the answers.
+  // Those behind a kernel that fails have none yet. Does nothing on this machine.
+  Status verify_ahead(const std::vector<RunnerKernel*>& kernels);
   Result<KernelResult<measure::Verification>> verify(RunnerKernel& kernel);
   // Launches the kernel repeatedly within the time limit and compares the result each time.
   Result<KernelResult<measure::Repeated>> compare(RunnerKernel& kernel, int launches,

@@ -19,7 +19,7 @@ namespace {
 // Copying hone takes seconds on a slow line; a host that does not answer is noticed by ssh.
 constexpr ProcessLimits kCopyLimits{.seconds = 600};
 // Exit codes of the scripts below; ssh itself ends with 255.
-constexpr int kMissing = 44, kOtherMachine = 45;
+constexpr int kMissing = 44;
 
 // host "[user@]name[:port]" in the parts that ssh takes.
 struct Destination {
@@ -54,10 +54,21 @@ std::filesystem::path own_binary() {
   return std::filesystem::read_symlink("/proc/self/exe");
 }
 
-// hone's folder there, for the remote shell. Of another version, the name is another one.
+// hone for machines of another kind, where somebody has put it.
+std::filesystem::path binary_for(std::string_view machine) {
+  return own_binary().parent_path() / fmt::format("hone-{}", machine);
+}
+
+// hone's folder there, for the remote shell. With another binary, for whichever processor, the name
+// is another one.
 std::string folder_there() {
-  static const std::string kHash = content_hash(read_file(own_binary()).value_or(""));
-  return R"("$HOME/.cache/hone/)" + kHash.substr(0, 16) + '"';
+  static const std::string kHash = [] {
+    std::string binaries = read_file(own_binary()).value_or("");
+    for (const char* machine : {"aarch64", "x86_64"})
+      binaries += read_file(binary_for(machine)).value_or("");
+    return content_hash(binaries).substr(0, 16);
+  }();
+  return R"("$HOME/.cache/hone/)" + kHash + '"';
 }
 
 // The last line that a program said: ssh warns first and gives its reason then.
@@ -111,29 +122,35 @@ Status install_at(const std::string& host, int stop_fd) {
   HONE_TRY(check_host(host));
   utsname here{};
   ::uname(&here);
-  const std::string machine = here.machine, folder = folder_there();
-  const std::string look = fmt::format(
-      "[ \"$(uname -m)\" = {} ] || {{ uname -m; exit {}; }}; "
-      "[ -x {}/hone ] || exit {}",
-      shell_word(machine), kOtherMachine, folder, kMissing);
+  const std::string folder = folder_there();
+  const std::string look =
+      fmt::format("[ -x {}/hone ] || {{ uname -m; exit {}; }}", folder, kMissing);
   HONE_ASSIGN(const ProcessResult found,
               run_process({ssh_to(host, look), {}, {}}, kCopyLimits, stop_fd));
   if (found.succeeded()) return {};
-  if (found.exit_code == kOtherMachine)
-    return environment_error("'{}' is a machine of kind {}, and this hone is for {}", host,
-                             last_line(found.standard_output.text()), machine);
   const auto& [name, port] = destination_of(host);
   if (found.exit_code != kMissing)
     return advised(failed_at(host, "cannot reach", found),
                    fmt::format("'ssh -o BatchMode=yes {}{} true' has to work first",
                                port.empty() ? "" : fmt::format("-p {} ", port), name));
+  std::filesystem::path binary = own_binary();
+  const std::string machine = last_line(found.standard_output.text());
+  if (machine != here.machine) {
+    binary = binary_for(machine);
+    std::error_code code;
+    if (!std::filesystem::exists(binary, code))
+      return advised(environment_error("'{}' is a machine of kind {}, and this hone is for {}",
+                                       host, machine, here.machine),
+                     fmt::format("put a hone of the same version for {} there: '{}'", machine,
+                                 binary.string()));
+  }
   // A copy that was cut short never has the name of a whole one.
   const std::string copy = fmt::format(
       "umask 077; mkdir -p {0} && {{ cat > {0}/copy.$$ && chmod 700 {0}/copy.$$ && "
       "mv {0}/copy.$$ {0}/hone; }} || {{ rm -f {0}/copy.$$; exit 1; }}",
       folder);
   std::vector<std::string> command{"/bin/sh", "-c", R"(f=$1; shift; exec "$@" < "$f")", "hone",
-                                   own_binary().string()};
+                                   binary.string()};
   std::ranges::copy(ssh_to(host, copy), std::back_inserter(command));
   HONE_ASSIGN(const ProcessResult copied, run_process({command, {}, {}}, kCopyLimits, stop_fd));
   if (copied.succeeded()) return {};

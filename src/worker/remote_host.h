@@ -26,8 +26,9 @@ std::vector<std::string> command_at(const std::string& host,
 std::vector<std::string> on_socket(const std::vector<std::string>& command);
 
 // Copies this binary to ~/.cache/hone on `host`, under the hash of its content, if it is not there.
-// Environment errors: the host cannot be reached, in ssh's words; no space, no permission; another
-// kind of processor.
+// For another kind of processor it is the one beside this binary: "hone-aarch64". Environment
+// errors: the host cannot be reached, in ssh's words; no space, no permission; no binary for its
+// processor.
 Status install_at(const std::string& host, int stop_fd = -1);
 
 }  // namespace hone::worker

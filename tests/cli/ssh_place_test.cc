@@ -38,9 +38,9 @@ class SshPlace : public RunningTune {
     write("sshd_config",
           fmt::format("Port {}\nListenAddress 127.0.0.1\nHostKey {}\nPidFile none\nUsePAM no\n"
                       "AuthorizedKeysFile {}\nStrictModes no\nSetEnv \"HOME={}\" "
-                      "\"TMPDIR={}\" \"HONE_TEST_THERE={}\"\n",
+                      "\"TMPDIR={}\" \"HONE_TEST_THERE={}\" \"PATH={}:/usr/bin:/bin\"\n",
                       port_, path("host_key"), path("id.pub"), home().string(), path("tmp"),
-                      folder().string()));
+                      folder().string(), path("programs there")));
     know(path("host_key.pub"));
     use_key("id");
     // sshd starts itself again by its whole path.
@@ -204,6 +204,15 @@ TEST_F(SshPlace, AHomeThatTakesNoCopyIsOneMessage) {
   // A file has the folder's name.
   write("home of another/.cache", "");
   expect_refused(hone(tuning(1), by_ssh()), 3, "cannot copy hone to '" + host() + "'");
+}
+
+TEST_F(SshPlace, AMachineOfAnotherKindNeedsItsOwnHone) {
+  std::filesystem::create_directory(path("programs there"));
+  write("programs there/uname", "#!/bin/sh\necho riscv64\n");
+  std::filesystem::permissions(path("programs there/uname"), std::filesystem::perms::owner_all);
+  const Ran ran = hone(tuning(1), by_ssh());
+  expect_refused(ran, 3, "'" + host() + "' is a machine of kind riscv64, and this hone is for ");
+  EXPECT_NE(ran.err.find("put a hone of the same version for riscv64 there: '"), std::string::npos);
 }
 
 TEST_F(SshPlace, ACommandThatMeasuresHereSaysSo) {

@@ -29,6 +29,28 @@ TEST(CodeFeatures, OfTheHostAreThoseThatACompilerUses) {
               ElementsAre("sse4_2", "avx", "avx2", "fma", "f16c"));
 }
 
+TEST(CodeFeatures, OfAnArmAreAllThatItHas) {
+  problem::CpuTarget arm;
+  arm.features = {"fp", "asimd", "asimddp"};
+  EXPECT_TRUE(is_arm(arm));
+  EXPECT_EQ(*code_features("host", arm), arm.features);
+  EXPECT_THAT(*code_features("aarch64", some_cpu()), ElementsAre("asimd"));
+  EXPECT_THAT(missing_features({"asimd"}, some_cpu()), ElementsAre("asimd"));
+}
+
+TEST(ArchitectureLevel, IsTheHighestThatTheCpuHasWhole) {
+  problem::CpuTarget cpu;
+  cpu.features = *code_features("x86-64-v3", {});
+  EXPECT_EQ(architecture_level(cpu), "x86-64-v3");
+  cpu.features.pop_back();
+  EXPECT_EQ(architecture_level(cpu), "x86-64");
+  cpu.features = *code_features("x86-64-v4", {});
+  EXPECT_EQ(architecture_level(cpu), "x86-64-v4");
+  cpu.features = {"fp", "asimd"};
+  EXPECT_EQ(architecture_level(cpu), "aarch64");
+  EXPECT_EQ(baseline(cpu), "aarch64");
+}
+
 TEST(CodeFeatures, OfAnotherCpuAreNotKnown) {
   EXPECT_FALSE(code_features("znver4", some_cpu()));
   EXPECT_FALSE(code_features("x86-64-v5", some_cpu()));

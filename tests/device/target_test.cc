@@ -34,6 +34,15 @@ TEST(TargetTest, VectorRegistersFollowTheWidestSet) {
   EXPECT_EQ(arm.vector_registers, 32);
 }
 
+TEST(TargetTest, AnArmIsNamedByItsNumbers) {
+  // A Neoverse N1, as Linux 5.10 shows it.
+  const auto arm = target_from_cpuinfo(
+      "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd atomics fphp asimdhp asimddp\n"
+      "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\n");
+  EXPECT_EQ(arm.cpu, "Arm 0x41 part 0xd0c");
+  EXPECT_EQ(arm.features.back(), "asimddp");
+}
+
 TEST(TargetTest, ReadsCacheSizesAsSysfsWritesThem) {
   EXPECT_EQ(parse_cache_size("48K"), 49152);
   EXPECT_EQ(parse_cache_size("2M"), 2097152);

@@ -12,10 +12,13 @@ using Names = std::vector<std::string>;
 // Features that each level adds to the one before.
 constexpr std::array<std::string_view, 7> kLevel2{"cx16",   "lahf_lm", "popcnt", "pni",
                                                   "sse4_1", "sse4_2",  "ssse3"};
+// "abm" is LZCNT.
 constexpr std::array<std::string_view, 8> kLevel3{"avx",  "avx2", "bmi1", "bmi2",
                                                   "f16c", "fma",  "abm",  "movbe"};
 constexpr std::array<std::string_view, 5> kLevel4{"avx512f", "avx512bw", "avx512cd", "avx512dq",
                                                   "avx512vl"};
+
+constexpr std::string_view kArm = "aarch64";
 
 // 1 to 4; 0 for any other CPU.
 int level_of(std::string_view name) {
@@ -42,6 +45,7 @@ bool is_used_by_code(const std::string& feature) {
 
 std::optional<std::vector<std::string>> code_features(std::string_view name,
                                                       const problem::CpuTarget& host) {
+  if (name == kArm) return Names{"asimd"};
   const int level = level_of(name);
   if (level > 0) {
     Names names;
@@ -51,9 +55,24 @@ std::optional<std::vector<std::string>> code_features(std::string_view name,
     return names;
   }
   if (name != "host") return std::nullopt;
+  if (is_arm(host)) return host.features;
   Names used;
   std::ranges::copy_if(host.features, std::back_inserter(used), is_used_by_code);
   return used;
+}
+
+bool is_arm(const problem::CpuTarget& cpu) {
+  return std::ranges::find(cpu.features, "asimd") != cpu.features.end();
+}
+
+std::string baseline(const problem::CpuTarget& cpu) {
+  return is_arm(cpu) ? std::string(kArm) : "x86-64";
+}
+
+std::string architecture_level(const problem::CpuTarget& cpu) {
+  for (const char* level : {"x86-64-v4", "x86-64-v3"})
+    if (missing_features(*code_features(level, cpu), cpu).empty()) return level;
+  return baseline(cpu);
 }
 
 std::vector<std::string> missing_features(const std::vector<std::string>& needed,

@@ -79,6 +79,18 @@ class FlushDenormals {
 
  private:
   unsigned former_;
+#elif defined(__aarch64__)
+  // FZ and FZ16 of FPCR.
+  FlushDenormals() {
+    asm volatile("mrs %0, fpcr" : "=r"(former_));
+    asm volatile("msr fpcr, %0" : : "r"(former_ | 0x1080000u));
+  }
+  ~FlushDenormals() {
+    asm volatile("msr fpcr, %0" : : "r"(former_));
+  }
+
+ private:
+  std::uint64_t former_ = 0;
 #else
   FlushDenormals() {}
 #endif

@@ -10,6 +10,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 namespace hone::device::cpu {
@@ -262,6 +264,33 @@ std::uint64_t x86_64_features() {
   }
   return word;
 }
+#elif defined(__aarch64__)
+// Bit numbers in IREE's word, from the same file, and in the words of the kernel (Linux,
+// Documentation/arch/arm64/elf_hwcaps.rst).
+std::uint64_t aarch64_features() {
+  const std::uint64_t first = ::getauxval(AT_HWCAP), second = ::getauxval(AT_HWCAP2);
+  std::uint64_t word = 0;
+  auto copy = [&word](int to, std::uint64_t source, int from) {
+    word |= (source >> from & 1) << to;
+  };
+  copy(0, first, 0);     // FP and Advanced SIMD
+  copy(1, first, 8);     // LSE
+  copy(10, first, 10);   // FP16
+  copy(11, first, 23);   // FP16FML
+  copy(12, first, 20);   // DOTPROD
+  copy(13, second, 13);  // I8MM
+  copy(14, second, 14);  // BF16
+  copy(20, first, 22);   // SVE
+  copy(21, second, 1);   // SVE2
+  copy(22, second, 36);  // SVE2P1
+  copy(23, second, 4);   // SVE2-BITPERM
+  copy(24, second, 10);  // F32MM
+  copy(25, second, 11);  // F64MM
+  copy(30, second, 23);  // SME
+  copy(31, second, 37);  // SME2
+  copy(32, second, 38);  // SME2P1
+  return word;
+}
 #endif
 
 }  // namespace
@@ -270,6 +299,8 @@ std::array<std::uint64_t, 8> processor_data() {
   std::array<std::uint64_t, 8> data{};
 #if defined(__x86_64__)
   data[0] = x86_64_features();
+#elif defined(__aarch64__)
+  data[0] = aarch64_features();
 #endif
   return data;
 }

@@ -73,6 +73,20 @@ bool has(const std::vector<std::string>& features, std::string_view name) {
   return std::ranges::count(features, name) > 0;
 }
 
+// The value of a key as x86 kernels write it, else as Arm kernels do.
+std::string either_value(std::string_view cpuinfo, std::string_view x86, std::string_view arm) {
+  const std::string value = value_of(cpuinfo, x86);
+  return value.empty() ? value_of(cpuinfo, arm) : value;
+}
+
+// Arm kernels name no model, but its numbers.
+std::string model_in(std::string_view cpuinfo) {
+  const std::string name = value_of(cpuinfo, "model name");
+  const std::string implementer = value_of(cpuinfo, "CPU implementer");
+  if (!name.empty() || implementer.empty()) return name;
+  return fmt::format("Arm {} part {}", implementer, value_of(cpuinfo, "CPU part"));
+}
+
 }  // namespace
 
 std::int64_t parse_cache_size(std::string_view text) {
@@ -90,10 +104,8 @@ std::int64_t parse_cache_size(std::string_view text) {
 
 problem::CpuTarget target_from_cpuinfo(std::string_view cpuinfo) {
   problem::CpuTarget target;
-  target.cpu = value_of(cpuinfo, "model name");
-  std::string flags = value_of(cpuinfo, "flags");
-  if (flags.empty()) flags = value_of(cpuinfo, "Features");  // as Arm kernels call them
-  std::istringstream words(flags);
+  target.cpu = model_in(cpuinfo);
+  std::istringstream words(either_value(cpuinfo, "flags", "Features"));
   for (std::string word; words >> word;) target.features.push_back(word);
   if (has(target.features, "avx512f")) {
     target.vector_bits = 512;
@@ -111,6 +123,11 @@ Result<problem::CpuTarget> detect_target() {
   if (!cpuinfo)
     return environment_error("cannot read /proc/cpuinfo, which says what this CPU can do");
   problem::CpuTarget target = target_from_cpuinfo(*cpuinfo);
+#if defined(__aarch64__)
+  // Emulators of user programs show the cpuinfo of the processor that they run on.
+  if (!has(target.features, "asimd"))
+    target = target_from_cpuinfo("CPU implementer: none\nFeatures: fp asimd\n");
+#endif
   if (const auto bytes = cache_bytes(1); bytes > 0) target.l1d_bytes = bytes;
   if (const auto bytes = cache_bytes(2); bytes > 0) target.l2_bytes = bytes;
   target.l3_bytes = cache_bytes(3);
@@ -132,13 +149,13 @@ nlohmann::json device_identity() {
   const std::string cpuinfo = system_text("/proc/cpuinfo").value_or("");
   utsname system{};
   uname(&system);
-  const std::string flags = value_of(cpuinfo, "flags");
+  const std::string flags = either_value(cpuinfo, "flags", "Features");
   return {
       {"kind", "cpu"},
-      {"model", value_of(cpuinfo, "model name")},
-      {"family", value_of(cpuinfo, "cpu family")},
-      {"model_number", value_of(cpuinfo, "model")},
-      {"stepping", value_of(cpuinfo, "stepping")},
+      {"model", model_in(cpuinfo)},
+      {"family", either_value(cpuinfo, "cpu family", "CPU architecture")},
+      {"model_number", either_value(cpuinfo, "model", "CPU variant")},
+      {"stepping", either_value(cpuinfo, "stepping", "CPU revision")},
       {"microcode", value_of(cpuinfo, "microcode")},
       {"features", content_hash(flags)},
       {"cores", available_cores().size()},

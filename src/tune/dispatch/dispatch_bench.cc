@@ -128,8 +128,13 @@ Status DispatchBench::measure_together(Lane& lane, Lock& lock, const Trials& tri
   Kernels kernels;
   for (Trial* trial : trials) {
     HONE_ASSIGN(provider::Artifact code, artifact(trial->candidate));
-    trial::RunnerKernel& kernel = kernels[trial] = {std::move(code)};
-    HONE_TRY(trials_.verify(runner, *trial, kernel));
+    kernels[trial] = {std::move(code)};
+  }
+  std::vector<trial::RunnerKernel*> unverified;
+  for (auto& [trial, kernel] : kernels) unverified.push_back(&kernel);
+  HONE_TRY(runner.verify_ahead(unverified));
+  for (Trial* trial : trials) {
+    HONE_TRY(trials_.verify(runner, *trial, kernels[trial]));
     if (trial->is_done()) kernels.erase(trial);
   }
   const bool is_default = trials.front()->candidate == default_.candidate;

@@ -307,9 +307,21 @@ void name_open_sizes(const Ir& ir, const OwnedModule& module, std::vector<Part>&
 
 }  // namespace
 
+std::vector<std::string> cpu_flags(std::string cpu) {
+  std::vector<std::string> flags = {"--iree-hal-target-device=local",
+                                    "--iree-hal-local-target-device-backends=llvm-cpu"};
+  constexpr std::string_view kArm = "aarch64";
+  if (cpu.starts_with(kArm)) {
+    flags.emplace_back("--iree-llvmcpu-target-triple=aarch64-unknown-linux-gnu");
+    const bool is_named = cpu.size() > kArm.size() + 1 && !cpu.ends_with("-linux-gnu");
+    cpu = is_named ? cpu.substr(kArm.size() + 1) : "generic";
+  }
+  flags.push_back("--iree-llvmcpu-target-cpu=" + cpu);
+  return flags;
+}
+
 std::vector<std::string> host_cpu_flags() {
-  return {"--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
-          "--iree-llvmcpu-target-cpu=host"};
+  return cpu_flags("host");
 }
 
 std::vector<std::string> gpu_flags(const problem::GpuTarget& target) {

@@ -13,7 +13,11 @@
 
 namespace hone::iree {
 
-// Flags that make iree-compile target this machine's CPU with the local device.
+// Flags that make iree-compile target a CPU with the local device: "host" for this machine's, a CPU
+// of LLVM's for x86-64 ("x86-64-v3"), or "aarch64" and "aarch64-CPU" ("aarch64-neoverse-n1") for
+// 64-bit Arm, whose triple ("aarch64-linux-gnu") means the same as "aarch64".
+std::vector<std::string> cpu_flags(std::string cpu);
+// Flags of "host".
 std::vector<std::string> host_cpu_flags();
 
 // Flags that make it target a GPU, which need not be there.
