@@ -17,7 +17,7 @@ class FakeLibrary {
       : name_(std::move(name)) {
     const auto c = (folder_.path() / "fake.c").string();
     EXPECT_TRUE(write_file_atomically(c, source));
-    EXPECT_EQ(std::system(("cc -w -shared -fPIC -o " + path() + " " + c).c_str()), 0) << source;
+    EXPECT_EQ(std::system(("${CC:-cc} -w -shared -fPIC -o " + path() + " " + c).c_str()), 0) << source;
   }
   std::string path() const { return (folder_.path() / name_).string(); }
   std::string folder() const { return folder_.path().string(); }  // for LD_LIBRARY_PATH

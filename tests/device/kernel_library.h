@@ -51,7 +51,7 @@ const void* iree_hal_executable_library_query(uint32_t version, const void* envi
   const auto c = (folder->path() / "kernel.c").string(),
              so = (folder->path() / "kernel.so").string();
   EXPECT_TRUE(write_file_atomically(c, source));
-  EXPECT_EQ(std::system(("cc -O1 -w -shared -fPIC -o " + so + " " + c).c_str()), 0) << source;
+  EXPECT_EQ(std::system(("${CC:-cc} -O1 -w -shared -fPIC -o " + so + " " + c).c_str()), 0) << source;
   return read_file(so).value_or("");
 }
 
