@@ -50,8 +50,10 @@ CommandResult print_part(const SessionOptions& options, const tune::Context& con
   if (options.verbose)
     for (const tune::NotTuned& each : not_tuned) fmt::print("{}: {}\n", each.dispatch, each.reason);
   if (options.compile_only) {
-    fmt::print("next, where the device is: hone tune {} --measure-only --shard {} --store {}\n",
-               shell_word(options.tuning.input), part, shell_word(options.store));
+    fmt::print(
+        "code: {}; next, where the device is: the same command with --measure-only instead of "
+        "--compile-only\n",
+        options.store);
     return 0;
   }
   fmt::print(

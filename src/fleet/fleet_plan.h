@@ -47,7 +47,7 @@ struct FleetPlan {
     field("launcher", plan.launcher);
     field("tasks", plan.tasks);
     field("flags", plan.flags);
-    field("compiles", plan.compiles);
+    field.or_default("compiles", plan.compiles);
     field("checkpoint_seconds", plan.checkpoint_seconds);
     field("beat_seconds", plan.beat_seconds);
   }

@@ -186,9 +186,7 @@ Result<int> with_program_session(SessionOptions options,
   const device::Address address = options.tuning.place().address;
   HONE_TRY(complete(options));
   std::vector<std::string> found;  // to be said
-  HONE_ASSIGN(const ReplacingTools tools,
-              options.compile_only ? find_replacing_for(options, options.toolchain.target)
-                                   : find_replacing(options, found));
+  HONE_ASSIGN(const ReplacingTools tools, find_replacing(options, found));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   Leases held;

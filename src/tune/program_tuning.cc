@@ -434,7 +434,7 @@ Status ProgramTuning::compile(std::size_t place, const Share& share) {
   const Stopwatch clock(context_.clock);
   CompileOnlyRequest request{.compiler = context_.compiler,
                              .provider = context_.provider,
-                             .replacing = context_.replacing,
+                             .replacing = {},  // they compile where they are measured
                              .store = context_.store,
                              .options = options,
                              .target = {},
@@ -446,6 +446,7 @@ Status ProgramTuning::compile(std::size_t place, const Share& share) {
   HONE_ASSIGN(const store::Id reference_build, context_.build_with(options.reference_flags));
   HONE_ASSIGN(const store::BuildRow reference_row, context_.store.build(reference_build));
   request.prepared.reference_build = BuildText::of(reference_row);
+  const auto span = context_.spend(trial::Activity::kWait);
   const auto compiled = compile_ahead(request, dispatch, reference_of(dispatch), share);
   HONE_TRY(all_but_failure(compiled));
   const std::string failure = compiled ? compiled->default_failure : compiled.error().message;

@@ -168,6 +168,18 @@ TEST_F(Shards, AShardThatWasCompiledIsMeasuredWithoutACompile) {
   EXPECT_EQ(measured.result->at_sizes.front().tuned.size(), ahead.dispatches.size());
 }
 
+// On a GPU winners of a search are compiled once more, in the form that ships.
+TEST_F(Shards, WhatWasCompiledShipsAsItWasMeasured) {
+  options_.candidates = 4;
+  options_.places.front().traits.assembles_code = true;
+  ASSERT_TRUE(compile(1).result);
+  const Done measured = measure(1);
+  ASSERT_TRUE(measured.result) << measured.result.error().message;
+  EXPECT_EQ(measured.compiled, 0);
+  for (const TunedDispatch& each : measured.result->at_sizes.front().tuned)
+    EXPECT_TRUE(each.payload) << each.dispatch->name;
+}
+
 TEST_F(Shards, TheProofTakesWhatWasCompiledAndMeasuredApart) {
   options_.candidates = 4;
   for (std::size_t number = 1; number <= kParts; ++number) {

@@ -49,7 +49,8 @@ class CompileOnly {
       runner.check_code([this](const provider::Artifact& code) { return check_target(code); });
     HONE_TRY(
         propose(id, std::string(store::kDefaultConfiguration), request_.provider, std::nullopt));
-    HONE_TRY(propose_configurations(id, request_.provider));
+    if (request_.provider.why_no_space(dispatch).empty())
+      HONE_TRY(propose_configurations(id, request_.provider));
     for (const provider::Provider* const each : request_.replacing)
       if (each->why_no_space(dispatch).empty()) HONE_TRY(propose_configurations(id, *each));
     HONE_TRY(runner.begin(all()));
