@@ -58,7 +58,9 @@ output::Table table_of(const fleet::FleetProgress& progress) {
                        {"seconds", "time", kRight},
                        {"expected_seconds", "expected", kRight},
                        {"straggler", "note"}});
-  for (const fleet::ShownTask& each : progress.shards) {
+  std::vector<fleet::ShownTask> tasks = progress.compiles;
+  tasks.insert(tasks.end(), progress.shards.begin(), progress.shards.end());
+  for (const fleet::ShownTask& each : tasks) {
     const auto known = [&](double seconds) {
       return output::time_cell(each.status && seconds > 0 ? std::optional(seconds) : std::nullopt);
     };
@@ -142,7 +144,8 @@ void add_fleet_command(CLI::App& app, Action& run) {
   const auto [task, of_task] = add_command<FleetOptions>(
       *command, run, "task", "Run one task; the batch system calls it", run_task);
   task.add_option("FOLDER", of_task.folder, "fleet folder")->required();
-  task.add_option("TASK", of_task.task, "number of a shard, flags or proof")->required();
+  task.add_option("TASK", of_task.task, "number of a shard, compile-NUMBER, flags or proof")
+      ->required();
   task.allow_extras();
   task.group("");
 }

@@ -50,7 +50,8 @@ constexpr NamedOptions kHeadings[] = {
      "--dispatch --coverage --top --provider --external --config --compile-only --no-flags "
      "--no-program"},
     {"Several machines",
-     "--shard --launcher --tasks --sbatch-args --fleet --checkpoint --measure-only"},
+     "--shard --launcher --tasks --sbatch-args --compile-partition --fleet --checkpoint "
+     "--measure-only"},
     {"Search", "--strategy --candidates --seed --relax --audit-rule --reuse --retry-failed"},
     {"Shipped build", "--starter-spec --bit-equal --no-near-ties"},
     {"Statistics", "--rounds --max-rounds --seconds --alpha"},

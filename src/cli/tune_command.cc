@@ -41,24 +41,31 @@ bool has_one_of(const CLI::Option& option, std::span<const std::string_view> nam
 }
 
 // Options that say where and how tasks run: the tasks themselves do not get them.
-constexpr std::string_view kOfLaunch[] = {"launcher", "tasks",      "sbatch-args", "fleet",
-                                          "store",    "checkpoint", "out",         "shard"};
+constexpr std::string_view kOfLaunch[] = {"launcher",          "tasks", "sbatch-args",
+                                          "compile-partition", "fleet", "store",
+                                          "checkpoint",        "out",   "shard"};
 
 // Returns whether the option is of one run and not of its task: with another one the same work goes
 // on.
 bool is_of_run(const CLI::Option& option) {
-  constexpr std::string_view kOfRun[] = {"budget", "effort", "verbose", "quiet", "plain", "json"};
+  constexpr std::string_view kOfRun[] = {"budget", "effort", "verbose",      "quiet",
+                                         "plain",  "json",   "compile-only", "measure-only"};
   return has_one_of(option, kOfRun) || has_one_of(option, kOfLaunch);
 }
 
 // Refuses options that exclude each other.
 Status check_phases(const TuneOptions& options) {
+  if (options.fleet.launcher.empty() && !options.fleet.compile_partition.empty())
+    return input_error("--compile-partition {} names nodes of Slurm: add --launcher slurm",
+                       options.fleet.compile_partition);
   if (!options.measure_only) return {};
+  // The store alone says what is measured, except for a shard, which splits the program.
+  const bool is_whole = options.shard.empty();
   for (const auto& [is_given, name] :
        {std::pair(options.compile_only, "--compile-only"), std::pair(options.dry_run, "--dry-run"),
-        std::pair(!options.tuning.configurations.empty(), "--config"),
-        std::pair(!options.tuning.dispatches.empty(), "--dispatch"),
-        std::pair(!options.external.empty(), "--external")})
+        std::pair(is_whole && !options.tuning.configurations.empty(), "--config"),
+        std::pair(is_whole && !options.tuning.dispatches.empty(), "--dispatch"),
+        std::pair(is_whole && !options.external.empty(), "--external")})
     if (is_given)
       return input_error("--measure-only and {} exclude each other: leave one out", name);
   return {};
@@ -70,13 +77,13 @@ Status refuse_strategies_that_learn(const TuneOptions& options) {
   const std::string& strategy = options.tuning.strategy;
   if (options.compile_only && options.dry_run)
     return input_error("--dry-run and --compile-only exclude each other: leave one out");
-  if (!options.compile_only || strategy == "auto" || strategy == "random" ||
-      strategy == "exhaustive")
+  const bool compiles_ahead = options.compile_only || !options.fleet.compile_partition.empty();
+  if (!compiles_ahead || strategy == "auto" || strategy == "random" || strategy == "exhaustive")
     return {};
   return input_error(
-      "--strategy {} learns from measurements, and --compile-only measures nothing; use random "
-      "(the auto here) or exhaustive",
-      strategy);
+      "--strategy {} learns from measurements, and {} measures nothing; use random (the auto here) "
+      "or exhaustive",
+      strategy, options.compile_only ? "--compile-only" : "--compile-partition");
 }
 
 // Name of vendors' libraries for --provider: they are measured beside the winner, and make no
@@ -178,6 +185,10 @@ void add_tune_command(CLI::App& app, Action& run) {
   add_positive_option(*command, "--tasks", fleet.tasks, "shards, each a task of the launcher");
   command->add_option("--sbatch-args", fleet.sbatch_args,
                       "pass to sbatch, in one word: '--partition=gpu --gres=gpu:1'");
+  command
+      ->add_option("--compile-partition", fleet.compile_partition,
+                   "compile on these CPU nodes of Slurm first; needs --target")
+      ->type_name("NAME");
   command->add_option("--fleet", fleet.folder, "fleet folder, shared by all nodes [fleet in --out]")
       ->type_name("FOLDER");
   add_positive_option(*command, "--checkpoint", fleet.checkpoint_seconds,

@@ -15,6 +15,8 @@
 #include "fleet/submission.h"
 #include "output/status_line.h"
 #include "problem/given_size.h"
+#include "session/places.h"
+#include "session/travelling_work.h"
 
 namespace hone::cli {
 namespace {
@@ -35,9 +37,10 @@ std::map<std::string, std::string> own_environment() {
 }
 
 Status check(const TuneOptions& options) {
-  if (options.compile_only || !options.shard.empty())
-    return input_error("--launcher and {} exclude each other: leave one out",
-                       options.compile_only ? "--compile-only" : "--shard");
+  for (const auto& [is_given, name] : {std::pair(options.compile_only, "--compile-only"),
+                                       std::pair(options.measure_only, "--measure-only"),
+                                       std::pair(!options.shard.empty(), "--shard")})
+    if (is_given) return input_error("--launcher and {} exclude each other: leave one out", name);
   if (options.device.starts_with("ssh://"))
     return input_error(
         "--launcher and --device {} exclude each other: a task measures on its own node; leave "
@@ -52,6 +55,28 @@ Status check(const TuneOptions& options) {
         "choose nodes by --sbatch-args",
         options.device, options.device.substr(0, colon));
   return {};
+}
+
+// Code is compiled where the device is not: its name must be known, and its form be one that
+// travels.
+Status check_compile_partition(const TuneOptions& options, bool is_program) {
+  const std::string& partition = options.fleet.compile_partition;
+  if (partition.empty()) return {};
+  if (options.fleet.launcher != "slurm")
+    return input_error(
+        "--compile-partition {} names nodes of Slurm; leave it out with --launcher {}", partition,
+        options.fleet.launcher);
+  if (!is_program)
+    return input_error(
+        "--compile-partition {}: a list of GEMMs is compiled where it is measured; leave it out",
+        partition);
+  if (options.toolchain.target == "host")
+    return input_error(
+        "--compile-partition {}: its nodes cannot ask the device what code it runs; name it: "
+        "--target sm_90 for a GPU, --target x86-64-v3 for CPUs",
+        partition);
+  HONE_TRY(absent_place(options.toolchain.target, options.cores));
+  return check_code_travels(options);
 }
 
 // Whether a task comes before the shards: a whole run would search the compiler's flags
@@ -78,6 +103,7 @@ Result<fleet::FleetPlan> plan_of(const TuneOptions& options, const std::vector<s
   plan.environment = own_environment();
   plan.launcher = options.fleet.launcher;
   plan.tasks = options.fleet.tasks;
+  plan.compiles = !options.fleet.compile_partition.empty();
   HONE_ASSIGN(plan.flags, needs_flags_task(options, is_program));
   plan.checkpoint_seconds = options.fleet.checkpoint_seconds;
   return plan;
@@ -103,11 +129,13 @@ Status collect(const TuneOptions& options, const fleet::Folder& folder) {
 CommandResult launch_tuning(const TuneOptions& options, const std::vector<std::string>& words,
                             bool is_program) {
   HONE_TRY(check(options));
+  HONE_TRY(check_compile_partition(options, is_program));
   if (!options.tuning.input.empty()) HONE_TRY(read_file(options.tuning.input));
   HONE_ASSIGN(fleet::FleetPlan plan, plan_of(options, words, is_program));
-  const std::unique_ptr<fleet::Launcher> launcher = options.fleet.launcher == "slurm"
-                                                        ? fleet::slurm(options.fleet.sbatch_args)
-                                                        : fleet::hyperqueue();
+  const std::unique_ptr<fleet::Launcher> launcher =
+      options.fleet.launcher == "slurm"
+          ? fleet::slurm(options.fleet.sbatch_args, options.fleet.compile_partition)
+          : fleet::hyperqueue();
   const fs::path path = fs::absolute(options.fleet.folder.empty() ? options.tuning.out / "fleet"
                                                                   : fs::path(options.fleet.folder));
   if (options.dry_run) {

@@ -232,6 +232,10 @@ CommandResult print_compiled(const SessionOptions& options, store::Store& store,
 
 CommandResult tune_list(TuneOptions options, const std::string& provider,
                         std::unique_ptr<provider::ListProvider> listed) {
+  if (options.compile_only && options.tuning.part.is_shard())
+    return input_error(
+        "--shard {} and --compile-only: a list of GEMMs is compiled as a whole; leave one out",
+        to_string(options.tuning.part));
   if (options.compile_only) return compile_list(std::move(options), provider, *listed);
   if (options.tuning.part.kind == plan::Part::Kind::kFlags)
     return input_error("--shard flags is for programs: listed dispatches have no flags to search");

@@ -50,7 +50,8 @@ struct FleetLaunch {
   std::string launcher;  // "slurm", "hq"; empty: this machine tunes
   std::size_t tasks = 16;
   std::string sbatch_args;
-  std::string folder;  // empty: "fleet" in --out
+  std::string compile_partition;  // of Slurm, whose nodes compile; empty: each task for itself
+  std::string folder;             // empty: "fleet" in --out
   double checkpoint_seconds = 60;
 };
 

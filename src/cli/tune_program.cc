@@ -248,8 +248,7 @@ CommandResult compile_program(TuneOptions& options) {
   HONE_ASSIGN(const std::string given, read_file(options.tuning.input));
   HONE_ASSIGN(const problem::CpuTarget cpu, device::cpu::detect_target());
   const auto code_runs_on = target ? std::nullopt : std::optional(cpu);
-  // Refuses a CPU that cannot be compiled for.
-  HONE_TRY(work_to_prepare(options, {}, {}, code_runs_on));
+  HONE_TRY(check_code_travels(options));
   ReplacingTools tools;
   if (target) {
     HONE_ASSIGN(tools, find_replacing_for(options, target->arch));
@@ -316,11 +315,14 @@ Status take_measured(TuneOptions& options) {
 
 CommandResult tune_program(TuneOptions options) {
   HONE_TRY(take_starter_spec(options));
-  if (options.compile_only && options.names_provider("triton"))
+  // A shard that measures searches what was not compiled for it.
+  const bool is_whole = !options.tuning.part.is_shard();
+  if (options.compile_only && is_whole && options.names_provider("triton"))
     return input_error(
         "--compile-only compiles IREE's own kernels: leave out --provider iree,triton");
-  if (options.compile_only) return compile_program(options);
-  if (options.measure_only) return measure_program(std::move(options));
+  if (options.compile_only && is_whole) return compile_program(options);
+  if (options.measure_only && is_whole) return measure_program(std::move(options));
+  if (options.compile_only) HONE_TRY(check_code_travels(options));
   HONE_TRY(take_measured(options));
   // Give the sizes to the tuner, which loads the program at each set. The toolchain would start
   // with one.

@@ -13,8 +13,12 @@
 
 namespace hone::fleet {
 
-// Names of the tasks beside the shards, whose names are their numbers: "3".
+// Names of tasks: of the two that are one of a kind, and of those with the number of a shard. A
+// shard is called "3", and the task that compiles for it "compile-3".
 inline constexpr std::string_view kFlagsTask = "flags", kProofTask = "proof";
+inline constexpr std::string_view kCompilePrefix = "compile-";
+// Names of the jobs of numbered tasks.
+inline constexpr std::string_view kCompileJob = "compile", kShardsJob = "tasks";
 
 // plan.json: all that a task needs to know.
 struct FleetPlan {
@@ -28,6 +32,7 @@ struct FleetPlan {
   std::string launcher = {};
   std::size_t tasks = 1;           // shards
   bool flags = false;              // a task chooses the compiler's flags before the shards
+  bool compiles = false;           // a task for each shard compiles before it, without its device
   double checkpoint_seconds = 60;  // between copies of a running task's store
   double beat_seconds = 5;         // between two statuses of a task
 
@@ -42,6 +47,7 @@ struct FleetPlan {
     field("launcher", plan.launcher);
     field("tasks", plan.tasks);
     field("flags", plan.flags);
+    field.or_default("compiles", plan.compiles);
     field("checkpoint_seconds", plan.checkpoint_seconds);
     field("beat_seconds", plan.beat_seconds);
   }
@@ -94,7 +100,7 @@ struct FleetResult {
 
 // jobs.json: the jobs of the last submission.
 struct SubmittedJob {
-  std::string name = {};  // kFlagsTask, "tasks" or kProofTask
+  std::string name = {};  // kFlagsTask, kCompileJob, kShardsJob or kProofTask
   std::string id = {};
 
   static void fields(auto& job, auto&& field) {

@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/ranges.h"
 #include "base/text.h"
 
 namespace hone::fleet {
@@ -68,7 +70,7 @@ Status try_file_system(const fs::path& path) {
 // Whether both describe the same tuning.
 bool is_same(const FleetPlan& a, const FleetPlan& b) {
   return a.version == b.version && a.words == b.words && a.folder == b.folder &&
-         a.tasks == b.tasks && a.flags == b.flags;
+         a.tasks == b.tasks && a.flags == b.flags && a.compiles == b.compiles;
 }
 
 Status copy_beside(const fs::path& from, const fs::path& to, std::string& temporary) {
@@ -92,7 +94,7 @@ Result<Folder> Folder::create(const fs::path& path, FleetPlan plan) {
   if (is_there(path) && !fs::is_empty(path, code))
     return input_error("'{}' is no fleet folder, and not empty: name another one by --fleet",
                        path.string());
-  for (const char* name : {"shards", "checkpoints", "status", "winner", "log"})
+  for (const char* name : {"compiled", "shards", "checkpoints", "status", "winner", "log"})
     if (fs::create_directories(path / name, code); code)
       return environment_error("cannot make the folder '{}': {}", (path / name).string(),
                                code.message());
@@ -122,9 +124,23 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, code);
 }
 
-fs::path Folder::shard(const std::string& task) const {
-  return path_ / "shards" / (task + ".db");
+fs::path Folder::published(const std::string& task) const {
+  if (task == kFlagsTask) return path_ / "winner" / "flags.db";
+  if (task == kProofTask) return path_ / "proof.json";
+  const bool compiles = task.starts_with(kCompilePrefix);
+  return path_ / (compiles ? "compiled" : "shards") / (number_of(task).value_or(task) + ".db");
 }
+std::string compile_task_of(const std::string& shard) {
+  return std::string(kCompilePrefix) + shard;
+}
+
+std::optional<std::string> number_of(std::string_view task) {
+  if (task.starts_with(kCompilePrefix)) task.remove_prefix(kCompilePrefix.size());
+  const bool is_number =
+      !task.empty() && task.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_number ? std::optional(std::string(task)) : std::nullopt;
+}
+
 fs::path Folder::checkpoint(const std::string& task) const {
   return path_ / "checkpoints" / (task + ".db");
 }
@@ -144,9 +160,22 @@ std::vector<std::string> Folder::shards() const {
   return names;
 }
 
+std::vector<std::string> Folder::compiles() const {
+  if (!plan_.compiles) return {};
+  return mapped(shards(), compile_task_of);
+}
+
+std::vector<std::string> Folder::tasks() const {
+  std::vector<std::string> names{std::string(kFlagsTask)};
+  for (const std::vector<std::string>& numbered : {compiles(), shards()})
+    names.insert(names.end(), numbered.begin(), numbered.end());
+  names.emplace_back(kProofTask);
+  return names;
+}
+
 std::vector<std::string> Folder::missing() const {
   std::vector<std::string> names = shards();
-  std::erase_if(names, [this](const std::string& name) { return is_there(shard(name)); });
+  std::erase_if(names, [this](const std::string& name) { return is_there(published(name)); });
   return names;
 }
 

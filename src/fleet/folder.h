@@ -31,20 +31,22 @@ class Folder {
   const FleetPlan& plan() const { return plan_; }
   bool is_new() const { return is_new_; }  // made by create()
 
-  // `task`: a shard's number as text, or the name of another task.
-  std::filesystem::path shard(const std::string& task) const;       // its finished store
+  // File that a finished task leaves: its store, or of the proof its result.
+  std::filesystem::path published(const std::string& task) const;
   std::filesystem::path checkpoint(const std::string& task) const;  // its store at an interval
   std::filesystem::path status_file(const std::string& task) const;
   std::filesystem::path log(const std::string& task) const;
   std::filesystem::path script(const std::string& job) const;
-  std::filesystem::path flags() const { return path_ / "winner" / "flags.db"; }
+  std::filesystem::path flags() const { return published(std::string(kFlagsTask)); }
   std::filesystem::path proof() const { return path_ / "proof.db"; }
   std::filesystem::path proof_output() const { return path_ / "proof.out"; }
-  std::filesystem::path proof_result() const { return path_ / "proof.json"; }
+  std::filesystem::path proof_result() const { return published(std::string(kProofTask)); }
   std::filesystem::path cancel_file() const { return path_ / "cancel"; }
 
-  std::vector<std::string> shards() const;   // names of all
-  std::vector<std::string> missing() const;  // of those without a finished store
+  // Names: of the shards, of the tasks that compile for them (none where each shard does), and of
+  // all tasks that the plan may have.
+  std::vector<std::string> shards() const, compiles() const, tasks() const;
+  std::vector<std::string> missing() const;  // shards without a finished store
   bool is_cancelled() const;
 
   // Nullopt: the task has not begun.
@@ -64,6 +66,10 @@ class Folder {
 };
 
 bool is_there(const std::filesystem::path& path);
+
+// The task that compiles for a shard; the number of a numbered task, else nullopt.
+std::string compile_task_of(const std::string& shard);
+std::optional<std::string> number_of(std::string_view task);
 
 // Copies `from` beside `to` under another name, flushes it and renames it: readers see the whole
 // file or none. An environment error otherwise.

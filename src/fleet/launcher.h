@@ -17,7 +17,7 @@ namespace hone::fleet {
 // A job of one or several tasks. It begins once the job before it has ended, however that ended.
 struct JobRequest {
   std::string name;                // SubmittedJob::name
-  std::vector<std::string> tasks;  // names; all of them run side by side
+  std::vector<std::string> tasks;  // names, alike but for their numbers; they run side by side
 };
 
 class Launcher {
@@ -37,8 +37,8 @@ class Launcher {
 };
 
 // Slurm, by sbatch, squeue and scancel. `arguments`: further ones of sbatch, as a shell would read
-// them.
-std::unique_ptr<Launcher> slurm(std::string arguments);
+// them. `compile_partition`: nodes of kCompileJob, which get no device.
+std::unique_ptr<Launcher> slurm(std::string arguments, std::string compile_partition = {});
 
 // HyperQueue, by the Python API of its wheel. The server is that of $HQ_SERVER_DIR, or of
 // ~/.hq-server.

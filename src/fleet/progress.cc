@@ -16,8 +16,7 @@ constexpr double kUsualRatio = 1.3;
 constexpr double kStragglerRatio = 2, kStragglerSeconds = 60;
 
 TaskView view_of(const Folder& folder, const ShownTask& task, const std::set<std::string>& silent) {
-  std::error_code code;
-  if (std::filesystem::exists(folder.shard(task.name), code)) return TaskView::kFinished;
+  if (is_there(folder.published(task.name))) return TaskView::kFinished;
   if (!task.status) return TaskView::kWaiting;
   switch (task.status->state) {
     case TaskState::kRunning:
@@ -91,6 +90,39 @@ std::vector<std::string> misfits(const std::vector<ShownTask>& shards) {
   return notes;
 }
 
+// Adds what the folder tells of the tasks with these names.
+Result<std::vector<ShownTask>> tasks_of(const Folder& folder, const std::vector<std::string>& names,
+                                        const std::set<std::string>& silent,
+                                        std::vector<std::string>& failures) {
+  std::vector<ShownTask> tasks;
+  for (const std::string& name : names) {
+    ShownTask& task = tasks.emplace_back();
+    task.name = name;
+    HONE_ASSIGN(task.status, folder.status(name));
+    if (task.status)
+      for (const plan::PartDispatch& each : task.status->progress.dispatches)
+        task.expected_seconds += each.expected_seconds;
+    task.view = view_of(folder, task, silent);
+    add_failures(task, failures);
+  }
+  return tasks;
+}
+
+std::size_t count_of(const std::vector<ShownTask>& tasks, TaskView view) {
+  return static_cast<std::size_t>(std::ranges::count(tasks, view, &ShownTask::view));
+}
+
+// "3 of 8 tasks done, 2 running".
+std::string states_of(const std::vector<ShownTask>& tasks, std::string_view kind) {
+  std::vector<std::string> words{
+      fmt::format("{} of {} {} done", count_of(tasks, TaskView::kFinished), tasks.size(), kind)};
+  for (const auto& [view, name] : kTaskViews)
+    if (const std::size_t count = count_of(tasks, view);
+        count > 0 && view != TaskView::kFinished && view != TaskView::kWaiting)
+      words.push_back(fmt::format("{} {}", count, name));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
 }  // namespace
 
 std::size_t ShownTask::dispatches() const {
@@ -112,7 +144,7 @@ std::size_t ShownTask::candidates() const {
 }
 
 std::size_t FleetProgress::count(TaskView view) const {
-  return static_cast<std::size_t>(std::ranges::count(shards, view, &ShownTask::view));
+  return count_of(shards, view);
 }
 
 std::size_t FleetProgress::dispatches() const {
@@ -129,15 +161,9 @@ std::size_t FleetProgress::done() const {
 
 Result<FleetProgress> progress_of(const Folder& folder, const std::set<std::string>& silent) {
   FleetProgress progress;
-  for (const std::string& name : folder.shards()) {
-    ShownTask& task = progress.shards.emplace_back();
-    task.name = name;
-    HONE_ASSIGN(task.status, folder.status(name));
-    if (task.status)
-      for (const plan::PartDispatch& each : task.status->progress.dispatches)
-        task.expected_seconds += each.expected_seconds;
-    task.view = view_of(folder, task, silent);
-    add_failures(task, progress.failures);
+  HONE_ASSIGN(progress.compiles, tasks_of(folder, folder.compiles(), silent, progress.failures));
+  HONE_ASSIGN(progress.shards, tasks_of(folder, folder.shards(), silent, progress.failures));
+  for (const ShownTask& task : progress.shards) {
     if (task.view != TaskView::kRunning || task.status->seconds <= 0) continue;
     const double seconds = task.status->seconds;
     progress.candidates_per_minute += 60 * static_cast<double>(task.candidates()) / seconds;
@@ -158,10 +184,7 @@ Result<FleetProgress> progress_of(const Folder& folder, const std::set<std::stri
 
 Result<Beats> beats_of(const Folder& folder) {
   Beats beats;
-  std::vector<std::string> names = folder.shards();
-  names.emplace_back(kFlagsTask);
-  names.emplace_back(kProofTask);
-  for (const std::string& name : names) {
+  for (const std::string& name : folder.tasks()) {
     HONE_ASSIGN(const std::optional<TaskStatus> status, folder.status(name));
     if (status && status->state == TaskState::kRunning) beats[name] = status->beat;
   }
@@ -169,13 +192,9 @@ Result<Beats> beats_of(const Folder& folder) {
 }
 
 std::string in_one_line(const FleetProgress& progress) {
-  std::vector<std::string> words{fmt::format(
-      "{} of {} tasks done", progress.count(TaskView::kFinished), progress.shards.size())};
-  for (const auto& [view, name] : kTaskViews)
-    if (const std::size_t count = progress.count(view);
-        count > 0 && view != TaskView::kFinished && view != TaskView::kWaiting)
-      words.push_back(fmt::format("{} {}", count, name));
-  std::string text = fmt::format("{}", fmt::join(words, ", "));
+  std::string text = states_of(progress.shards, "tasks");
+  if (!progress.compiles.empty() && progress.count(TaskView::kWaiting) == progress.shards.size())
+    text = states_of(progress.compiles, "compile tasks");
   if (progress.dispatches() > 0)
     text += fmt::format("; {} of {} dispatches", progress.done(), progress.dispatches());
   if (progress.candidates_per_minute > 0)

@@ -40,7 +40,7 @@ struct ShownTask {
 };
 
 struct FleetProgress {
-  std::vector<ShownTask> shards;
+  std::vector<ShownTask> compiles, shards;  // Folder::compiles() and shards()
   std::optional<TaskStatus> flags, proof;
   std::optional<FleetResult> result;
   std::vector<std::string> failures;  // "dispatch: reason", of dispatches and of tasks
@@ -49,6 +49,7 @@ struct FleetProgress {
   // Until the last shard ends, by what shards took so far; none: no shard has begun.
   std::optional<double> seconds_left;
 
+  // Count the shards, and their dispatches.
   std::size_t count(TaskView view) const;
   std::size_t dispatches() const, done() const;
 };

@@ -1,10 +1,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/file.h"
 #include "base/process.h"
+#include "base/ranges.h"
 #include "base/text.h"
 #include "fleet/launcher.h"
 
@@ -13,6 +15,10 @@ namespace {
 
 // Slurm's programs wait for a controller that is down by themselves, for less than this.
 constexpr ProcessLimits kLimits{.seconds = 120};
+// Takes back what the user's arguments ask of nodes with devices: of options that are given twice,
+// the last one counts.
+constexpr std::string_view kNoDevices =
+    " --gres=none --gpus=0 --gpus-per-node=0 --gpus-per-task=0 --constraint=";
 // Seconds before a job's time limit at which its task writes a checkpoint and ends.
 constexpr int kSecondsToStop = 60;
 
@@ -60,24 +66,29 @@ Result<std::string> ask(const std::vector<std::string>& words, std::string_view 
 
 class Slurm final : public Launcher {
  public:
-  explicit Slurm(std::string arguments) : arguments_(std::move(arguments)) {}
+  Slurm(std::string arguments, std::string compile_partition)
+      : arguments_(std::move(arguments)), compile_partition_(std::move(compile_partition)) {}
 
   std::string script(const Folder& folder, const JobRequest& request) const override {
-    const bool is_array = request.name == "tasks";
+    const std::optional<std::string_view> prefix = prefix_in(request.name);
+    const std::string task =
+        prefix ? fmt::format("{}\"$SLURM_ARRAY_TASK_ID\"", *prefix) : request.name;
     std::string text = "#!/bin/bash\n";
     const auto option = [&](const std::string& words) { text += "#SBATCH " + words + "\n"; };
     option("--job-name=hone-" + request.name);
     option("--nodes=1 --ntasks=1");
-    if (is_array) option(fmt::format("--array={}", fmt::join(request.tasks, ",")));
-    option("--output=" + shell_word(folder.log(is_array ? "%a" : request.name).string()));
+    if (prefix) option(fmt::format("--array={}", fmt::join(mapped(request.tasks, index_of), ",")));
+    const std::string log = prefix ? fmt::format("{}%a", *prefix) : request.name;
+    option("--output=" + shell_word(folder.log(log).string()));
     option("--open-mode=append");
     option("--requeue");
     option(fmt::format("--signal=B:TERM@{}", kSecondsToStop));
     option("--chdir=" + shell_word(folder.plan().folder));
     if (!arguments_.empty()) option(arguments_);
+    if (request.name == kCompileJob)
+      option(fmt::format("--partition={}{}", shell_word(compile_partition_), kNoDevices));
     return text + fmt::format("exec {} fleet task {} {}\n", shell_word(folder.plan().executable),
-                              shell_word(folder.path().string()),
-                              is_array ? "\"$SLURM_ARRAY_TASK_ID\"" : request.name);
+                              shell_word(folder.path().string()), task);
   }
 
   Result<std::vector<SubmittedJob>> submit(const Folder& folder,
@@ -106,7 +117,9 @@ class Slurm final : public Launcher {
       if (bar == std::string::npos) continue;
       const std::string id = line.substr(0, bar), index = trimmed(line.substr(bar + 1));
       const auto job = std::ranges::find(jobs, id, &SubmittedJob::id);
-      if (job != jobs.end()) names.insert(job->name == "tasks" ? index : job->name);
+      if (job == jobs.end()) continue;
+      const std::optional<std::string_view> prefix = prefix_in(job->name);
+      names.insert(prefix ? std::string(*prefix) + index : job->name);
     }
     return names;
   }
@@ -120,6 +133,14 @@ class Slurm final : public Launcher {
   }
 
  private:
+  // Returns the names of an array's tasks without their number; nullopt for a job of one task.
+  static std::optional<std::string_view> prefix_in(std::string_view job) {
+    if (job == kCompileJob) return kCompilePrefix;
+    if (job == kShardsJob) return "";
+    return std::nullopt;
+  }
+  static std::string index_of(const std::string& task) { return number_of(task).value_or(task); }
+
   Result<std::string> submit_one(const Folder& folder, const JobRequest& request,
                                  const std::string& after) const {
     const std::string file = folder.script(request.name).string();
@@ -131,13 +152,13 @@ class Slurm final : public Launcher {
     return id.substr(0, id.find(';'));  // "12;cluster"
   }
 
-  std::string arguments_;
+  std::string arguments_, compile_partition_;
 };
 
 }  // namespace
 
-std::unique_ptr<Launcher> slurm(std::string arguments) {
-  return std::make_unique<Slurm>(std::move(arguments));
+std::unique_ptr<Launcher> slurm(std::string arguments, std::string compile_partition) {
+  return std::make_unique<Slurm>(std::move(arguments), std::move(compile_partition));
 }
 
 }  // namespace hone::fleet

@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/ranges.h"
 #include "base/stopwatch.h"
 
 namespace hone::fleet {
@@ -119,7 +120,13 @@ std::vector<JobRequest> missing_jobs(const Folder& folder) {
   std::vector<JobRequest> jobs;
   if (folder.plan().flags && !shards.empty() && !is_there(folder.flags()))
     jobs.push_back({std::string(kFlagsTask), {std::string(kFlagsTask)}});
-  if (!shards.empty()) jobs.push_back({"tasks", shards});
+  if (folder.plan().compiles && !shards.empty()) {
+    std::vector<std::string> compiles = mapped(shards, compile_task_of);
+    std::erase_if(compiles,
+                  [&](const std::string& task) { return is_there(folder.published(task)); });
+    if (!compiles.empty()) jobs.push_back({std::string(kCompileJob), std::move(compiles)});
+  }
+  if (!shards.empty()) jobs.push_back({std::string(kShardsJob), shards});
   jobs.push_back({std::string(kProofTask), {std::string(kProofTask)}});
   return jobs;
 }

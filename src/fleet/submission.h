@@ -11,8 +11,8 @@
 
 namespace hone::fleet {
 
-// Jobs that are missing: the flag search, the shards without a finished store, the proof. Empty:
-// the proof is there, and all shards.
+// Jobs that are missing: the flag search, compiles for shards, the shards without a finished store,
+// the proof. Empty: the proof is there, and all shards.
 std::vector<JobRequest> missing_jobs(const Folder& folder);
 
 struct FollowOptions {

@@ -83,22 +83,26 @@ class Task {
 
  private:
   bool is_proof() const { return name_ == kProofTask; }
-  bool is_shard() const { return name_ != kProofTask && name_ != kFlagsTask; }
+  bool compiles() const { return name_.starts_with(kCompilePrefix); }
+  std::optional<std::string> number() const { return number_of(name_); }  // of its shard
   fs::path store() const { return local_ / "store.db"; }
   const FleetPlan& plan() const { return folder_.plan(); }
 
   // The store begins with what is decided, and with what this task or, for a proof, all have found.
   Status gather() {
     if (is_there(folder_.flags())) HONE_TRY(take(folder_.flags()));
-    if (!is_proof())
+    if (!is_proof()) {
+      if (plan().compiles && number() && !compiles()) HONE_TRY(take_compiled());
       return is_there(folder_.checkpoint(name_)) ? take(folder_.checkpoint(name_)) : Status();
+    }
     std::map<std::string, std::vector<std::string>> devices;  // with the shards that ran on each
     for (const std::string& shard : folder_.shards()) {
       // Results of a task that was lost are as good as a whole shard's.
-      const bool is_whole = is_there(folder_.shard(shard));
+      const fs::path whole = folder_.published(shard);
+      const bool is_whole = is_there(whole);
       if (!is_whole)
         result_.notes.push_back(fmt::format("shard {} of {} is missing", shard, plan().tasks));
-      const fs::path file = is_whole ? folder_.shard(shard) : folder_.checkpoint(shard);
+      const fs::path file = is_whole ? whole : folder_.checkpoint(shard);
       if (!is_there(file)) continue;
       HONE_ASSIGN(const std::optional<TaskStatus> of_shard, folder_.status(shard));
       if (of_shard && of_shard->version != plan().version) {
@@ -117,6 +121,18 @@ class Task {
         devices[of_shard->progress.device].push_back(shard);
     }
     if (devices.size() > 1) note_devices(devices);
+    return {};
+  }
+
+  // Adds the code that was compiled for this shard. What is missing the shard compiles for itself.
+  Status take_compiled() const {
+    const std::string task = compile_task_of(name_);
+    const bool is_whole = is_there(folder_.published(task));
+    const fs::path file = is_whole ? folder_.published(task) : folder_.checkpoint(task);
+    if (!is_whole) say("hone: task {} has not ended: this one compiles what is missing\n", task);
+    if (!is_there(file)) return {};
+    if (const Status merged = take(file); !merged)
+      say("hone: {}; this task compiles for itself\n", merged.error().message);
     return {};
   }
 
@@ -168,8 +184,10 @@ class Task {
       command.environment.emplace_back(name, value);
     std::vector<std::string>& words = command.arguments;
     words.insert(words.end(), plan().words.begin(), plan().words.end());
-    const std::string part = is_shard() ? fmt::format("{}/{}", name_, plan().tasks) : name_;
+    const std::string part = number() ? fmt::format("{}/{}", *number(), plan().tasks) : name_;
     words.insert(words.end(), {"--shard", part, "--store", store().string()});
+    if (plan().compiles && number())
+      words.emplace_back(compiles() ? "--compile-only" : "--measure-only");
     // The proof's output is read as the user wants it.
     // Files that flags name lie in --out, under the same path for all tasks.
     words.insert(words.end(), {"--out", plan().out});
@@ -200,7 +218,7 @@ class Task {
         killed = true;
       }
       if (clock.seconds() - status_.seconds >= plan().beat_seconds) beat(clock.seconds());
-      if (is_shard() && clock.seconds() - checkpoint >= plan().checkpoint_seconds) {
+      if (number() && clock.seconds() - checkpoint >= plan().checkpoint_seconds) {
         checkpoint = clock.seconds();
         // Best effort: the next one may succeed, and the end tells.
         if (const Status saved = save(); !saved) say("hone: {}\n", saved.error().message);
@@ -250,14 +268,14 @@ class Task {
     } else {
       status_.state = code == kInterruptedCode ? TaskState::kInterrupted : TaskState::kFailed;
       status_.message = fmt::format("exit code {}: see '{}'", code, folder_.log(name_).string());
-      if (is_shard() && is_there(store())) HONE_TRY(save());
+      if (number() && is_there(store())) HONE_TRY(save());
     }
     HONE_TRY(folder_.write(status_));
     return code;
   }
 
   Status publish_result() const {
-    if (is_shard()) return publish_copy(folder_.shard(name_));
+    if (number()) return publish_copy(folder_.published(name_));
     const fs::path copy = local_ / "copy.db";
     HONE_TRY(merge(copy, store()));
     return publish_once(copy, folder_.flags()).map([](bool) {});
@@ -291,16 +309,12 @@ class Task {
 
 Result<int> run_task(const Folder& folder, const std::string& name, std::string_view version,
                      int stop_fd) {
-  const std::vector<std::string> shards = folder.shards();
-  const bool is_shard = std::ranges::count(shards, name) > 0;
-  if (!is_shard && name != kProofTask && name != kFlagsTask)
-    return input_error("'{}' is no task of '{}': there are 1 to {}, flags and proof", name,
-                       folder.path().string(), shards.size());
+  if (std::ranges::count(folder.tasks(), name) == 0)
+    return input_error("'{}' is no task of '{}': there are 1 to {}{}, flags and proof", name,
+                       folder.path().string(), folder.plan().tasks,
+                       folder.plan().compiles ? ", compile-1 and so on" : "");
   // Requeued after its end, or begun after Ctrl-C.
-  const fs::path result = is_shard             ? folder.shard(name)
-                          : name == kFlagsTask ? folder.flags()
-                                               : folder.proof_result();
-  if (is_there(result)) return 0;
+  if (is_there(folder.published(name))) return 0;
   if (folder.is_cancelled()) return kInterruptedCode;
   stay_on_given_cores();
   TaskStatus status{.task = name, .host = host_name(), .version = std::string(version)};

@@ -8,10 +8,9 @@
 
 namespace hone::fleet {
 
-// Runs the task `name` of the folder: a shard's number, "flags" or "proof".
-// - Its store lies in the node's temporary folder. It goes on from the last checkpoint, and from
-// the
-//   published flags.
+// Runs the task `name` of the folder: a shard's number, "compile-" with one, "flags" or "proof".
+// - Its store lies in the node's temporary folder. It goes on from the last checkpoint, from the
+//   published flags, and a shard from the code that was compiled for it.
 // - A status is written at every beat, a checkpoint at intervals and when the task is stopped.
 // - A finished store is published by a rename; the flags are published once. The proof merges the
 //   shards that are there, and publishes its store, its output and its exit code.

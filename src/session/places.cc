@@ -4,6 +4,7 @@
 #include <charconv>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -11,7 +12,7 @@
 #include "base/process.h"
 #include "device/cpu/code_features.h"
 #include "device/cpu/target.h"
-#include "device/cuda/gpu.h"
+#include "device/cuda/kind.h"
 #include "provider/resources.h"
 #include "session/registry.h"
 #include "session/remote_jobs.h"
@@ -46,6 +47,13 @@ std::optional<int> index_in(std::string_view text) {
 
 bool is_amd(const std::string& target) {
   return target.starts_with("gfx");
+}
+
+tl::unexpected<Error> does_not_run(const std::string& target) {
+  return input_error(
+      "--target {} is an AMD GPU, which hone does not run on; --compile-only compiles, stores and "
+      "ranks candidates for it",
+      target);
 }
 
 // An item of --device.
@@ -222,15 +230,28 @@ Result<std::string> places_answer(const std::string& kind, const std::vector<int
   return answer.dump();
 }
 
+Result<device::Place> absent_place(const std::string& target, const CoreOptions& cores) {
+  if (is_amd(target)) return does_not_run(target);
+  std::vector<int> used = cores.cores;
+  if (used.empty() && cores.threads > 0) {
+    used.resize(static_cast<std::size_t>(cores.threads));
+    std::iota(used.begin(), used.end(), 0);
+  }
+  if (used.empty()) used = device::cpu::available_cores();
+  device::Place place;
+  if (problem::names_gpu(target))
+    place = device::cuda::place_of(device::cuda::GpuFacts(), std::move(used));
+  else
+    place.address.cores = std::move(used);
+  place.facts.target = target;
+  return place;
+}
+
 Result<std::vector<device::Place>> choose_places(const std::string& device,
                                                  ToolchainOptions& toolchain,
                                                  const CoreOptions& cores) {
   std::string& target = toolchain.target;
-  if (is_amd(target))
-    return input_error(
-        "--target {} is an AMD GPU, which hone does not run on; --compile-only compiles, "
-        "stores and ranks candidates for it",
-        target);
+  if (is_amd(target)) return does_not_run(target);
   const std::vector<device::DeviceKind> kinds = device_kinds();
   auto named = devices_in(device);
   if (!named) return input_error("--device '{}': {}", device, devices_there_are(kinds));

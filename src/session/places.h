@@ -46,6 +46,11 @@ Result<std::vector<device::Place>> choose_places(const std::string& device,
                                                  ToolchainOptions& toolchain,
                                                  const CoreOptions& cores);
 
+// Returns the place of a device that this machine need not have, for shards that only compile: the
+// traits and the rough throughput of the target's kind. `cores` say how many the other machine
+// uses. An input error for an AMD GPU.
+Result<device::Place> absent_place(const std::string& target, const CoreOptions& cores);
+
 // Returns the only place of choose_places, for a command that takes one, on this machine. An input
 // error if several are named, or one of another machine.
 Result<device::Place> choose_place(const std::string& device, ToolchainOptions& toolchain,

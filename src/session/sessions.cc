@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "device/cpu/code_features.h"
 #include "device/cpu/kind.h"
 #include "device/cpu/target.h"
 #include "plan/policy.h"
@@ -22,18 +23,30 @@ tune::FlagSet set_of(const provider::FlagChoice& choice) {
   return {.name = choice.name, .flags = choice.flags};
 }
 
+// Whether this CPU runs the references that another machine has compiled.
+bool can_take_references() {
+  const auto host = device::cpu::detect_target();
+  if (!host) return false;
+  const auto needed = device::cpu::code_features(kTravellingReferenceCpu, *host);
+  return needed && device::cpu::missing_features(*needed, *host).empty();
+}
+
 Status complete(SessionOptions& options) {
   tune::Options& tuning = options.tuning;
   HONE_TRY(take_effort(options));
   tuning.environment = options.toolchain.environment;
   tuning.flags = compile_flags(options.toolchain);
-  tuning.reference_flags = reference_flags(options.toolchain);
+  tuning.reference_flags = options.compile_only || (options.measure_only && can_take_references())
+                               ? travelling_reference_flags(options.toolchain)
+                               : reference_flags(options.toolchain);
   if (!gpu_of(options.toolchain)) {
     for (const provider::FlagChoice& choice : iree::known_choices(tuning.flags))
       tuning.flag_sets.push_back(set_of(choice));
     if (const auto choice = iree::reordered_sums(tuning.flags)) tuning.sums = set_of(*choice);
   }
   take_reuse(options);
+  tuning.compiles_only = options.compile_only;
+  if (options.measure_only) take_stored(tuning);
   tuning.prove = !options.no_program;
   // Named dispatches and their configurations belong to the given flags, so no other flags are
   // searched.
@@ -53,9 +66,14 @@ Status complete(SessionOptions& options) {
   return {};
 }
 
-// Chooses the places. Returns whether they are on this machine, which a session that finishes the
-// work of another one need not have.
+// Chooses the places. Returns whether they are on this machine, which a session that compiles for
+// another one, or finishes the work of one, need not have.
 Result<bool> choose_places_of(SessionOptions& options) {
+  if (options.compile_only) {
+    HONE_ASSIGN(device::Place place, absent_place(options.toolchain.target, options.cores));
+    options.tuning.places = {std::move(place)};
+    return false;
+  }
   if (options.measured) {
     options.no_flags = true;
     options.tuning.measured_by = options.measured->run;
@@ -132,7 +150,9 @@ Status SessionParts::begin(const store::BuildRow& build) {
   HONE_ASSIGN(trial::LeaseKeeper keeper, trial::LeaseKeeper::start(context.store, context.stop_fd));
   context.leases = &leases.emplace(std::move(keeper));
   HONE_ASSIGN(context.baseline.build, context.store.intern(build));
-  HONE_ASSIGN(context.device, context.store.intern(device_row(context.options)));
+  if (!context.options.compiles_only) {
+    HONE_ASSIGN(context.device, context.store.intern(device_row(context.options)));
+  }
   return {};
 }
 
@@ -175,7 +195,7 @@ Result<int> with_program_session(SessionOptions options,
   }
   // Stay on cores only if they were named: unnamed ones may be another tuner's, which measures
   // while this one compiles.
-  if (!options.cores.cores.empty() && address.host.empty())
+  if (!options.cores.cores.empty() && address.host.empty() && !options.compile_only)
     HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const std::vector<std::string> notes, use_input(options, toolchain));

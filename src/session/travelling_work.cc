@@ -79,6 +79,13 @@ Result<tune::PreparedWork> work_to_prepare(const SessionOptions& options, const 
   return work;
 }
 
+Status check_code_travels(const SessionOptions& options) {
+  HONE_ASSIGN(const problem::CpuTarget cpu, device::cpu::detect_target());
+  const bool is_gpu = gpu_of(options.toolchain).has_value();
+  return work_to_prepare(options, {}, {}, is_gpu ? std::nullopt : std::optional(cpu))
+      .map([](const tune::PreparedWork&) {});
+}
+
 Result<OpenedWork> open_prepared(SessionOptions& options, const std::string& input) {
   const std::string compiles = command(options, "--compile-only ");
   std::error_code code;
@@ -104,11 +111,15 @@ Status measure_only(SessionOptions& options, const tune::PreparedWork& work) {
   tune::Options& tuning = options.tuning;
   HONE_ASSIGN(tuning.flags, tune::flags_in(work.build.row()));
   HONE_ASSIGN(tuning.reference_flags, tune::flags_in(work.reference_build.row()));
+  take_stored(tuning);
   tuning.measures_only = true;
   tuning.prove = false;
-  // The command does nothing but run the code of this store.
-  tuning.trust = store::Trust::kAnyone;
   return {};
+}
+
+void take_stored(tune::Options& options) {
+  options.takes_stored = true;
+  options.trust = store::Trust::kAnyone;
 }
 
 tune::MeasuredWork work_to_measure(const tune::PreparedWork& work, const SessionOptions& options) {

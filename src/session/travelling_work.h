@@ -20,6 +20,9 @@ Result<tune::PreparedWork> work_to_prepare(const SessionOptions& options, const 
                                            const store::BuildRow& build,
                                            const std::optional<problem::CpuTarget>& cpu);
 
+// Returns the input error of work_to_prepare() before anything is known of the program.
+Status check_code_travels(const SessionOptions& options);
+
 // Opens the existing store of `options` and finds the newest work on the input there. Sets what
 // `options` say of target and flags to what the work is for. Input errors: no store, no such work,
 // another --target or another device's code.
@@ -32,6 +35,10 @@ Result<OpenedWork> open_prepared(SessionOptions& options, const std::string& inp
 // Sets what a session that only measures has in common: no compiles, no program, flags of the work.
 // Call it behind take_effort() and take_reuse(). An input error for flags that cannot be read.
 Status measure_only(SessionOptions& options, const tune::PreparedWork& work);
+
+// Sets that candidates are taken from the store, whoever compiled their code. Call it behind
+// take_reuse().
+void take_stored(tune::Options& options);
 
 // Returns what --measure-only logs when it is through; completed by the session's device.
 tune::MeasuredWork work_to_measure(const tune::PreparedWork& work, const SessionOptions& options);

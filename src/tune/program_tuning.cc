@@ -12,6 +12,7 @@
 #include "measure/statistics.h"
 #include "plan/policy.h"
 #include "trial/records.h"
+#include "tune/dispatch/compile_only.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
 #include "tune/dispatch/own_shard.h"
@@ -106,6 +107,8 @@ Status ProgramTuning::count_launches() {
   const Options& options = context_.options;
   problem::Program& program = result_.program;
   if (!options.prove || !is_callable_ || !has_varying_launches(program)) return {};
+  // Counting takes a call, and shards that compile can make none. Those that measure split alike.
+  if (options.compiles_only || (options.part.is_shard() && options.takes_stored)) return {};
   HONE_ASSIGN(const problem::Function function,
               function_to_call(program, options.function, options.inputs));
   HONE_TRY(tune::count_launches(context_, {options.input, *bytes_, context_.flags()}, function,
@@ -140,7 +143,8 @@ Status ProgramTuning::weigh(double seconds, const store::Run& run) {
     if (is_finished) plan_.finish(i, share_now(i));
   }
   // A single dispatch gets all the time, whatever its possible gain.
-  if (plan_.count(plan::State::kWaiting) > 1 && !context_.options.measured_by)
+  const bool runs_here = !context_.options.measured_by && !context_.options.compiles_only;
+  if (plan_.count(plan::State::kWaiting) > 1 && runs_here)
     HONE_TRY(measure_defaults(seconds * shard_share_ * plan::kWeighingShare));
   plan_.limit(context_.options.coverage, context_.options.most_dispatches);
   return {};
@@ -408,6 +412,7 @@ Status ProgramTuning::measure_defaults(double seconds) {
 Status ProgramTuning::tune(std::size_t place, const Share& share,
                            std::optional<std::size_t> next_place) {
   const problem::Dispatch& dispatch = *chosen_[place];
+  if (context_.options.compiles_only) return compile(place, share);
   HONE_TRY(compile_references_from(place));
   if (next_place) HONE_TRY(compile_references_from(*next_place));
   HONE_ASSIGN(std::optional<Next> next, prepare(next_place, place));
@@ -421,6 +426,38 @@ Status ProgramTuning::tune(std::size_t place, const Share& share,
               tune_and_keep(context_, dispatch, turn, result_.not_tuned));
   if (tuned) result_.tuned.push_back(std::move(*tuned));
   return {};
+}
+
+Status ProgramTuning::compile(std::size_t place, const Share& share) {
+  const problem::Dispatch& dispatch = *chosen_[place];
+  const Options& options = context_.options;
+  const Stopwatch clock(context_.clock);
+  CompileOnlyRequest request{.compiler = context_.compiler,
+                             .provider = context_.provider,
+                             .replacing = {},  // they compile where they are measured
+                             .store = context_.store,
+                             .options = options,
+                             .target = {},
+                             .build = context_.baseline.build,
+                             .observer = context_.observer,
+                             .extra_flags = context_.baseline.extra_flags.flags};
+  if (auto gpu = problem::gpu_target(options.place().facts.target))
+    request.target = std::move(*gpu);
+  HONE_ASSIGN(const store::Id reference_build, context_.build_with(options.reference_flags));
+  HONE_ASSIGN(const store::BuildRow reference_row, context_.store.build(reference_build));
+  request.prepared.reference_build = BuildText::of(reference_row);
+  const auto span = context_.spend(trial::Activity::kWait);
+  const auto compiled = compile_ahead(request, dispatch, reference_of(dispatch), share);
+  HONE_TRY(all_but_failure(compiled));
+  const std::string failure = compiled ? compiled->default_failure : compiled.error().message;
+  if (!failure.empty()) {
+    context_.observer.note(fmt::format("'{}' is not compiled: {}", dispatch.name, failure));
+    result_.not_tuned.push_back({dispatch.name, failure});
+  }
+  TunedDispatch done;
+  done.seconds = clock.seconds();
+  if (compiled) done.search.tried = compiled->tried;
+  return tell_done(context_, dispatch, &done, failure);
 }
 
 // The reference of a large dispatch takes seconds, and its spaces tenths, in which the device would

@@ -97,6 +97,8 @@ class ProgramTuning {
   // prepared meanwhile: its spaces are made and its problem prefetched at first, its compiles begun
   // after the search.
   Status tune(std::size_t place, const Share& share, std::optional<std::size_t> next);
+  // Only compiles the candidates of the dispatch (Options::compiles_only).
+  Status compile(std::size_t place, const Share& share);
   struct Next {
     std::size_t place = 0;
     measure::ProblemRequest problem;

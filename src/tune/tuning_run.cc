@@ -78,7 +78,9 @@ class TuningRun {
   // Steps of a part that others go on from: the flag search, or the dispatches of a shard.
   Status part_steps(const store::Run& run) {
     HONE_TRY(read_starter_spec());
-    HONE_ASSIGN(result_.machine, look_at_machine(context_));
+    if (!context_.options.compiles_only) {
+      HONE_ASSIGN(result_.machine, look_at_machine(context_));
+    }
     HONE_TRY(search_flags(run));
     if (!context_.options.part.is_shard()) return {};
     HONE_TRY(load_bases());

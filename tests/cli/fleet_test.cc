@@ -56,6 +56,44 @@ TEST_F(Fleet, TheScriptsArePrintedAndNotWritten) {
   EXPECT_FALSE(std::filesystem::exists(folder() / "out" / "fleet"));
 }
 
+TEST_F(Fleet, CodeIsCompiledOnOtherNodesForANamedTargetOnly) {
+  const auto launch = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"tune", example("matmul_512.mlir"), "--dry-run",
+                                   "--compile-partition", "cpu"};
+    words.insert(words.end(), more.begin(), more.end());
+    return hone(words);
+  };
+  const auto expect_refused = [&](const std::vector<std::string>& more, const std::string& why) {
+    const Ran ran = launch(more);
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr(why));
+  };
+  expect_refused({}, "add --launcher slurm");
+  expect_refused({"--launcher", "hq", "--target", "sm_90"}, "leave it out with --launcher hq");
+  expect_refused({"--launcher", "slurm"}, "name it: --target sm_90 for a GPU");
+  expect_refused({"--launcher", "slurm", "--target", "znver4"}, "name a level: --target x86-64-v3");
+  expect_refused({"--launcher", "slurm", "--target", "gfx942"}, "which hone does not run on");
+  expect_refused({"--launcher", "slurm", "--target", "sm_90", "--strategy", "model"},
+                 "learns from measurements, and --compile-partition measures nothing");
+  const Ran ran = launch({"--launcher", "slurm", "--target", "sm_90", "--tasks", "2"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_LT(ran.out.find("--job-name=hone-flags"), ran.out.find("--job-name=hone-compile"));
+  EXPECT_LT(ran.out.find("--job-name=hone-compile"), ran.out.find("--job-name=hone-tasks"));
+}
+
+TEST_F(Fleet, OnlyShardsHavePhases) {
+  const Ran fleet =
+      hone({"tune", example("matmul_512.mlir"), "--launcher", "slurm", "--measure-only"});
+  EXPECT_EQ(fleet.exit_code, 2);
+  EXPECT_THAT(fleet.err, HasSubstr("--launcher and --measure-only exclude each other"));
+  for (const std::string part : {"flags", "proof"})
+    for (const std::string phase : {"--compile-only", "--measure-only"}) {
+      const Ran ran = hone({"tune", example("matmul_512.mlir"), "--shard", part, phase});
+      EXPECT_EQ(ran.exit_code, 2);
+      EXPECT_THAT(ran.err, HasSubstr("--shard " + part + " and " + phase + " exclude each other"));
+    }
+}
+
 TEST_F(Fleet, NamedDispatchesNeedNoFlagSearch) {
   const Ran ran = hone({"tune", example("matmul_512.mlir"), "--launcher", "slurm", "--dispatch",
                         "*matmul*", "--dry-run"});

@@ -15,6 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class Fleet : public testing::Test {
  protected:
@@ -32,7 +33,7 @@ class Fleet : public testing::Test {
   Folder folder() const { return std::move(*Folder::create(path(), plan_)); }
   // Puts the store of a finished shard into the folder.
   static void finish(const Folder& folder, const std::string& shard) {
-    ASSERT_TRUE(write_file_atomically(folder.shard(shard), "rows of " + shard));
+    ASSERT_TRUE(write_file_atomically(folder.published(shard), "rows of " + shard));
   }
   // A shard with two dispatches of 30 expected seconds each.
   static TaskStatus running(const std::string& task, double seconds, bool first_is_done) {
@@ -118,6 +119,44 @@ TEST_F(Fleet, OnlyMissingShardsAreSubmittedAgain) {
   EXPECT_THAT(names(), ElementsAre("proof"));
   ASSERT_TRUE(write_file_atomically(fleet.proof_result(), R"({"exit_code": 0, "notes": []})"));
   EXPECT_THAT(names(), IsEmpty());
+}
+
+TEST_F(Fleet, ShardsThatCompileElsewhereAreCompiledFirst) {
+  plan_.compiles = true;
+  const Folder fleet = folder();
+  ASSERT_TRUE(write_file_atomically(fleet.published("compile-1"), "code"));
+  EXPECT_TRUE(std::filesystem::exists(path() / "compiled" / "1.db"));
+  finish(fleet, "3");
+  const std::vector<JobRequest> jobs = missing_jobs(fleet);
+  ASSERT_EQ(jobs.size(), 3u);
+  EXPECT_EQ(jobs[0].name, "compile");
+  EXPECT_THAT(jobs[0].tasks, ElementsAre("compile-2"));
+  EXPECT_THAT(jobs[1].tasks, ElementsAre("1", "2"));
+  EXPECT_EQ(jobs[2].name, "proof");
+}
+
+// The user's own partition and devices are those of the shards.
+TEST_F(Fleet, SlurmCompilesInAPartitionOfItsOwnWithoutDevices) {
+  plan_.compiles = true;
+  const Folder fleet = folder();
+  const auto launcher = slurm("--partition=gpu --gres=gpu:1 --account=ours", "cpu");
+  const std::string text = launcher->script(fleet, {"compile", {"compile-1", "compile-3"}});
+  EXPECT_THAT(text, HasSubstr("#SBATCH --array=1,3\n"));
+  EXPECT_THAT(text, HasSubstr("#SBATCH --partition=gpu --gres=gpu:1 --account=ours\n"
+                              "#SBATCH --partition=cpu --gres=none --gpus=0"));
+  EXPECT_THAT(text, HasSubstr("--output=" + fleet.log("compile-%a").string() + "\n"));
+  EXPECT_THAT(text, HasSubstr(" compile-\"$SLURM_ARRAY_TASK_ID\"\n"));
+  EXPECT_THAT(launcher->script(fleet, {"tasks", {"1"}}), Not(HasSubstr("--partition=cpu")));
+}
+
+TEST_F(Fleet, CompileTasksAreToldUntilAShardBegins) {
+  plan_.compiles = true;
+  const Folder fleet = folder();
+  ASSERT_TRUE(fleet.write(running("compile-1", 60, true)));
+  EXPECT_EQ(*beats_of(fleet), Beats({{"compile-1", 0}}));
+  EXPECT_EQ(in_one_line(*progress_of(fleet, {})), "0 of 3 compile tasks done, 1 running");
+  ASSERT_TRUE(fleet.write(running("1", 60, true)));
+  EXPECT_THAT(in_one_line(*progress_of(fleet, {})), HasSubstr("0 of 3 tasks done, 1 running"));
 }
 
 TEST_F(Fleet, AnArrayOfSlurmNamesTheMissingShards) {

@@ -10,6 +10,7 @@ namespace hone::tune {
 namespace {
 
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 constexpr int kDivided = 5;
@@ -45,6 +46,20 @@ class Shards : public FakeSession {
 
   Done shard(std::size_t number) {
     return run({plan::Part::Kind::kShard, number, kParts}, fmt::format("shard{}", number));
+  }
+
+  // The same shard in two phases: compiled without a device, then measured.
+  Done compile(std::size_t number) {
+    options_.compiles_only = true;
+    Done done = shard(number);
+    options_.compiles_only = false;
+    return done;
+  }
+  Done measure(std::size_t number) {
+    options_.takes_stored = true;
+    Done done = shard(number);
+    options_.takes_stored = false;
+    return done;
   }
 
   plan::PartProgress progress_of(const std::string& store_name) const {
@@ -127,6 +142,63 @@ TEST_F(Shards, EveryShardSplitsAlikeAndTellsHowFarItIs) {
     EXPECT_GT(each.candidates, 0u);
     EXPECT_GT(each.expected_seconds, 0);
   }
+}
+
+TEST_F(Shards, AShardThatWasCompiledIsMeasuredWithoutACompile) {
+  options_.candidates = 4;
+  const Done compiled = compile(1);
+  ASSERT_TRUE(compiled.result) << compiled.result.error().message;
+  const plan::PartProgress ahead = progress_of("shard1");
+  EXPECT_EQ(ahead.device, "") << "no device was there";
+  ASSERT_THAT(ahead.dispatches, Not(IsEmpty()));
+  for (const plan::PartDispatch& each : ahead.dispatches) {
+    EXPECT_TRUE(each.is_done()) << each.name;
+    EXPECT_EQ(each.candidates, 5u) << "the default and four more";
+  }
+  const Done measured = measure(1);
+  ASSERT_TRUE(measured.result) << measured.result.error().message;
+  const plan::PartProgress after = progress_of("shard1");
+  EXPECT_EQ(measured.compiled, 0) << "all of its code is in the store";
+  EXPECT_EQ(after.split, ahead.split);
+  ASSERT_EQ(after.dispatches.size(), ahead.dispatches.size());
+  for (std::size_t i = 0; i < ahead.dispatches.size(); ++i) {
+    EXPECT_EQ(after.dispatches[i].name, ahead.dispatches[i].name);
+    EXPECT_EQ(after.dispatches[i].candidates, 4u);
+  }
+  EXPECT_EQ(measured.result->at_sizes.front().tuned.size(), ahead.dispatches.size());
+}
+
+// On a GPU winners of a search are compiled once more, in the form that ships.
+TEST_F(Shards, WhatWasCompiledShipsAsItWasMeasured) {
+  options_.candidates = 4;
+  options_.places.front().traits.assembles_code = true;
+  ASSERT_TRUE(compile(1).result);
+  const Done measured = measure(1);
+  ASSERT_TRUE(measured.result) << measured.result.error().message;
+  EXPECT_EQ(measured.compiled, 0);
+  for (const TunedDispatch& each : measured.result->at_sizes.front().tuned)
+    EXPECT_TRUE(each.payload) << each.dispatch->name;
+}
+
+TEST_F(Shards, TheProofTakesWhatWasCompiledAndMeasuredApart) {
+  options_.candidates = 4;
+  for (std::size_t number = 1; number <= kParts; ++number) {
+    ASSERT_TRUE(compile(number).result);
+    ASSERT_TRUE(measure(number).result);
+    merge("proof", fmt::format("shard{}", number));
+  }
+  const Done proof = run({plan::Part::Kind::kProof}, "proof");
+  ASSERT_TRUE(proof.result) << proof.result.error().message;
+  EXPECT_EQ(proof.result->at_sizes.front().tuned.size(), std::size_t{kDivided});
+  EXPECT_TRUE(proof.result->best && proof.result->best->uses_spec());
+}
+
+TEST_F(Shards, AShardThatWasNotCompiledCompilesForItself) {
+  const Done done = measure(1);
+  ASSERT_TRUE(done.result) << done.result.error().message;
+  EXPECT_GT(done.compiled, 0);
+  for (const plan::PartDispatch& each : progress_of("shard1").dispatches)
+    EXPECT_TRUE(each.is_done() && each.failure.empty()) << each.name;
 }
 
 TEST_F(Shards, MoreShardsThanDispatchesLeaveSomeWithoutWork) {

@@ -41,7 +41,7 @@ class CompileOnly {
                               id, dispatch.bindings,
                               {problem::fingerprint(dispatch),
                                dispatch.source,
-                               request_.options.flags,
+                               joined(request_.options.flags, request_.extra_flags),
                                {},
                                dispatch.statement},
                               {.verify = false, .measure = false, .beside_default = false});
@@ -49,7 +49,8 @@ class CompileOnly {
       runner.check_code([this](const provider::Artifact& code) { return check_target(code); });
     HONE_TRY(
         propose(id, std::string(store::kDefaultConfiguration), request_.provider, std::nullopt));
-    HONE_TRY(propose_configurations(id, request_.provider));
+    if (request_.provider.why_no_space(dispatch).empty())
+      HONE_TRY(propose_configurations(id, request_.provider));
     for (const provider::Provider* const each : request_.replacing)
       if (each->why_no_space(dispatch).empty()) HONE_TRY(propose_configurations(id, *each));
     HONE_TRY(runner.begin(all()));
@@ -253,9 +254,9 @@ class CompileOnly {
 // Compiles the code of a dispatch's reference into the store. Returns the fingerprint of the
 // dispatch that it is compiled from; empty if there is none to compile.
 Result<std::string> compile_reference(const CompileOnlyRequest& request,
-                                      const problem::Dispatch& dispatch) {
+                                      const problem::Dispatch& dispatch,
+                                      const problem::Dispatch* reference) {
   if (measure::has_exact_reference(dispatch)) return std::string();
-  const problem::Dispatch* const reference = find_reference(request.references, dispatch);
   if (reference == nullptr || reference->source == dispatch.source)
     return request.target ? std::string() : problem::fingerprint(dispatch);
   store::CandidateRow row;
@@ -282,22 +283,30 @@ Result<std::string> compile_reference(const CompileOnlyRequest& request,
   return fingerprint;
 }
 
-// Compiles the references, and logs what is prepared.
+// Logs what is prepared.
 Status finish(const CompileOnlyRequest& request, const CompiledProgram& compiled) {
   PreparedWork prepared = request.prepared;
   prepared.program = compiled.program.hash;
   prepared.path = compiled.program.path;
-  for (const CompiledDispatch& each : compiled.dispatches) {
-    // Candidates are compared with the default: without it nothing can be measured.
-    if (!each.has_default) continue;
-    const Result<std::string> reference = compile_reference(request, *each.dispatch);
-    HONE_TRY(all_but_failure(reference));
-    prepared.dispatches.push_back({problem::fingerprint(*each.dispatch), reference.value_or("")});
-  }
+  for (const CompiledDispatch& each : compiled.dispatches)
+    if (each.has_default)
+      prepared.dispatches.push_back({problem::fingerprint(*each.dispatch), each.reference});
   return keep_prepared(request.store, prepared);
 }
 
 }  // namespace
+
+Result<CompiledDispatch> compile_ahead(const CompileOnlyRequest& request,
+                                       const problem::Dispatch& dispatch,
+                                       const problem::Dispatch* reference, const Share& share) {
+  HONE_ASSIGN(CompiledDispatch compiled, CompileOnly(request).run(dispatch, share));
+  // Candidates are compared with the default: without it nothing can be measured.
+  if (!compiled.has_default) return compiled;
+  Result<std::string> of_reference = compile_reference(request, dispatch, reference);
+  HONE_TRY(all_but_failure(of_reference));
+  compiled.reference = std::move(of_reference).value_or("");
+  return compiled;
+}
 
 RunVerdict verdict_of(const CompiledProgram& compiled) {
   std::vector<const CompiledDispatch*> without_code;
@@ -352,7 +361,9 @@ Result<CompiledProgram> compile_only(const CompileOnlyRequest& request, problem:
     const double left = options.budget_seconds - watch.seconds();
     const double seconds = plan.seconds_for(*place, left);
     const Share share{plan.count(plan::State::kFinished), chosen.size(), seconds, left - seconds};
-    auto compiled = CompileOnly(request).run(*chosen[*place], share);
+    const problem::Dispatch& dispatch = *chosen[*place];
+    auto compiled =
+        compile_ahead(request, dispatch, find_reference(request.references, dispatch), share);
     if (!compiled) {
       status = tl::unexpected(std::move(compiled).error());
       break;

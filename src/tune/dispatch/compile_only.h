@@ -37,6 +37,7 @@ struct CompiledDispatch {
   CommonReason failures = {};        // of those that do not compile
   std::string default_failure = {};  // why the compiler's own choice does not; empty where it does
   bool has_default = false;          // the compiler's own choice is compiled
+  std::string reference = {};        // PreparedDispatch::reference
   std::vector<CompiledRow> ranked;   // best first, equal code once
 };
 
@@ -68,7 +69,17 @@ struct CompileOnlyRequest {
   std::vector<problem::Dispatch> references = {};
   // Completed by the dispatches, and logged at the end.
   PreparedWork prepared = {};
+  // Flags of the candidates beside Options::flags.
+  std::vector<std::string> extra_flags = {};
 };
+
+// Compiles options.candidates (at least the default) of a dispatch into the store, for
+// `share.seconds` at most, and then its reference unless hone computes that. `reference`: the same
+// dispatch of an independent compile; null if there is none. Code in the store is not compiled
+// again. Errors: a failure if the compiler refuses the dispatch; those of the store; kInterrupted.
+Result<CompiledDispatch> compile_ahead(const CompileOnlyRequest& request,
+                                       const problem::Dispatch& dispatch,
+                                       const problem::Dispatch* reference, const Share& share);
 
 // Compiles options.candidates (at least the default) of each chosen dispatch, for
 // options.budget_seconds at most. Each of `replacing` whose kernels can replace the dispatch's gets

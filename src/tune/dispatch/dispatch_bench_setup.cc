@@ -14,6 +14,7 @@
 #include "trial/protocols.h"
 #include "trial/records.h"
 #include "tune/dispatch/dispatch_bench.h"
+#include "tune/dispatch/prepared_work.h"
 #include "tune/services/session_steps.h"
 
 namespace hone::tune {
@@ -31,7 +32,7 @@ bool has_source(const Context& context, const problem::Dispatch* reference) {
 
 // Source that a dispatch's reference is compiled from, and its name in SessionState::references.
 struct ReferenceSource {
-  std::string name;
+  std::string name, fingerprint;
   trial::DispatchToPrepare dispatch;
 };
 
@@ -41,16 +42,30 @@ ReferenceSource source_of(const Context& context, const problem::Dispatch& dispa
   const problem::Dispatch& from = independent ? *reference : dispatch;
   const std::vector<std::string> flags =
       independent ? context.options.reference_flags : context.flags();
-  const std::string key = problem::fingerprint(from) + "#reference";
-  return {key + nlohmann::json(flags).dump(), {key, from.source, flags}};
+  const std::string fingerprint = problem::fingerprint(from), key = fingerprint + "#reference";
+  return {key + nlohmann::json(flags).dump(), fingerprint, {key, from.source, flags}};
+}
+
+// Whether the session knows the code of the reference. Looks for it in the store, where that holds
+// what was compiled ahead.
+Result<bool> is_known(Context& context, const ReferenceSource& source) {
+  if (context.state->references.contains(source.name)) return true;
+  if (!context.options.takes_stored) return false;
+  HONE_ASSIGN(const store::Id build, context.build_with(source.dispatch.flags));
+  HONE_ASSIGN(std::optional<provider::Artifact> code,
+              stored_default(context.store, source.fingerprint, build, context.provider.name(),
+                             context.options.trust));
+  if (!code) return false;
+  context.state->references.emplace(source.name, std::move(*code));
+  return true;
 }
 
 // Compiles the reference once per session, for all callers.
 Result<provider::Artifact> compile_reference(Context& context, const problem::Dispatch& dispatch,
                                              const problem::Dispatch* reference) {
   const ReferenceSource source = source_of(context, dispatch, reference);
-  if (const auto* const known = value_at(context.state->references, source.name); known != nullptr)
-    return *known;
+  HONE_ASSIGN(const bool known, is_known(context, source));
+  if (known) return context.state->references.at(source.name);
   if (context.options.measures_only)
     return failure("'{}' cannot be verified: the store has no code of its reference",
                    dispatch.name);
@@ -99,9 +114,8 @@ Status compile_references(Context& context, std::span<const Referenced> dispatch
        dispatches.first(std::min(dispatches.size(), context.options.compile_ahead))) {
     if (measure::has_exact_reference(*dispatch) || !has_source(context, reference)) continue;
     ReferenceSource source = source_of(context, *dispatch, reference);
-    if (context.state->references.contains(source.name) ||
-        std::ranges::count(sources, source.name, &ReferenceSource::name) > 0)
-      continue;
+    HONE_ASSIGN(const bool known, is_known(context, source));
+    if (known || std::ranges::count(sources, source.name, &ReferenceSource::name) > 0) continue;
     servers.push_back(source.dispatch);
     sources.push_back(std::move(source));
   }

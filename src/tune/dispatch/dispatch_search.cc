@@ -28,6 +28,19 @@ std::string cause_of(const provider::Failure& failure) {
                      without_numbers(hone::reason_of(failure.message)));
 }
 
+// Returns what the store has compiled of the provider; nullopt: the space is searched.
+Result<std::optional<std::vector<space::Configuration>>> stored_configurations(
+    Context& context, const problem::Dispatch& dispatch, const provider::Provider& provider,
+    const space::Space& space) {
+  const Options& options = context.options;
+  // The code of those that the user gave by hand is found one by one.
+  if (!options.takes_stored || !options.configurations.empty()) return std::nullopt;
+  HONE_ASSIGN(std::vector<space::Configuration> compiled,
+              compiled_configurations(context, dispatch, provider.name(), space));
+  if (compiled.empty() && !options.measures_only) return std::nullopt;
+  return compiled;
+}
+
 }  // namespace
 
 Status Contender::begin(double seconds) {
@@ -121,25 +134,22 @@ std::string Contender::why_hopeless() const {
 
 Result<std::deque<Contender>> contenders_for(Context& context, const problem::Dispatch& dispatch) {
   std::deque<Contender> contenders;
-  if (context.options.measures_only) {
-    const provider::Provider& provider = context.provider;
-    HONE_ASSIGN(space::Space space, provider.space_of(dispatch));
-    HONE_ASSIGN(std::vector<space::Configuration> compiled,
-                compiled_configurations(context, dispatch, provider.name(), space));
-    contenders.emplace_back(context, dispatch, provider, std::move(space), std::move(compiled));
-    return contenders;
-  }
+  const auto add = [&](const provider::Provider& provider, space::Space space) -> Status {
+    HONE_ASSIGN(auto stored, stored_configurations(context, dispatch, provider, space));
+    contenders.emplace_back(context, dispatch, provider, std::move(space), std::move(stored));
+    return {};
+  };
   if (context.options.configurations.empty())
     for (const provider::Provider* const each : context.replacing) {
       if (!each->why_no_space(dispatch).empty()) continue;
       HONE_ASSIGN(space::Space theirs, each->space_of(dispatch));
-      contenders.emplace_back(context, dispatch, *each, std::move(theirs));
+      HONE_TRY(add(*each, std::move(theirs)));
     }
   // Even without a space, the session's own provider supplies the default to compare with.
   if (contenders.empty() || context.provider.why_no_space(dispatch).empty()) {
     HONE_ASSIGN(const space::Space stated, context.provider.space_of(dispatch));
     HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
-    contenders.emplace_back(context, dispatch, context.provider, std::move(space));
+    HONE_TRY(add(context.provider, std::move(space)));
   }
   return contenders;
 }

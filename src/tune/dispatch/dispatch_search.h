@@ -76,6 +76,7 @@ class Contender {
   // make_strategy's.
   Status begin(double seconds);
   bool has_begun() const { return !note_.strategy.empty(); }
+  bool is_compiled() const { return compiled_.has_value(); }  // before this session
 
   // Returns at most `count` configurations and counts them as tried. None when the space is
   // exhausted or more are not worth measuring (stopped()). Call once per round. Tells the observer

@@ -131,16 +131,21 @@ class DispatchTuner {
     return {};
   }
 
+  // Work that was compiled ahead is in the form that ships, unless it replaces the compiler's.
+  static bool ships_as_measured(const Proposal& tried) {
+    return tried.of->is_compiled() && tried.trial.payload->replacing.empty();
+  }
+
   // Compiles what ships if one of the first finalists wins, while they race.
   Status compile_likely(const std::vector<store::Id>& finalists) {
-    if (finalists.empty() || !traits().assembles_code || context_.programs == nullptr ||
-        context_.options.measures_only)
-      return {};
+    if (!traits().assembles_code || context_.programs == nullptr) return {};
     std::vector<provider::Payload> likely;
-    for (const store::Id candidate : finalists)
-      if (likely.size() < plan::kShippedAhead)
-        likely.push_back(*search_.tried().at(candidate).trial.payload);
-    return compile_shipped_ahead(context_, bench_, dispatch_, likely);
+    for (const store::Id candidate : finalists) {
+      const Proposal& tried = search_.tried().at(candidate);
+      if (likely.size() < plan::kShippedAhead && !ships_as_measured(tried))
+        likely.push_back(*tried.trial.payload);
+    }
+    return likely.empty() ? Status() : compile_shipped_ahead(context_, bench_, dispatch_, likely);
   }
 
   Status separate(const std::vector<store::Id>& finalists) {
@@ -180,16 +185,17 @@ class DispatchTuner {
     if (context_.programs == nullptr) return tuned;
     HONE_ASSIGN(tuned.near_ties, near_ties(winner));
     const auto span = context_.spend(trial::Activity::kBaselines);
+    const Proposal& tried = search_.tried().at(columns[winner]);
     if (traits().assembles_code)
-      return context_.options.measures_only ? as_measured(std::move(tuned))
-                                            : as_shipped(std::move(tuned));
+      return ships_as_measured(tried) ? as_measured(std::move(tuned))
+                                      : as_shipped(std::move(tuned));
     if (tuned.replaces()) {
       HONE_ASSIGN(provider::Artifact kernel, bench_.artifact(*selection.winner));
       tuned.code = std::move(kernel.code);
       tuned.launch = std::move(kernel.launch);
     }
     // This measurement is only for the report: the choice is made.
-    if (context_.options.baselines && !context_.options.measures_only &&
+    if (context_.options.baselines && !tried.of->is_compiled() &&
         search_.for_baselines() >= plan::kSecondsUnderRuntime)
       HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
     return tuned;
@@ -233,7 +239,6 @@ class DispatchTuner {
     return tuned;
   }
 
-  // Work that was compiled ahead is in the form that ships, which is what was measured.
   Result<TunedDispatch> as_measured(TunedDispatch tuned) {
     HONE_ASSIGN(provider::Artifact kernel, bench_.artifact(*tuned.selection.winner));
     HONE_ASSIGN(tuned.payload, context_.programs->specs().as_compiled(*tuned.payload, kernel));

@@ -58,7 +58,9 @@ Result<OwnShard> own_shard(Context& context,
   plan::PartProgress& progress = context.state->progress;
   progress.part = to_string(options.part);
   progress.split = content_hash(progress.split + split);
-  HONE_ASSIGN(progress.device, name_of_device(context));
+  if (!options.compiles_only) {
+    HONE_ASSIGN(progress.device, name_of_device(context));
+  }
   OwnShard own;
   std::vector<double> loads(options.part.of);
   for (std::size_t i = 0; i < dispatches.size(); ++i) {

@@ -102,16 +102,7 @@ class StoredReader {
 
   Result<std::optional<provider::Artifact>> default_code(const std::string& fingerprint,
                                                          store::Id build) {
-    HONE_ASSIGN(const std::optional<store::Id> dispatch, store_.find_dispatch(fingerprint));
-    if (!dispatch) return std::nullopt;
-    HONE_ASSIGN(const std::optional<store::Id> candidate,
-                store_.find_candidate(*dispatch, build, provider_, store::kDefaultConfiguration));
-    if (!candidate) return std::nullopt;
-    const Result<store::ArtifactRow> row = store_.load_artifact(*candidate, trust_);
-    if (!row && row.error().kind == ErrorKind::kInput) return std::nullopt;
-    HONE_TRY(row);
-    HONE_ASSIGN(provider::Artifact artifact, trial::artifact_from(*row));
-    return artifact;
+    return stored_default(store_, fingerprint, build, provider_, trust_);
   }
 
   store::Store& store_;
@@ -160,6 +151,22 @@ Result<StoredDispatches> stored_dispatches(store::Store& store, const PreparedWo
                                            std::string_view provider, store::Trust trust,
                                            std::string_view device_target) {
   return StoredReader(store, work, provider, trust, device_target).read();
+}
+
+Result<std::optional<provider::Artifact>> stored_default(store::Store& store,
+                                                         const std::string& fingerprint,
+                                                         store::Id build, std::string_view provider,
+                                                         store::Trust trust) {
+  HONE_ASSIGN(const std::optional<store::Id> dispatch, store.find_dispatch(fingerprint));
+  if (!dispatch) return std::nullopt;
+  HONE_ASSIGN(const std::optional<store::Id> candidate,
+              store.find_candidate(*dispatch, build, provider, store::kDefaultConfiguration));
+  if (!candidate) return std::nullopt;
+  const Result<store::ArtifactRow> row = store.load_artifact(*candidate, trust);
+  if (!row && row.error().kind == ErrorKind::kInput) return std::nullopt;
+  HONE_TRY(row);
+  HONE_ASSIGN(provider::Artifact artifact, trial::artifact_from(*row));
+  return artifact;
 }
 
 Result<std::vector<space::Configuration>> compiled_configurations(Context& context,

@@ -122,6 +122,13 @@ Result<StoredDispatches> stored_dispatches(store::Store& store, const PreparedWo
                                            std::string_view provider, store::Trust trust,
                                            std::string_view device_target);
 
+// Returns the stored code of the default of the dispatch with this fingerprint; nullopt if the
+// store has none, or none that `trust` allows to load.
+Result<std::optional<provider::Artifact>> stored_default(store::Store& store,
+                                                         const std::string& fingerprint,
+                                                         store::Id build, std::string_view provider,
+                                                         store::Trust trust);
+
 // Returns the configurations of the space for which the store has code by this provider and build,
 // in the order in which they were proposed.
 Result<std::vector<space::Configuration>> compiled_configurations(Context& context,

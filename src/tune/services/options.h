@@ -74,8 +74,13 @@ struct Options {
   // Retries failures of earlier runs that may not recur (provider::may_differ_next_time).
   // Candidates that met an accident are always retried.
   bool retry_failed = false;
-  // Takes the candidates from those that the store has compiled, and compiles nothing
-  // (dispatch/prepared_work.h).
+  // Only compiles the candidates of a shard, for a device that may be absent: nothing is run.
+  bool compiles_only = false;
+  // Takes the candidates of a dispatch and a provider from those that the store has compiled
+  // (dispatch/prepared_work.h). Where it has none, they are searched as usual.
+  bool takes_stored = false;
+  // Compiles nothing at all: dispatches without stored code have no candidates. Implies
+  // takes_stored.
   bool measures_only = false;
   // Run that measured the dispatches for this one, perhaps on another machine: they are not
   // searched again.
