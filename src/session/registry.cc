@@ -9,6 +9,7 @@
 #include "device/cuda/cublaslt.h"
 #include "device/cuda/kind.h"
 #include "device/cuda/toolkit.h"
+#include "device/hip/kind.h"
 #include "provider/external/compile_worker.h"
 #include "provider/iree/compile_worker.h"
 #include "provider/library/host_libraries.h"
@@ -72,6 +73,7 @@ constexpr RegisteredProvider kProviders[] = {
 constexpr device::DeviceKind (*kDeviceKinds[])() = {
     device::cpu::kind,
     device::cuda::kind,
+    device::hip::kind,
 };
 
 // Libraries that are measured beside the candidates, in the order of the tables' columns.

@@ -22,7 +22,9 @@ FOLDERS = {
     "plan": ["base"],
     "device": ["problem"],
     "device/cpu": ["device"],
-    "device/cuda": ["device"],
+    "device/gpu": ["device"],
+    "device/cuda": ["device/gpu"],
+    "device/hip": ["device/gpu"],
     "provider": ["space", "device"],
     "provider/iree/compiler": ["provider"],
     "provider/iree/cpu": ["provider/iree/compiler"],
@@ -44,9 +46,9 @@ FOLDERS = {
     "tune": ["tune/program"],
     "output": ["store", "tune", "tune/compare"],
     "profiler": ["tune/services", "output"],
-    "session": ["tune", "output", "profiler", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda"],
+    "session": ["tune", "output", "profiler", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda", "device/hip"],
     "fleet": ["plan"],
-    "cli": ["session", "fleet", "profiler", "tune", "tune/compare", "output", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda"],
+    "cli": ["session", "fleet", "profiler", "tune", "tune/compare", "output", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda", "device/hip"],
 }
 
 # The seams: the only classes with pure virtual functions. A Kernel is what a Device loads, a

@@ -8,7 +8,7 @@
 
 #include "device/cpu/kind.h"
 #include "device/cpu/target.h"
-#include "device/cuda/device.h"
+#include "device/cuda/kind.h"
 #include "device/cuda/toolkit.h"
 #include "tests/device/fake_driver.h"
 #include "tests/device/matmul.h"
@@ -168,7 +168,7 @@ class CublasLtKernelsTest : public testing::Test {
  protected:
   LibraryKernels kernels(const Product& product, std::size_t most = 32) {
     auto library = CublasLt::open({fake_.path()});
-    auto session = GpuContext::open(Driver::open(driver_.library()).value(), GpuFacts{});
+    auto session = GpuContext::open(open_driver(driver_.library()).value(), GpuFacts{});
     auto kernels = cublaslt_kernels(session.value(), library.value(), product, most);
     EXPECT_TRUE(kernels) << kernels.error().message;
     return std::move(*kernels);
@@ -236,7 +236,7 @@ TEST_F(CublasLtKernelsTest, FindsTheOperandsInTheDispatchsBindings) {
 // What the runner is given: it makes of a dispatch what the calls above make of a product.
 TEST_F(CublasLtKernelsTest, IsALibraryOfNvidiasDevices) {
   setenv("HONE_CUBLASLT", fake_.path().c_str(), 1);
-  const auto gpu = open_device(Driver::open(driver_.library()).value(), GpuFacts{});
+  const auto gpu = gpu::open_device(vendor(), open_driver(driver_.library()).value(), GpuFacts{});
   ASSERT_TRUE(gpu) << gpu.error().message;
   const std::unique_ptr<Library> library = cublaslt();
   EXPECT_EQ(library->device_kind(), (*gpu)->kind());

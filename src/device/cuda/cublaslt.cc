@@ -5,9 +5,10 @@
 #include <limits>
 #include <optional>
 
-#include "device/cuda/device.h"
-#include "device/cuda/kernel.h"
+#include "device/cuda/gpu.h"
 #include "device/cuda/toolkit.h"
+#include "device/gpu/device.h"
+#include "device/gpu/kernel.h"
 
 namespace hone::device::cuda {
 namespace {
@@ -241,7 +242,7 @@ class MultiplyPlan {
   DevicePointer workspace_ = 0;
 };
 
-class CublasLtKernel : public QueuedKernel {
+class CublasLtKernel : public gpu::QueuedKernel {
  public:
   CublasLtKernel(std::shared_ptr<const MultiplyPlan> plan, const LtHeuristicResult& result)
       : plan_(std::move(plan)), result_(result) {
@@ -251,7 +252,7 @@ class CublasLtKernel : public QueuedKernel {
     return plan_->multiply(result_, bindings);
   }
   Status launch(std::span<const Buffer> bindings) override {
-    const BusyWait busy(plan_->gpu());
+    const gpu::BusyWait busy(plan_->gpu());
     HONE_TRY(enqueue(bindings));
     return plan_->gpu().wait("running cuBLASLt's kernel");
   }
@@ -292,7 +293,7 @@ class CublasLtLibrary final : public Library {
   Result<LibraryKernels> kernels(const problem::Dispatch& dispatch, Device& device,
                                  std::span<const int>) override {
     HONE_ASSIGN(const Product product, dispatch_product(dispatch));
-    const std::shared_ptr<GpuContext> gpu = gpu_of(device);
+    const std::shared_ptr<GpuContext> gpu = gpu::gpu_of(device, kKind);
     if (!gpu) return input_error("cuBLASLt computes on GPUs that hone opened itself");
     if (!library_) {
       HONE_ASSIGN(library_, CublasLt::open());

@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "base/result.h"
-#include "device/cuda/driver.h"
-#include "device/cuda/gpu.h"
+#include "device/gpu/gpu.h"
 #include "device/library.h"
 
 namespace hone::device::cuda {
+
+using gpu::DevicePointer;
+using gpu::GpuContext;
+using gpu::StreamHandle;
 
 // The calls of cuBLASLt (libcublasLt.so.12 and .13) that hone makes: own declarations, since no
 // CUDA toolkit is needed to build hone. Names and values as in cublasLt.h, cublas_api.h and
