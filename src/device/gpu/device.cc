@@ -15,6 +15,8 @@ constexpr std::size_t kQueued = 800;
 constexpr double kClockSeconds = 0.02;
 // About 0.1 ms on a GPU of this decade.
 constexpr std::uint32_t kCalibrationRounds = 1500;
+// Some 10 microseconds on a GPU of this decade.
+constexpr std::size_t kCopiedBytes = std::size_t{8} << 20;
 
 // A kernel of hone's own, which needs a binding that it does not use.
 class FixedWork : public QueuedKernel {
@@ -26,6 +28,37 @@ class FixedWork : public QueuedKernel {
  private:
   std::unique_ptr<GpuKernel> kernel_;
   Buffer nowhere_{};
+};
+
+// A copy within the GPU's memory: fixed work where no kernel can be compiled.
+class FixedCopy : public QueuedKernel {
+ public:
+  static std::unique_ptr<FixedCopy> create(std::shared_ptr<GpuContext> gpu) {
+    DevicePointer memory = 0;
+    const DriverApi& call = gpu->call();
+    if (call.memory_allocate(&memory, 2 * kCopiedBytes) != 0) return nullptr;
+    std::unique_ptr<FixedCopy> copy(new FixedCopy(std::move(gpu), memory));
+    return call.set_bytes(memory, 0, 2 * kCopiedBytes) == 0 ? std::move(copy) : nullptr;
+  }
+  ~FixedCopy() override { gpu_->call().memory_free(memory_); }
+  FixedCopy(const FixedCopy&) = delete;
+  FixedCopy& operator=(const FixedCopy&) = delete;
+
+  Status launch(std::span<const Buffer> bindings) override {
+    HONE_TRY(enqueue(bindings));
+    return gpu_->wait("copying");
+  }
+  Status enqueue(std::span<const Buffer>) override {
+    return gpu_->check(
+        gpu_->call().copy_on_device(memory_, memory_ + kCopiedBytes, kCopiedBytes, nullptr),
+        "copying");
+  }
+
+ private:
+  FixedCopy(std::shared_ptr<GpuContext> gpu, DevicePointer memory)
+      : gpu_(std::move(gpu)), memory_(memory) {}
+  std::shared_ptr<GpuContext> gpu_;
+  DevicePointer memory_ = 0;
 };
 
 }  // namespace
@@ -149,7 +182,7 @@ class GpuDevice : public Device {
 
   std::unique_ptr<Kernel> calibration_kernel() override {
     const auto own = open_->kernels().multiply_add(kCalibrationRounds);
-    if (!own) return nullptr;
+    if (!own) return FixedCopy::create(gpu_);
     auto kernel = GpuKernel::load(gpu_, own->code, own->parameters);
     if (!kernel) return nullptr;
     return std::make_unique<FixedWork>(std::move(*kernel));

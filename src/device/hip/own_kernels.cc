@@ -95,10 +95,12 @@ std::vector<std::string> hiprtc_names(const std::string& driver_library) {
 Result<std::string> compile_hip(const std::string& source, const std::string& arch,
                                 const std::vector<std::string>& names) {
   const auto library = SharedLibrary::open(names);
-  if (!library)
+  auto code = library ? gpu::compile_source(*library, {"libhiprtc", "hiprtc", "Code"}, source,
+                                            {"--offload-arch=" + arch, "-O3"})
+                      : tl::unexpected(library.error());
+  if (!code && code.error().kind == ErrorKind::kEnvironment)
     return environment_error("AMD's run-time compiler (libhiprtc) is not on this machine");
-  return gpu::compile_source(*library, {"libhiprtc", "hiprtc", "Code"}, source,
-                             {"--offload-arch=" + arch, "-O3"});
+  return code;
 }
 
 std::string work_source(std::string_view arch, int timer_kilohertz) {

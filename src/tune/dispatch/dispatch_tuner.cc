@@ -187,9 +187,11 @@ class DispatchTuner {
       HONE_ASSIGN(provider::Artifact kernel, bench_.artifact(*selection.winner));
       tuned.code = std::move(kernel.code);
       tuned.launch = std::move(kernel.launch);
+    } else if (!traits().runs_on_host && !context_.options.measures_only) {
+      HONE_ASSIGN(tuned.payload, payload_in_spec(context_, bench_, dispatch_, *tuned.payload));
     }
     // This measurement is only for the report: the choice is made.
-    if (context_.options.baselines && !context_.options.measures_only &&
+    if (traits().runs_on_host && context_.options.baselines && !context_.options.measures_only &&
         search_.for_baselines() >= plan::kSecondsUnderRuntime)
       HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
     return tuned;
