@@ -98,23 +98,25 @@ struct BufferAddresses {
              swizzled ? "a swizzled buffer" : "a buffer that adds the thread's number");
     }
     base = (w.scalar64(i.sources[first + 1].index) & 0xffffffffffff) + scalar;
-    limit = i.idxen ? ~std::uint64_t{0} : records > scalar ? records - scalar : 0;
-    std::fill_n(of, kLanes, i.offset);
-    if (i.idxen) {
-      const U32::Source index(w, i, vector);
-      for (int lane = 0; lane < kLanes; ++lane) {
-        of[lane] = index[lane] < records ? of[lane] + std::uint64_t{index[lane]} * stride
-                                         : ~std::uint64_t{0} - 64;
-      }
-      limit = ~std::uint64_t{0} - 64;
-    }
+    limit = records > scalar ? records - scalar : 0;
+    // The offset is a sum modulo 2^32: compilers fold constants into the instruction behind
+    // negative registers.
+    std::uint32_t offsets[kLanes];
+    std::fill_n(offsets, kLanes, i.offset);
     if (i.offen) {
       Operand offset = vector;
       offset.index = static_cast<std::uint16_t>(offset.index + (i.idxen ? 1 : 0));
       const U32::Source more(w, i, offset);
-      for (int lane = 0; lane < kLanes; ++lane) {
-        if (of[lane] < limit) of[lane] += more[lane];
-      }
+      for (int lane = 0; lane < kLanes; ++lane) offsets[lane] += more[lane];
+    }
+    std::copy_n(offsets, kLanes, of);
+    if (!i.idxen) return;
+    constexpr std::uint64_t kEverything = ~std::uint64_t{0} - 64;
+    limit = kEverything;
+    const U32::Source index(w, i, vector);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      of[lane] =
+          index[lane] < records ? of[lane] + std::uint64_t{index[lane]} * stride : kEverything;
     }
   }
   std::byte* at(int lane, std::uint32_t more, std::size_t bytes, bool write) {

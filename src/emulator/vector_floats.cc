@@ -131,11 +131,12 @@ T division_scaled(T s0, T denominator, T numerator, bool& scaled_back) {
   if (tiny(denominator)) return up();
   const bool reciprocal_tiny = tiny(T{1} / denominator);
   const bool quotient_tiny = tiny(numerator / denominator);
-  if (reciprocal_tiny && quotient_tiny) {
+  const auto down = [&] { return std::ldexp(s0, -Range::kScale); };
+  if (reciprocal_tiny && quotient_tiny) {  // down: the ISA's text says up, which is infinite there
     scaled_back = true;
-    return is_denominator ? up() : s0;
+    return is_denominator ? down() : s0;
   }
-  if (reciprocal_tiny) return std::ldexp(s0, -Range::kScale);
+  if (reciprocal_tiny) return down();
   if (quotient_tiny) {
     scaled_back = true;
     return is_numerator ? up() : s0;
@@ -156,13 +157,11 @@ T division_fixed(T quotient, T denominator, T numerator) {
   if (denominator == 0 || std::isinf(numerator)) return with_sign(kInfinite);
   if (std::isinf(denominator) || numerator == 0) return with_sign(T{0});
   const int difference = biased_exponent(numerator) - biased_exponent(denominator);
-  if constexpr (sizeof(T) == 4) {
-    if (difference < -150) return with_sign(std::numeric_limits<T>::denorm_min() / 2);
-    if (biased_exponent(denominator) == 255) return with_sign(kInfinite);
-  } else {
-    if (difference < -1075) return with_sign(std::numeric_limits<T>::denorm_min() / 2);
-    if (biased_exponent(denominator) == 2047) return with_sign(kInfinite);
-  }
+  // Beyond these the quotient that comes in is no number: it passed the range on the way.
+  constexpr int kLargest = DivisionRange<T>::kBias + 2;
+  constexpr int kLeast = sizeof(T) == 4 ? -150 : -1075;
+  if (difference < kLeast) return with_sign(T{0});
+  if (difference >= kLargest) return with_sign(kInfinite);
   return with_sign(std::fabs(quotient));
 }
 
