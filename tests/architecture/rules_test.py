@@ -16,6 +16,7 @@ SRC = ROOT / "src"
 # DEPENDS in src/CMakeLists.txt says, so that a dependency is added on purpose and in two places.
 FOLDERS = {
     "base": [],
+    "emulator": ["base"],
     "problem": ["base"],
     "space": ["problem"],
     "search": ["space"],
@@ -68,7 +69,7 @@ OWN_NAMES = {
     "(?-i:iree|Iree|IREE)": ["provider/iree", "profiler"],  # and not what "requireEqual" is made of
     "triton": ["provider/triton"],
     "ptxas": ["device/cuda"],
-    "llvm": ["provider/iree", "profiler"],
+    "llvm": ["provider/iree", "profiler", "emulator"],
     # What its compiler is told, which is opaque to everybody else (provider/artifact.h).
     "lowering_config|translation_info|compilation_info": ["provider/iree", "profiler"],
     "nvidia": ["device/cuda", "provider/triton", "profiler"],
