@@ -53,8 +53,8 @@ CommandResult show_devices(DevicesOptions& options) {
   if (any_assembled) {
     const auto ptxas = device::cuda::find_ptxas();
     fmt::print("ptxas {}\n", ptxas ? ptxas->string() : "missing: " + ptxas.error().message);
-    const auto library = device::cuda::CublasLt::open();
-    fmt::print("{}\n", library ? (*library)->name() : "missing: " + library.error().message);
+    const auto library = device::cuda::open_cublaslt();
+    fmt::print("{}\n", library ? (*library)->name : "missing: " + library.error().message);
   }
   if (installation)
     fmt::print("IREE  {} at {}\n", installation->version, installation->compiler_library.string());

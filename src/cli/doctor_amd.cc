@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/doctor.h"
 #include "device/hip/gpu.h"
+#include "device/hip/hipblaslt.h"
 #include "device/hip/own_kernels.h"
 #include "session/places.h"
 
@@ -64,6 +65,10 @@ std::vector<Finding> check_amd_gpus() {
     findings.push_back(gpu("hiprtc", kWarning,
                            compiled.error().message + "; outputs are compared on the host",
                            "install hip-runtime-amd or libhiprtc of the driver's version"));
+  const auto library = device::hip::open_hipblaslt();
+  findings.push_back(library ? gpu("hipBLASLt", kGood, (*library)->name)
+                             : gpu("hipBLASLt", kNote, library.error().without_advice,
+                                   "apt install hipblaslt, or let HONE_HIPBLASLT name it"));
   return findings;
 }
 

@@ -24,6 +24,7 @@ constexpr EnvironmentVariable kVariables[] = {
     {"HONE_CONFIG", true, "configuration file to read instead of hone.yaml; empty: none"},
     {"HONE_CUBLASLT", true, "NVIDIA's libcublasLt.so, a baseline for GEMMs"},
     {"HONE_HIP", true, "AMD's libamdhip64.so, or a folder that has it"},
+    {"HONE_HIPBLASLT", true, "AMD's libhipblaslt.so, a baseline for GEMMs"},
     {"HONE_IREE", true, "IREE library, virtual environment or site-packages"},
     {"HONE_TRITON", true, "Python interpreter or virtual environment with Triton"},
     {"NO_COLOR", false, "without effect: hone never prints colours"},

@@ -289,6 +289,12 @@ Result<device::Place> choose_place(const std::string& device, ToolchainOptions& 
   return std::move(places.front());
 }
 
+Status check_runs_programs(const device::Place& place) {
+  if (place.facts.no_programs.empty()) return {};
+  return input_error("{} ({}): {}; hone tune --no-program tunes dispatches without them",
+                     name_of(place.address), place.facts.name, place.facts.no_programs);
+}
+
 std::string gpu_or_cores() {
   for (const device::DeviceKind& kind : device_kinds()) {
     if (kind.name == device::kHostKind) continue;

@@ -52,6 +52,9 @@ Result<std::vector<device::Place>> choose_places(const std::string& device,
 Result<device::Place> choose_place(const std::string& device, ToolchainOptions& toolchain,
                                    const CoreOptions& cores);
 
+// An input error if whole programs do not run on the place (device::Facts::no_programs).
+Status check_runs_programs(const device::Place& place);
+
 // Returns the default of --device for commands that a GPU and the cores serve equally well: the
 // first GPU that hone can measure on, else the cores.
 std::string gpu_or_cores();

@@ -9,6 +9,7 @@
 #include "device/cuda/cublaslt.h"
 #include "device/cuda/kind.h"
 #include "device/cuda/toolkit.h"
+#include "device/hip/hipblaslt.h"
 #include "device/hip/kind.h"
 #include "provider/external/compile_worker.h"
 #include "provider/iree/compile_worker.h"
@@ -81,6 +82,7 @@ constexpr std::unique_ptr<device::Library> (*kLibraries[])() = {
     library::openblas,
     library::onednn,
     device::cuda::cublaslt,
+    device::hip::hipblaslt,
 };
 
 std::vector<output::LibraryColumn> library_columns(bool on_cores) {

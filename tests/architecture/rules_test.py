@@ -66,6 +66,7 @@ OWN_NAMES = {
     "openblas": ["provider/library"],
     "onednn|dnnl": ["provider/library"],
     "cublas": ["device/cuda"],
+    "hipblas": ["device/hip"],
     "(?-i:iree|Iree|IREE)": ["provider/iree", "profiler"],  # and not what "requireEqual" is made of
     "triton": ["provider/triton"],
     "ptxas": ["device/cuda"],
@@ -94,7 +95,7 @@ KINDS_IN_CLI = {
 }
 # In comments too: these folders do not know that there are such libraries.
 STRICT_FOLDERS = {"measure", "trial", "tune", "output", "worker", "search", "space", "store"}
-STRICT_NAMES = {"openblas", "onednn|dnnl", "cublas"}
+STRICT_NAMES = {"openblas", "onednn|dnnl", "cublas", "hipblas"}
 # What is left, each file with what it may say and why.
 NAMED_ELSEWHERE = {
     "device/cpu/executable_library.h": ("iree_hal_executable_library_query", "the format that a CPU loads: IREE's"),

@@ -164,6 +164,19 @@ TEST_F(HipEnvironment, ADeviceThatIsNotThereAndAnotherTargetAreRefused) {
             "hone: --target gfx950: hip:0 (AMD Instinct MI300X) runs code for gfx942 only\n");
 }
 
+TEST_F(HipEnvironment, Hip5RunsNoPrograms) {
+  auto bodies = test::one_mi300x();
+  bodies["hipDriverGetVersion"] = "(int* version) { *version = 50221153; return 0; }";
+  bodies["hipGetDevicePropertiesR0600"] = "";
+  bodies["hipGetDeviceProperties"] =
+      "(char* p, int d) { __builtin_strcpy(p + 396, \"gfx942:sramecc+:xnack-\"); return 0; }";
+  const Ran ran = tune_on_hip(bodies);
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_EQ(ran.err,
+            "hone: hip:0 (AMD Instinct MI300X): HIP 5.2.21153 runs kernels only: whole programs "
+            "need HIP 6 or later; hone tune --no-program tunes dispatches without them\n");
+}
+
 TEST_F(HipEnvironment, AGpuThatAVariableMakesAnotherIsUsedOnlyWhereItIsAskedFor) {
   const Ran ran = tune_on_hip(test::one_mi300x(), {}, {{"HSA_OVERRIDE_GFX_VERSION", "9.4.2"}});
   EXPECT_EQ(ran.exit_code, 2);

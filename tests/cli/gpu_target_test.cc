@@ -77,10 +77,11 @@ TEST_F(GpuTarget, CountsTheSpacePerPipeline) {
 }
 
 TEST_F(GpuTarget, SaysInTheCompilersWordsWhatAConfigurationBreaks) {
-  const Ran ran = hone({"space", example("matmul_f16.mlir"), "--target", "gfx942", "--check",
-                        "pipeline=0,wg_0=96,wg_1=64,sg_0=1,sg_1=2,red_2=1,sg_size=64,"
-                        "wg_size_x=128,wg_size_y=1,wg_size_z=1,prefetch_num_stages=2,mma_idx=0,"
-                        "sg_m_cnt=0,sg_n_cnt=0,waves_per_eu=0,pad_shared_memory=1"});
+  const Ran ran =
+      hone({"space", example("matmul_f16.mlir"), "--target", "gfx942", "--check",
+            "pipeline=0,wg_0=96,wg_1=64,sg_0=1,sg_1=2,red_2=1,sg_size=64,"
+            "wg_size_x=128,wg_size_y=1,wg_size_z=1,prefetch_num_stages=2,mma_idx=0,"
+            "sg_m_cnt=0,sg_n_cnt=0,waves_per_eu=0,pad_shared_memory=1,flush_denormals=0"});
   EXPECT_EQ(ran.exit_code, 1) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("dim_0 must be divisible by wg_0 (2048 % 96 == 0)"));
 }
