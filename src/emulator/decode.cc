@@ -499,6 +499,7 @@ std::optional<DecodedInstruction> decode_instruction(string_view line, std::dequ
   }
 
   i.rounding = semantics.rounding;
+  i.writes_exec = semantics.writes_exec;
   const std::size_t sources = operands.size() - std::min(operands.size(), destinations);
   i.op_sel = bits_of_list(more.op_sel, sources);
   if (more.op_sel.size() > sources && more.op_sel.back() != 0)

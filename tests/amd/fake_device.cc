@@ -44,6 +44,7 @@ FakeDevice& FakeDevice::get() {
 FakeDevice::FakeDevice() {
   traces_ = is_set("HONE_FAKE_HIP_TRACE");
   returns_faults_ = is_set("HIP_SKIP_ABORT_ON_GPU_ERROR");
+  in_turn_ = is_set("HONE_FAKE_HIP_IN_TURN");
   limits_.wave_instructions = 2'000'000'000;
   if (const char* limit = std::getenv("HONE_FAKE_HIP_INSTRUCTIONS")) {
     limits_.wave_instructions = std::strtoull(limit, nullptr, 10);
