@@ -28,8 +28,8 @@ std::optional<T> structure_at(std::span<const std::byte> bytes, std::uint64_t of
   return value;
 }
 
-std::optional<std::span<const std::byte>> part_of(std::span<const std::byte> bytes,
-                                                  std::uint64_t offset, std::uint64_t size) {
+inline std::optional<std::span<const std::byte>> part_of(std::span<const std::byte> bytes,
+                                                         std::uint64_t offset, std::uint64_t size) {
   if (offset > bytes.size() || bytes.size() - offset < size) return std::nullopt;
   return bytes.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(size));
 }
