@@ -17,7 +17,6 @@ namespace {
 
 // Local memory as an address space: the address in the first source, data behind it.
 struct LocalSpace {
-  static constexpr bool kBounded = false;
   static constexpr int kDataOfStore = 1;
   Wave& wave;
   std::uint64_t of[kLanes];

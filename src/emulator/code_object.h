@@ -75,11 +75,12 @@ class CodeObject {
   const Program& program() const { return *program_; }
 
  private:
-  friend Result<CodeObject> read_code_object(std::span<const std::byte> file);
+  friend Result<CodeObject> read_code_object(std::span<const std::byte> file,
+                                             std::string_view disassembly);
 
   std::vector<Kernel> kernels_;
   std::map<std::string, Symbol, std::less<>> variables_;
-  std::unique_ptr<std::byte[]> image_;
+  std::shared_ptr<std::byte> image_;
   std::size_t image_bytes_ = 0;
   std::unique_ptr<Program> program_;
 };
@@ -88,6 +89,8 @@ class CodeObject {
 // with the file: not an ELF file, another target, metadata or relocations that hone does not know.
 // Environment errors: the disassembler is missing.
 Result<CodeObject> read_code_object(std::span<const std::byte> file);
+// The same for callers who have the text of disassemble().
+Result<CodeObject> read_code_object(std::span<const std::byte> file, std::string_view disassembly);
 
 // The file's size in bytes by its headers: for callers that have only a pointer. 0 if it is no ELF
 // file.

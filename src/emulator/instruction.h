@@ -74,10 +74,11 @@ struct Instruction {
   std::uint8_t destination_unused = 0;  // SDWA: 0 zeros, 1 sign, 2 preserved
   RoundingClass rounding = RoundingClass::kNone;
   bool clamp = false;
-  bool offen = false;    // buffer: a lane's offset is added
-  bool idxen = false;    // buffer: a lane's index is used
-  bool to_lds = false;   // buffer_load ... lds
-  bool returns = false;  // atomics: the value before goes to a register (sc0)
+  bool writes_exec = false;  // v_cmpx
+  bool offen = false;        // buffer: a lane's offset is added
+  bool idxen = false;        // buffer: a lane's index is used
+  bool to_lds = false;       // buffer_load ... lds
+  bool returns = false;      // atomics: the value before goes to a register (sc0)
 };
 
 }  // namespace hone::emulator

@@ -31,6 +31,7 @@ struct Semantics {
   std::array<ConstantForm, 4> forms{};  // of the sources
   RoundingClass rounding = RoundingClass::kNone;
   bool atomic = false;            // sc0 adds a destination in front
+  bool writes_exec = false;       // v_cmpx: the condition goes to EXEC too
   bool ignores_operands = false;  // s_waitcnt, s_nop and the like
 };
 

@@ -324,8 +324,9 @@ constexpr Semantics lanes_with_bit(Function) {
           rounding_of<Result, Sources...>()};
 }
 
-// A condition in each lane, to a pair of scalar registers and, for v_cmpx, to EXEC.
-template <bool ToExec, class... Sources, class Function>
+// A condition in each lane, to a pair of scalar registers and to EXEC where the entry says so
+// (v_cmpx).
+template <class... Sources, class Function>
 constexpr Semantics compares(Function) {
   return {[](Wave& wave, const Instruction& i) {
             const SourcesOf<Sources...> sources(wave, i);
@@ -335,7 +336,7 @@ constexpr Semantics compares(Function) {
             for (int lane = 0; lane < kLanes; ++lane) bits |= std::uint64_t{values[lane]} << lane;
             bits &= wave.written_lanes(i);
             wave.set_scalar64(i.destinations[0].index, bits);
-            if (ToExec) wave.set_scalar64(kExec, bits);
+            if (i.writes_exec) wave.set_scalar64(kExec, bits);
           },
           1,
           {Sources::kForm...},

@@ -112,16 +112,18 @@ class Workgroups {
   std::optional<Fault> run(std::array<std::uint32_t, 3> group) {
     std::fill(local_.begin(), local_.end(), std::byte{0xff});
     for (std::size_t index = 0; index < wave_count_; ++index) start(waves_[index], index, group);
+    const std::uint64_t turn = order_ == WaveOrder::kInTurn ? 1 : ~std::uint64_t{0};
     for (bool any = true; any;) {
+      bool runs = false;
       any = false;
       for (std::size_t at = 0; at < wave_count_; ++at) {
-        Wave& wave = waves_[order_ == WaveOrder::kForward ? at : wave_count_ - 1 - at];
-        if (wave.state == Wave::State::kEnded) continue;
-        wave.state = Wave::State::kRunning;
-        run_to_barrier(wave);
+        Wave& wave = waves_[order_ == WaveOrder::kReversed ? wave_count_ - 1 - at : at];
+        if (wave.state == Wave::State::kRunning) run(wave, turn);
         if (wave.fault) return wave.fault;
-        any = any || wave.state == Wave::State::kAtBarrier;
+        runs = runs || wave.state == Wave::State::kRunning;
+        any = any || wave.state != Wave::State::kEnded;
       }
+      if (!runs) pass_barrier();
     }
     counts_.waves += wave_count_;
     return std::nullopt;
@@ -186,11 +188,18 @@ class Workgroups {
     }
   }
 
-  void run_to_barrier(Wave& wave) {
+  void pass_barrier() {
+    for (std::size_t at = 0; at < wave_count_; ++at) {
+      if (waves_[at].state == Wave::State::kAtBarrier) waves_[at].state = Wave::State::kRunning;
+    }
+  }
+
+  // Runs a wave up to its next barrier, its end or `most` instructions.
+  void run(Wave& wave, std::uint64_t most) {
     const std::vector<Instruction>& instructions = code_.program().instructions();
     const auto end = static_cast<std::uint32_t>(instructions.size());
     std::uint64_t executed = counts_.wave_instructions;
-    while (wave.state == Wave::State::kRunning) {
+    for (; wave.state == Wave::State::kRunning && most > 0; --most) {
       const std::uint32_t at = wave.next;
       if (at >= end) {
         wave.fail(FaultKind::kUnknownInstruction, "the kernel left its code");

@@ -14,9 +14,10 @@
 
 namespace hone::emulator {
 
-// The order in which the waves of a workgroup run up to each barrier. A program without races does
-// not depend on it.
-enum class WaveOrder : std::uint8_t { kForward, kReversed };
+// The order in which the waves of a workgroup run up to each barrier: the first wave first, the
+// last wave first, or an instruction of each in turn. A program without races does not depend on
+// it.
+enum class WaveOrder : std::uint8_t { kForward, kReversed, kInTurn };
 
 struct LaunchSizes {
   std::array<std::uint32_t, 3> groups{1, 1, 1};   // workgroups

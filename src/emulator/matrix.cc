@@ -95,12 +95,15 @@ constexpr Place place_of(int block, int row, int column) {
 template <int M, int K>
 [[gnu::always_inline]] inline void add_products(float* sums, const float* a, const float* b) {
   for (int row = 0; row < M; ++row) {
-    float* sum = sums + M * row;
+    float sum[M];  // apart from the operands, so that it stays in registers
+    for (int column = 0; column < M; ++column) sum[column] = sums[M * row + column];
     for (int k = 0; k < K; ++k) {
       const float left = a[M * k + row];
-      for (int column = 0; column < M; ++column)
+      for (int column = 0; column < M; ++column) {
         sum[column] = std::fma(left, b[M * k + column], sum[column]);
+      }
     }
+    for (int column = 0; column < M; ++column) sums[M * row + column] = sum[column];
   }
 }
 #if defined(__x86_64__)

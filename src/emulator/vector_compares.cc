@@ -1,6 +1,7 @@
 // Comparisons: VOPC (MI300 ISA, section "VOPC Instructions"). v_cmpx writes EXEC too.
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "emulator/lanes.h"
@@ -9,14 +10,16 @@ namespace hone::emulator {
 namespace {
 
 // Adds a comparison as v_cmp and as v_cmpx.
+void add_both(std::vector<TableEntry>& table, const std::string& name, Semantics semantics) {
+  table.push_back({"v_cmp_" + name, semantics});
+  semantics.writes_exec = true;
+  table.push_back({"v_cmpx_" + name, semantics});
+}
+
 template <class Type, class Function>
 void add_comparison(std::vector<TableEntry>& table, std::string_view operation,
                     std::string_view type, Function function) {
-  const auto name = [&](std::string_view prefix) {
-    return std::string(prefix).append(operation).append("_").append(type);
-  };
-  table.push_back({name("v_cmp_"), compares<false, Type, Type>(function)});
-  table.push_back({name("v_cmpx_"), compares<true, Type, Type>(function)});
+  add_both(table, std::string(operation).append("_").append(type), compares<Type, Type>(function));
 }
 
 // Integers: f, lt, eq, le, gt, ne, ge, t.
@@ -98,12 +101,9 @@ std::vector<TableEntry> vector_compares() {
   const auto class_f64 = [](double a, std::uint32_t b) {
     return in_class(std::bit_cast<std::uint64_t>(a), 52, 11, b);
   };
-  table.push_back({"v_cmp_class_f16", compares<false, F16, U32>(class_f16)});
-  table.push_back({"v_cmpx_class_f16", compares<true, F16, U32>(class_f16)});
-  table.push_back({"v_cmp_class_f32", compares<false, F32, U32>(class_f32)});
-  table.push_back({"v_cmpx_class_f32", compares<true, F32, U32>(class_f32)});
-  table.push_back({"v_cmp_class_f64", compares<false, F64, U32>(class_f64)});
-  table.push_back({"v_cmpx_class_f64", compares<true, F64, U32>(class_f64)});
+  add_both(table, "class_f16", compares<F16, U32>(class_f16));
+  add_both(table, "class_f32", compares<F32, U32>(class_f32));
+  add_both(table, "class_f64", compares<F64, U32>(class_f64));
   return table;
 }
 

@@ -2,7 +2,7 @@
 """Programs drawn from a seed, compiled for gfx942 and run by IREE's own HIP runtime over the emulator, against the same
 programs compiled for this CPU.
 
-usage: emulated_programs.py --hip FOLDER [--seed N] [--count N] [--together N] [--keep FOLDER]
+usage: emulated_programs.py --hip FOLDER [--seed N] [--count N] [--together N] [--kind K] [--flag F]... [--keep FOLDER]
 
 FOLDER has the HIP library of tests/amd. Exit status: 0 all agree, 1 some do not, 3 the compiler or its runtime is missing.
 """
@@ -26,11 +26,11 @@ TARGETS = {"hip": [*FLAGS, "--iree-hal-target-device=hip", "--iree-rocm-target=g
 DRIVERS = {"hip": "hip", "cpu": "local-sync"}
 
 
-def compile_module(text, folder, name, target):
+def compile_module(text, folder, name, target, flags=()):
     source, module = folder / f"{name}.mlir", folder / f"{name}.{target}.vmfb"
     source.write_text(text)
     tool = ROOT / ".venv/bin/iree-compile"
-    done = subprocess.run([tool, source, *TARGETS[target], "-o", module], capture_output=True, text=True)
+    done = subprocess.run([tool, source, *TARGETS[target], *(flags if target == "hip" else ()), "-o", module], capture_output=True, text=True)
     return module if done.returncode == 0 else None
 
 
@@ -112,16 +112,16 @@ def difference(program, folder):
     return None
 
 
-def check(programs, folder, hip):
+def check(programs, folder, hip, flags=()):
     """Compiles programs as one module, halves it where that fails; returns name -> words of what went wrong."""
     import numpy
     text = "".join(program.text for program in programs)
     name = programs[0].name
-    modules = {target: compile_module(text, folder, name, target) for target in TARGETS}
+    modules = {target: compile_module(text, folder, name, target, flags) for target in TARGETS}
     if None in modules.values():
         if len(programs) > 1:
             middle = len(programs) // 2
-            return check(programs[:middle], folder, hip) | check(programs[middle:], folder, hip)
+            return check(programs[:middle], folder, hip, flags) | check(programs[middle:], folder, hip, flags)
         refused = [target for target, module in modules.items() if module is None]
         return {name: f"not compiled for {' and '.join(refused)}"}
     for number, program in enumerate(programs):
@@ -132,7 +132,7 @@ def check(programs, folder, hip):
         if done.returncode != 0:
             if len(programs) > 1:
                 middle = len(programs) // 2
-                return check(programs[:middle], folder, hip) | check(programs[middle:], folder, hip)
+                return check(programs[:middle], folder, hip, flags) | check(programs[middle:], folder, hip, flags)
             return {name: f"{target} ended with {done.returncode}: {done.stderr.strip()[-600:]}"}
     return {program.name: words for program in programs if (words := difference(program, folder))}
 
@@ -143,7 +143,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--together", type=int, default=20)
-    parser.add_argument("--kind")
+    parser.add_argument("--kind", help="all of this kind")
+    parser.add_argument("--flag", action="append", default=[], help="of the compiler for gfx942; repeatable")
     parser.add_argument("--keep")
     parser.add_argument("--child")
     options = parser.parse_args()
@@ -163,7 +164,7 @@ def main():
                 program = generated_programs.Program(f"p{number}", f"{options.seed}/{number}", options.kind)
                 program.seed = options.seed * 100000 + number
                 programs.append(program)
-            for name, words in check(programs, folder, options.hip).items():
+            for name, words in check(programs, folder, options.hip, options.flag).items():
                 kind = next(each.kind for each in programs if each.name == name)
                 if words.startswith("not compiled"):
                     refused += 1

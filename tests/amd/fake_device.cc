@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -25,9 +26,64 @@ constexpr double kCopiedBytesOfMicrosecond = 1e6;
 
 constexpr std::size_t kPageBytes = 4096;
 
+// Benchmarks fill and copy gigabytes. From this size on, fills map the same pages again and again,
+// and copies leave alone what is equal already: the host has neither the memory nor the time for
+// more.
+constexpr std::size_t kLargeBytes = std::size_t{2} << 20;
+
 bool is_set(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && std::string_view(value) != "0" && *value != '\0';
+}
+
+void fill_bytes(std::byte* at, std::uint32_t value, std::size_t width, std::size_t bytes) {
+  if (width == 1) {
+    std::memset(at, static_cast<int>(value), bytes);
+    return;
+  }
+  for (std::size_t offset = 0; offset < bytes; offset += width)
+    std::memcpy(at + offset, &value, width);
+}
+
+// Fills whole blocks of kLargeBytes from the first page on by mapping one filled block. Returns the
+// bytes that it filled; 0 where the system refuses.
+std::size_t fill_by_mapping(std::byte* at, std::uint32_t value, std::size_t width,
+                            std::size_t bytes) {
+  const int block = memfd_create("filled", MFD_CLOEXEC);
+  if (block < 0) return 0;
+  std::size_t filled = 0;
+  void* content = MAP_FAILED;
+  if (ftruncate(block, kLargeBytes) == 0) {
+    content = mmap(nullptr, kLargeBytes, PROT_READ | PROT_WRITE, MAP_SHARED, block, 0);
+  }
+  if (content != MAP_FAILED) {
+    fill_bytes(static_cast<std::byte*>(content), value, width, kLargeBytes);
+    for (; filled + kLargeBytes <= bytes; filled += kLargeBytes) {
+      if (mmap(at + filled, kLargeBytes, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, block, 0) == MAP_FAILED) {
+        break;
+      }
+    }
+    munmap(content, kLargeBytes);
+  }
+  close(block);
+  return filled;
+}
+
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes < kLargeBytes) {
+    std::memmove(to, from, bytes);
+    return;
+  }
+  // In the order that overlapping ranges need.
+  constexpr std::size_t kBlock = 64 << 10;
+  const std::size_t blocks = (bytes + kBlock - 1) / kBlock;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const std::size_t offset = (to <= from ? i : blocks - 1 - i) * kBlock;
+    const std::size_t size = std::min(kBlock, bytes - offset);
+    if (std::memcmp(to + offset, from + offset, size) != 0)
+      std::memmove(to + offset, from + offset, size);
+  }
 }
 
 void say(const std::string& line) {
@@ -44,6 +100,7 @@ FakeDevice& FakeDevice::get() {
 FakeDevice::FakeDevice() {
   traces_ = is_set("HONE_FAKE_HIP_TRACE");
   returns_faults_ = is_set("HIP_SKIP_ABORT_ON_GPU_ERROR");
+  in_turn_ = is_set("HONE_FAKE_HIP_IN_TURN");
   limits_.wave_instructions = 2'000'000'000;
   if (const char* limit = std::getenv("HONE_FAKE_HIP_INSTRUCTIONS")) {
     limits_.wave_instructions = std::strtoull(limit, nullptr, 10);
@@ -126,7 +183,7 @@ Error FakeDevice::copy(void* to, const void* from, std::size_t bytes, bool devic
   if (bytes == 0) return kSuccess;
   if (device_to && !is_allocated(to, bytes)) return kInvalidValue;
   if (device_from && !is_allocated(from, bytes)) return kInvalidValue;
-  std::memmove(to, from, bytes);
+  copy_bytes(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes);
   clock_ += static_cast<double>(bytes) / kCopiedBytesOfMicrosecond;
   return kSuccess;
 }
@@ -137,11 +194,10 @@ Error FakeDevice::fill(void* to, std::uint32_t value, std::size_t bytes, std::si
   if (count == 0) return kSuccess;
   if (!is_allocated(to, bytes * count)) return kInvalidValue;
   auto* at = static_cast<std::byte*>(to);
-  if (bytes == 1) {
-    std::memset(at, static_cast<int>(value), count);
-  } else {
-    for (std::size_t i = 0; i < count; ++i) std::memcpy(at + i * bytes, &value, bytes);
-  }
+  const bool whole_pages =
+      reinterpret_cast<std::uintptr_t>(to) % kPageBytes == 0 && allocations_.contains(to);
+  const std::size_t mapped = whole_pages ? fill_by_mapping(at, value, bytes, bytes * count) : 0;
+  fill_bytes(at + mapped, value, bytes, bytes * count - mapped);
   clock_ += static_cast<double>(bytes * count) / kCopiedBytesOfMicrosecond;
   return kSuccess;
 }

@@ -105,6 +105,7 @@ class FakeDevice {
   std::size_t used_ = 0;
   std::vector<ScriptLine> script_;
   emulator::LaunchLimits limits_;
+  bool in_turn_ = false;
   bool traces_ = false;
   bool returns_faults_ = false;  // HIP_SKIP_ABORT_ON_GPU_ERROR
   double clock_ = 0;             // microseconds

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -178,7 +179,10 @@ HIP int hipDeviceGetName(char* name, int bytes, int) {
   return kSuccess;
 }
 HIP int hipDeviceGetUuid(char* uuid, int) {
-  return std::memcpy(uuid, "emulated-gfx942", 16), kSuccess;
+  const char* given = std::getenv("HONE_FAKE_HIP_UUID");
+  std::memset(uuid, 0, 16);
+  std::strncpy(uuid, given != nullptr ? given : "emulated-gfx942", 16);
+  return kSuccess;
 }
 HIP int hipDeviceTotalMem(std::size_t* bytes, int) {
   return *bytes = kMemoryBytes, kSuccess;
@@ -196,8 +200,19 @@ HIP int hipGetDeviceProperties(char* properties, int) {
   std::memset(properties, 0, 792);
   std::strcpy(properties, kDeviceName);
   put(properties, 256, kMemoryBytes);
-  put(properties, 276, 64);
-  put(properties, 336, 304);
+  put(properties, 264, std::size_t{65536});  // sharedMemPerBlock
+  put(properties, 276, 64);                  // warpSize
+  put(properties, 280, 1024);                // maxThreadsPerBlock
+  for (std::size_t axis = 0; axis < 3; ++axis) put(properties, 284 + 4 * axis, 1024);
+  put(properties, 308, attribute_value(5));   // clockRate
+  put(properties, 312, attribute_value(60));  // memoryClockRate
+  put(properties, 316, attribute_value(59));  // memoryBusWidth
+  put(properties, 328, 9);                    // major
+  put(properties, 332, 4);                    // minor
+  put(properties, 336, 304);                  // multiProcessorCount
+  put(properties, 340, attribute_value(19));  // l2CacheSize
+  put(properties, 368, attribute_value(67));  // pciBusID
+  put(properties, 376, std::size_t{65536});   // maxSharedMemoryPerMultiProcessor
   std::strcpy(properties + 396, kArchitecture);
   return kSuccess;
 }

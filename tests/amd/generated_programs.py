@@ -33,7 +33,9 @@ class Program:
         self.narrowest = []  # float types that results were rounded to
         self.integral = True  # arguments are small integers and all sums exact
         kinds = ("matmul", "matmul", "matmul", "convolution", "reduction", "reduction", "softmax", "floats", "floats",
-                 "integers", "integers", "casts", "moves", "gather", "normalisation", "pooling", "index_of_largest")
+                 "integers", "integers", "casts", "moves", "gather", "normalisation", "pooling", "index_of_largest", "attention", "scan", "sort")
+        # Not drawn, but by --kind: "scatter" of one column, "largest_few" and exclusive scans. IREE 3.13 has two waves do
+        # the work of one there, on the same memory without a barrier; the emulator shows the race.
         self.kind = kind or self.random.choice(kinds)
         getattr(self, self.kind)()
         arguments = ", ".join(f"%a{i}: {tensor(s, CARRIERS.get(e, e))}" for i, (s, e) in enumerate(self.arguments))
@@ -392,3 +394,72 @@ class Program:
   }} -> ({f}, {i})""")
         self.out(f"{pair}#0", [rows], "f32")
         self.out(f"{pair}#1", [rows], "i64")
+
+    def extension(self, operation, result_types, bodies, yielded):
+        """An operation of IREE's own dialect with a body of scalars."""
+        return self.value(f"iree_linalg_ext.{operation} {{\n  ^bb0({bodies}):\n{yielded}\n  }} -> {result_types}")
+
+    def attention(self):
+        element = self.pick("f16", "bf16", "f32")
+        batch, rows, keys, width = self.random.randint(1, 3), self.size(100), self.size(100), self.pick(16, 32, 64, 31)
+        self.integral = False
+        self.narrowest.append(element)
+        shapes = [batch, rows, width], [batch, keys, width], [batch, keys, width]
+        q, k, v = (self.argument(shape, element) for shape in shapes)
+        scale = self.value(f"arith.constant 0.125 : {element}")
+        empty = self.value(f"tensor.empty() : {tensor(shapes[0], element)}")
+        loops = "affine_map<(b, m, d, k, n) -> "
+        maps = ", ".join(loops + each for each in ("(b, m, k)>", "(b, n, k)>", "(b, n, d)>", "()>", "(b, m, d)>"))
+        types = ", ".join(tensor(shape, element) for shape in shapes)
+        self.out(self.extension(f"attention <{{indexing_maps = [{maps}]}}> ins({q}, {k}, {v}, {scale} : {types}, {element}) "
+                                f"outs({empty} : {tensor(shapes[0], element)})", tensor(shapes[0], element), "%score: f32",
+                                "    iree_linalg_ext.yield %score : f32"), shapes[0], element)
+
+    def scan(self):
+        element = self.pick("i32", "f32")
+        rows, columns = self.size(20), self.size(200)
+        x = self.argument([rows, columns], element)
+        empty = self.value(f"tensor.empty() : {tensor([rows, columns], element)}")
+        start = self.filled([rows], element)
+        types = f"{tensor([rows, columns], element)}, {tensor([rows], element)}"
+        add = "arith.addi" if element == "i32" else "arith.addf"
+        self.out(self.extension(f"scan dimension(1) inclusive(true) ins({x} : "
+                                f"{tensor([rows, columns], element)}) outs({empty}, {start} : {types})", types,
+                                f"%p: {element}, %q: {element}", f"    %s = {add} %p, %q : {element}\n"
+                                f"    iree_linalg_ext.yield %s : {element}") + "#0", [rows, columns], element)
+        self.lines[-1] = self.lines[-1].replace(" =", ":2 =", 1)
+
+    def sort(self):
+        element = self.pick("i32", "f32", "i8")
+        rows, columns = self.size(10), self.size(60)
+        x = self.argument([rows, columns], element)
+        type_ = tensor([rows, columns], element)
+        compare = f"arith.cmpi slt, %p, %q : {element}" if element != "f32" else "arith.cmpf olt, %p, %q : f32"
+        self.out(self.extension(f"sort dimension(1) outs({x} : {type_})", type_, f"%p: {element}, %q: {element}",
+                                f"    %s = {compare}\n    iree_linalg_ext.yield %s : i1"), [rows, columns], element)
+
+    def scatter(self):
+        element = self.pick("i32", "f32")
+        rows, columns, updates = self.size(100), self.size(40), self.pick(1, 3, 8)
+        onto = self.argument([rows + 8, columns], element)
+        new = self.argument([updates, columns], element)
+        # Rows 0, 1, 2, ...: each once.
+        index = self.generic([], [["d0", "d1"]], ["parallel"] * 2, [updates, 1], "i32", lambda o: (
+            ["%i = linalg.index 0 : index", "%w = arith.index_cast %i : index to i32"], "%w"))
+        add = "arith.addi" if element == "i32" else "arith.addf"
+        type_ = tensor([rows + 8, columns], element)
+        self.out(self.extension(f"scatter dimension_map = [0] unique_indices(true) ins({new}, {index} : "
+                                f"{tensor([updates, columns], element)}, {tensor([updates, 1], 'i32')}) outs({onto} : {type_})",
+                                type_, f"%p: {element}, %q: {element}", f"    %s = {add} %p, %q : {element}\n"
+                                f"    iree_linalg_ext.yield %s : {element}"), [rows + 8, columns], element)
+
+    def largest_few(self):
+        rows, columns, few = self.size(10), self.size(200) + 8, self.random.randint(1, 8)
+        x = self.argument([rows, columns], "f32")
+        # Among equal values the order is the compiler's: only the values are a result.
+        values, places = self.filled([rows, few], "f32", -100), self.filled([rows, few], "i32")
+        types = f"{tensor([rows, few], 'f32')}, {tensor([rows, few], 'i32')}"
+        self.out(self.extension(f"topk dimension(1) ins({x} : {tensor([rows, columns], 'f32')}) outs({values}, {places} : {types})",
+                                types, "%p: f32, %q: f32", "    %s = arith.cmpf ogt, %p, %q : f32\n"
+                                "    iree_linalg_ext.yield %s : i1") + "#0", [rows, few], "f32")
+        self.lines[-1] = self.lines[-1].replace(" =", ":2 =", 1)

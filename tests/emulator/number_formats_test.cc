@@ -8,25 +8,50 @@
 namespace hone::emulator {
 namespace {
 
+// The value of f16 bits by the definition: sign, five bits of exponent, ten of mantissa.
+float defined_half(std::uint32_t bits) {
+  const int exponent = static_cast<int>(bits >> 10 & 31);
+  const auto mantissa = static_cast<float>(bits & 0x3ff);
+  const float magnitude =
+      exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
 TEST(NumberFormats, HalvesAreReadAndWrittenExactly) {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const float value = half_to_float(bits);
-    if (std::isnan(value)) {
-      EXPECT_GT(float_to_half(value) & 0x7fff, 0x7c00u);
-      continue;
+    if ((bits & 0x7c00) == 0x7c00) {
+      ASSERT_EQ(std::isinf(value), (bits & 0x3ff) == 0);
+      ASSERT_EQ(std::signbit(value), (bits & 0x8000) != 0);
+    } else {
+      ASSERT_EQ(value, defined_half(bits));
     }
-    ASSERT_EQ(float_to_half(value), bits);
-    ASSERT_EQ(value, static_cast<float>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits))));
+    if (!std::isnan(value)) {
+      ASSERT_EQ(float_to_half(value), bits);
+    }
   }
 }
 
-TEST(NumberFormats, HalvesRoundAsTheHostsDo) {
-  for (std::uint32_t bits = 0; bits < 0xffff0000u; bits += 0x1357) {
+TEST(NumberFormats, HalvesRoundToTheNearestAndOfTwoToTheEven) {
+  for (std::uint32_t bits = 0; bits < 0x477ff000; bits += 0x357) {
     const float value = float_of(bits);
-    if (std::isnan(value)) continue;
-    ASSERT_EQ(float_to_half(value), std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)))
-        << value;
+    const std::uint32_t half = float_to_half(value);
+    const auto distance = [&](std::uint32_t other) {
+      return std::fabs(static_cast<double>(defined_half(other)) - value);
+    };
+    ASSERT_LE(distance(half), distance(half + 1)) << value;
+    if (half > 0) {
+      ASSERT_LE(distance(half), distance(half - 1)) << value;
+    }
+    const bool tie =
+        distance(half) == distance(half + 1) || (half > 0 && distance(half) == distance(half - 1));
+    if (tie) {
+      ASSERT_EQ(half % 2, 0u) << value;
+    }
+    ASSERT_EQ(float_to_half(-value), half | 0x8000);
   }
+  EXPECT_EQ(float_to_half(65519.99f), 0x7bffu);
+  EXPECT_EQ(float_to_half(65520.0f), 0x7c00u);
 }
 
 TEST(NumberFormats, HalvesRoundByModes) {

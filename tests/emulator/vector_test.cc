@@ -164,10 +164,11 @@ float quotient(float a, float b) {
   wave.set_v(0, bits(a));
   wave.set_v(1, bits(b));
   wave.run_lines({"v_div_scale_f32 v2, s[0:1], v1, v1, v0", "v_rcp_f32_e32 v3, v2",
-            "v_fma_f32 v4, -v2, v3, 1.0", "v_fmac_f32_e32 v3, v4, v3",
-            "v_div_scale_f32 v4, vcc, v0, v1, v0", "v_mul_f32_e32 v5, v4, v3",
-            "v_fma_f32 v6, -v2, v5, v4", "v_fmac_f32_e32 v5, v6, v3", "v_fma_f32 v2, -v2, v5, v4",
-            "v_div_fmas_f32 v2, v2, v3, v5", "v_div_fixup_f32 v0, v2, v1, v0"});
+                  "v_fma_f32 v4, -v2, v3, 1.0", "v_fmac_f32_e32 v3, v4, v3",
+                  "v_div_scale_f32 v4, vcc, v0, v1, v0", "v_mul_f32_e32 v5, v4, v3",
+                  "v_fma_f32 v6, -v2, v5, v4", "v_fmac_f32_e32 v5, v6, v3",
+                  "v_fma_f32 v2, -v2, v5, v4", "v_div_fmas_f32 v2, v2, v3, v5",
+                  "v_div_fixup_f32 v0, v2, v1, v0"});
   return number(wave.v(0));
 }
 
