@@ -25,5 +25,6 @@ hone_static_library(yaml libyaml-cpp.a yaml-cpp/yaml.h)
 set_property(TARGET hone_dep_sqlite PROPERTY INTERFACE_LINK_LIBRARIES ${CMAKE_DL_LIBS} Threads::Threads m)
 
 add_library(hone_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_static.cc)
+set_target_properties(hone_fmt PROPERTIES POSITION_INDEPENDENT_CODE ON)  # for tests/amd
 target_include_directories(hone_fmt SYSTEM PUBLIC $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
 target_link_libraries(hone_fmt PUBLIC Threads::Threads)

@@ -17,4 +17,12 @@ std::vector<std::filesystem::path> python_environments(const std::filesystem::pa
 // Returns those beside this program's own file and in the folder it works in.
 std::vector<std::filesystem::path> python_environments();
 
+// The folders of Python packages (site-packages, dist-packages) that exist in
+// python_environments(), in $VIRTUAL_ENV and in the environment of the python3 on PATH, in this
+// order. Of a link in PATH the target's environment counts too.
+std::vector<std::filesystem::path> python_packages();
+
+// The folders on PATH that exist, or on another variable of that form.
+std::vector<std::filesystem::path> path_folders(const char* variable = "PATH");
+
 }  // namespace hone

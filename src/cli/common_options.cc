@@ -119,7 +119,18 @@ void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
 }
 
 void add_device_option(CLI::App& command, std::string& device) {
-  command.add_option("--device", device, "measure on cpu, cuda:0, cuda:0,2, ssh://HOST/cuda:0, ... [by --target]");
+  command.add_option("--device", device,
+                     "measure on cpu, cuda:0, hip:0,2, ssh://HOST/cuda:0, ... [by --target]");
+  add_hip_option(command);
+}
+
+void add_hip_option(CLI::App& command) {
+  // The processes that list devices and run kernels find it by the variable.
+  command
+      .add_option_function<std::string>(
+          "--hip", [](const std::string& path) { ::setenv("HONE_HIP", path.c_str(), 1); },
+          "AMD's libamdhip64.so, or a folder that has it [$HONE_HIP, ROCm's usual places]")
+      ->trigger_on_parse();
 }
 
 void add_core_options(CLI::App& command, CoreOptions& options) {

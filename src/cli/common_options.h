@@ -36,7 +36,10 @@ void print_target_note(const ToolchainOptions& options);
 // iree::read_flags_file, a target that hone does not know or that differs from the command line's.
 Status read_flags(ToolchainOptions& options);
 
+// Adds --device and --hip.
 void add_device_option(CLI::App& command, std::string& device);
+// Adds --hip, which sets HONE_HIP for this process and those it starts.
+void add_hip_option(CLI::App& command);
 void add_core_options(CLI::App& command, CoreOptions& options);
 // Adds the options. `which`: the function that is called by default, for the help text ("the
 // first").

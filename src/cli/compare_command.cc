@@ -369,6 +369,7 @@ CommandResult run_compare(CompareCommand& options) {
               choose_place(options.device, options.toolchain, options.cores));
   HONE_TRY(complete(options));
   const device::Place& place = options.compare.place;
+  if (kind == kModules || kind == kSpecs) HONE_TRY(check_runs_programs(place));
   HONE_ASSIGN(const std::vector<device::LockFile> held, lease_here({&place, 1}));
   // Modules and stores hold compiled code, so no compiler is started, unless a store's code is
   // somebody else's.

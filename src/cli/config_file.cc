@@ -200,6 +200,7 @@ std::string variable_of(const CLI::Option& option) {
   const std::string name = name_of(option);
   if (name == "--iree") return "HONE_IREE";
   if (name == "--triton") return "HONE_TRITON";
+  if (name == "--hip") return "HONE_HIP";
   if (name == "--config-file") return "HONE_CONFIG";
   return {};
 }

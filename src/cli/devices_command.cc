@@ -30,13 +30,13 @@ struct DevicesOptions {
 CommandResult show_devices(DevicesOptions& options) {
   const Result<iree::Installation> installation = iree::find_installation(options.iree);
   nlohmann::json document{{"devices", nlohmann::json::array()}};
-  bool any_apart = false;
+  bool any_assembled = false;
   for (const device::DeviceKind& kind : device_kinds()) {
     const Result<std::vector<device::Place>> places = list_places(kind.name);
     if (!options.json) print(kind.name, places);
     if (!places) document[kind.name] = {{"missing", places.error().message}};
     for (const device::Place& place : places.value_or(std::vector<device::Place>())) {
-      any_apart = any_apart || place.traits.own_memory;
+      any_assembled = any_assembled || place.traits.assembles_code;
       document["devices"].push_back(
           {{"kind", kind.name}, {"target", nlohmann::json::parse(place.facts.details)}});
     }
@@ -50,11 +50,11 @@ CommandResult show_devices(DevicesOptions& options) {
     output::print_document(std::move(document));
     return 0;
   }
-  if (any_apart) {
+  if (any_assembled) {
     const auto ptxas = device::cuda::find_ptxas();
     fmt::print("ptxas {}\n", ptxas ? ptxas->string() : "missing: " + ptxas.error().message);
-    const auto library = device::cuda::CublasLt::open();
-    fmt::print("{}\n", library ? (*library)->name() : "missing: " + library.error().message);
+    const auto library = device::cuda::open_cublaslt();
+    fmt::print("{}\n", library ? (*library)->name : "missing: " + library.error().message);
   }
   if (installation)
     fmt::print("IREE  {} at {}\n", installation->version, installation->compiler_library.string());
@@ -69,6 +69,7 @@ void add_devices_command(CLI::App& app, Action& run) {
   const auto [command, options] =
       add_command<DevicesOptions>(app, run, "devices", "Show devices and compilers", show_devices);
   command.add_option("--iree", options.iree, kIreeHelp);
+  add_hip_option(command);
   command.add_flag("--json", options.json, "print one JSON document");
 }
 

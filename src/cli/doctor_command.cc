@@ -20,6 +20,7 @@ std::vector<Finding> find(const DoctorPlaces& places) {
   std::vector<Finding> environment = check_environment();
   std::vector<Finding> findings = check_compilers(places);
   std::ranges::move(check_gpus(), std::back_inserter(findings));
+  std::ranges::move(check_amd_gpus(), std::back_inserter(findings));
   std::ranges::move(machine, std::back_inserter(findings));
   std::ranges::move(check_storage(places.store), std::back_inserter(findings));
   std::ranges::move(environment, std::back_inserter(findings));
@@ -69,6 +70,7 @@ void add_doctor_command(CLI::App& app, Action& run) {
   const auto [command, options] = add_command<DoctorOptions>(
       app, run, "doctor", "Find problems of this machine, with their fixes", examine);
   command.add_option("--iree", options.places.iree, kIreeHelp);
+  add_hip_option(command);
   command.add_option("--triton", options.places.triton,
                      "Python or virtual environment with Triton");
   add_default_option(command, "--store", options.places.store, "check the folder of this store");

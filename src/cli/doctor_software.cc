@@ -181,8 +181,8 @@ std::vector<Finding> check_gpus() {
       "NVRTC", device::cuda::compile_cuda("extern \"C\" __global__ void nothing() {}"),
       [](const auto&) { return "compiles"; }, "pip install nvidia-cuda-nvrtc");
   add(
-      "cuBLASLt", device::cuda::CublasLt::open(),
-      [](const auto& library) { return library->name(); }, "pip install nvidia-cublas");
+      "cuBLASLt", device::cuda::open_cublaslt(),
+      [](const auto& library) { return library->name; }, "pip install nvidia-cublas");
   return findings;
 }
 

@@ -120,6 +120,7 @@ CommandResult search_flags(SessionOptions& options) {
   return with_program_session(options, [&](ProgramSession& session) -> CommandResult {
     tune::Context& context = session.context;
     const tune::Options& tuning = session.options.tuning;
+    HONE_TRY(check_runs_programs(tuning.place()));
     HONE_ASSIGN(const std::string bytes, read_file(tuning.input));
     tune::begin_budget(context);
     HONE_ASSIGN(const problem::Program program,

@@ -255,7 +255,8 @@ Result<profiler::GenerationTarget> generation_target_of(const GenerateOptions& o
     return profiler::cpu_target();
   if (device == "cuda" || device.starts_with("cuda:"))
     return profiler::cuda_target(options.cuda_arch);
-  if (device == "rocm" || device == "hip") return profiler::rocm_target(options.rocm_arch);
+  if (device == "rocm" || device == "hip" || device.starts_with("hip:"))
+    return profiler::rocm_target(options.rocm_arch);
   if (device == "vulkan")
     return input_error("--device vulkan: hone compiles for CPUs, CUDA and ROCm, not for Vulkan");
   return input_error("--device '{}' is not cuda, cpu or rocm", device);

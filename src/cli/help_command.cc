@@ -23,6 +23,8 @@ constexpr std::size_t kTextColumn = 30;
 constexpr EnvironmentVariable kVariables[] = {
     {"HONE_CONFIG", true, "configuration file to read instead of hone.yaml; empty: none"},
     {"HONE_CUBLASLT", true, "NVIDIA's libcublasLt.so, a baseline for GEMMs"},
+    {"HONE_HIP", true, "AMD's libamdhip64.so, or a folder that has it"},
+    {"HONE_HIPBLASLT", true, "AMD's libhipblaslt.so, a baseline for GEMMs"},
     {"HONE_IREE", true, "IREE library, virtual environment or site-packages"},
     {"HONE_TRITON", true, "Python interpreter or virtual environment with Triton"},
     {"NO_COLOR", false, "without effect: hone never prints colours"},
@@ -59,7 +61,7 @@ constexpr Named kPlaceholders[] = {
     {"NAME", "--audit-rule --dispatch --function --relax"},
     {"NAME=SIZE", "--dim"},
     {"NAME=VALUE", "--env"},
-    {"PATH", "--iree --triton"},
+    {"PATH", "--hip --iree --triton"},
     {"SCOPE=FILE", "--parameters"},
     {"SECONDS", "--compile-timeout --kernel-timeout --seconds"},
     {"SHARE", "--alpha --find --threshold"},

@@ -64,7 +64,7 @@ constexpr NamedOptions kHeadings[] = {
      "--iree --triton --flag --compile-flags-file --env --jobs "
      "--compile-timeout --compile-memory"},
     {"Device and measuring",
-     "--device --threads --cores --cache --kernel-timeout --no-baselines --trust"},
+     "--device --hip --threads --cores --cache --kernel-timeout --no-baselines --trust"},
     {heading::kGemms, ""},
     {"Output and settings",
      "--out --append --tags --junit --report --save-cmds --verbose --quiet --plain --config-file"},

@@ -181,9 +181,9 @@ Status choose_device(ProfileCommandOptions& options) {
   std::string& device = options.session.device;
   if (device == "llvm-cpu" || device == "local-task") device = "cpu";
   if (device == "cuda") device = "cuda:0";
-  if (device == "rocm" || device == "hip" || device == "vulkan")
-    return input_error(
-        "--device {}: hone measures on CPUs and CUDA; generate and compile know rocm", device);
+  if (device == "rocm" || device == "hip") device = "hip:0";
+  if (device == "vulkan")
+    return input_error("--device vulkan: hone measures on CPUs, CUDA and HIP, not on Vulkan");
   if (device.empty()) device = gpu_or_cores();
   options.tree.device = device;
   return {};
@@ -310,7 +310,8 @@ void add_profile_command(CLI::App& app, Action& run) {
   command.add_flag("--verbose", options.tree.verbose, "print skipped dispatches with the reason");
   command.add_flag("--dry-run", options.tree.dry_run, "print the plan; change nothing");
   command.add_option("--device", options.session.device,
-                     "measure on cpu, cuda or cuda:N [first GPU, else CPU]");
+                     "measure on cpu, cuda:N or hip:N [first GPU, else CPU]");
+  add_hip_option(command);
   command.add_option("--verification-enabled", options.verification, "verify outputs")
       ->expected(0, 1)
       ->default_str("true");

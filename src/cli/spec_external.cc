@@ -244,6 +244,7 @@ void add_spec_external_command(CLI::App& spec, Action& run) {
   command.add_option("--config", options.configuration,
                      "values of knobs: BM=128,BN=64 [the manifests']");
   command.add_option("--device", options.device, "prove and measure on this GPU [run nothing]");
+  add_hip_option(command);
   add_runtime_options(command, options.runtime, "the only one");
   add_positive_option(command, "--rounds", options.compare.rounds,
                       "run at least N rounds per comparison");

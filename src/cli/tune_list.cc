@@ -91,7 +91,8 @@ CommandResult print_result(ListSession& session, const tune::TunedList& tuned) {
   const output::Table table = results_table(session.listed(), results);
   const auto faster = std::ranges::count_if(
       results, [](const ListResult& each) { return each.speedup.has_value(); });
-  const int exit_code = faster > 0 ? 0 : 1;
+  const bool emulated = options.tuning.place().facts.emulated;
+  const int exit_code = faster > 0 && !emulated ? 0 : 1;
   if (options.json) {
     HONE_ASSIGN(const ListTables tables, tables_of(session, tuned));
     output::print_document(document_of(session, tuned, table, tables));
@@ -104,6 +105,8 @@ CommandResult print_result(ListSession& session, const tune::TunedList& tuned) {
                                          .skipped = tuned.not_tuned,
                                          .time = context.state->time.rows()},
                                         std::min(output::screen_width(), output::kSummaryWidth)));
+  if (emulated)
+    fmt::print("\n{}", tune::last_line(tune::on_emulator({tune::RunOutcome::kFaster, {}})));
   if (!options.verbose) return exit_code;
   HONE_ASSIGN(const ListTables tables, tables_of(session, tuned));
   fmt::print("\n{}\n{}{}\n\n{}", tables.dispatches.to_text(), tables.gpu.table.to_text(),

@@ -195,6 +195,7 @@ CommandResult verify(VerifyOptions& options) {
   HONE_TRY(check_use(options));
   tune::VerifyRequest request;
   HONE_ASSIGN(request.place, choose_place(options.device, options.toolchain, CoreOptions()));
+  HONE_TRY(check_runs_programs(request.place));
   // Nothing is measured, so others may use the cores meanwhile. A GPU is opened by one process, so
   // it is leased.
   std::vector<device::LockFile> held;

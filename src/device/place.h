@@ -27,6 +27,8 @@ struct Address {
   std::vector<int> cores = {};
   // Machine of the device, as ssh names it: "[user@]name[:port]". Empty: this one.
   std::string host = {};
+  // File of the driver that listed the device, for all that opens it. Empty: the system finds it.
+  std::string library = {};
 
   bool operator==(const Address&) const = default;
 
@@ -35,6 +37,7 @@ struct Address {
     field("cores", address.cores);
     field("index", address.index);
     field.when(!address.host.empty(), "host", address.host);
+    field.when(!address.library.empty(), "library", address.library);
   }
 };
 
@@ -90,6 +93,14 @@ struct Facts {
   // to weigh dispatches against one another.
   double rough_flops = 3e10, rough_bytes = 1e10;
   double launch_seconds = 0;  // of a kernel that does next to nothing, behind another; roughly
+  // Kernels run on an emulator: their results are the device's, their times are no device's.
+  bool emulated = false;
+  // Why the runtime of whole programs does not run on this device, though kernels do; empty: it
+  // does.
+  std::string no_programs = {};
+  // Variables of its process, "NAME=VALUE", that make the driver report another device than there
+  // is. Such a device is used only by who asks for them (--env).
+  std::vector<std::string> overrides = {};
 
   bool operator==(const Facts&) const = default;
 
@@ -108,6 +119,9 @@ struct Facts {
     field("rough_flops", facts.rough_flops);
     field("rough_bytes", facts.rough_bytes);
     field.or_default("launch_seconds", facts.launch_seconds);
+    field.when(facts.emulated, "emulated", facts.emulated);
+    field.when(!facts.no_programs.empty(), "no_programs", facts.no_programs);
+    field.when(!facts.overrides.empty(), "overrides", facts.overrides);
   }
 };
 

@@ -37,6 +37,7 @@ Result<std::vector<Chosen>> selected(store::Store& store, const WantedGemms& wan
   HONE_ASSIGN(const std::vector<store::SelectionRow> selections, store.selections());
   std::map<store::Id, Chosen> newest;  // by dispatch
   std::set<std::string> where;
+  bool emulated = false;
   for (const store::SelectionRow& selection : selections) {
     HONE_ASSIGN(const store::BuildRow build, store.build(selection.build));
     HONE_ASSIGN(const store::DeviceRow device, store.device(selection.device));
@@ -48,9 +49,16 @@ Result<std::vector<Chosen>> selected(store::Store& store, const WantedGemms& wan
     HONE_ASSIGN(const store::DispatchRow row, store.dispatch(selection.dispatch));
     HONE_ASSIGN(const problem::Dispatch dispatch, trial::dispatch_from(row));
     if (!triton::gemm_of(dispatch)) continue;  // a kernel of the user's own
+    emulated = emulated || trial::is_emulated(device);
+    if (trial::is_emulated(device)) continue;
     newest[selection.dispatch] = {*candidate, selection.device};
     where.insert(fmt::format("{} ({})", device.name, target));
   }
+  if (newest.empty() && emulated)
+    return input_error(
+        "'{}' has GEMMs tuned on an emulator only, whose times are no device's: tune them on the "
+        "device",
+        store.path().string());
   if (newest.empty())
     return input_error("'{}' has no GEMM tuned by Triton{}; hone tune --provider triton makes them",
                        store.path().string(),

@@ -12,7 +12,10 @@
 #include "base/process.h"
 #include "device/cpu/code_features.h"
 #include "device/cpu/target.h"
+#include "device/cuda/gpu.h"
 #include "device/cuda/kind.h"
+#include "device/hip/gpu.h"
+#include "device/hip/kind.h"
 #include "provider/resources.h"
 #include "session/registry.h"
 #include "session/remote_jobs.h"
@@ -43,17 +46,6 @@ std::optional<int> index_in(std::string_view text) {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), index);
   if (code != std::errc() || end != text.data() + text.size() || index < 0) return std::nullopt;
   return index;
-}
-
-bool is_amd(const std::string& target) {
-  return target.starts_with("gfx");
-}
-
-tl::unexpected<Error> does_not_run(const std::string& target) {
-  return input_error(
-      "--target {} is an AMD GPU, which hone does not run on; --compile-only compiles, stores and "
-      "ranks candidates for it",
-      target);
 }
 
 // An item of --device.
@@ -170,6 +162,26 @@ Result<std::vector<device::Place>> places_of(const std::vector<NamedDevice>& dev
   return places;
 }
 
+// Refuses a GPU whose code hone does not compile, or that a variable makes look like another one.
+Status check_gpu(const device::Place& place, const ToolchainOptions& toolchain) {
+  if (!place.address.index) return {};
+  const std::string name = name_of(place.address);
+  for (const std::string& variable : place.facts.overrides)
+    if (std::ranges::find(toolchain.environment, variable) == toolchain.environment.end())
+      return input_error(
+          "{} makes {} look like a {}, which it may not be; unset it, or tune for that GPU on "
+          "purpose: --env {}",
+          variable.substr(0, variable.find('=')), name, place.facts.target, variable);
+  if (const auto known = problem::gpu_target(place.facts.target); !known)
+    return input_error("{} ({}): {}", name, place.facts.name, known.error().message);
+  // PTX runs on later GPUs, machine code on its own alone.
+  if (toolchain.target != "host" && !place.traits.assembles_code &&
+      toolchain.target != place.facts.target)
+    return input_error("--target {}: {} ({}) runs code for {} only", toolchain.target, name,
+                       place.facts.name, place.facts.target);
+  return {};
+}
+
 // Code for the machine's CPU; "host" means this one.
 void compile_for(const device::Place& place, ToolchainOptions& toolchain) {
   if (place.address.host.empty()) return;
@@ -231,7 +243,6 @@ Result<std::string> places_answer(const std::string& kind, const std::vector<int
 }
 
 Result<device::Place> absent_place(const std::string& target, const CoreOptions& cores) {
-  if (is_amd(target)) return does_not_run(target);
   std::vector<int> used = cores.cores;
   if (used.empty() && cores.threads > 0) {
     used.resize(static_cast<std::size_t>(cores.threads));
@@ -239,7 +250,9 @@ Result<device::Place> absent_place(const std::string& target, const CoreOptions&
   }
   if (used.empty()) used = device::cpu::available_cores();
   device::Place place;
-  if (problem::names_gpu(target))
+  if (device::hip::kind().runs(target))
+    place = device::hip::place_of(device::hip::GpuFacts(), "", std::move(used));
+  else if (problem::names_gpu(target))
     place = device::cuda::place_of(device::cuda::GpuFacts(), std::move(used));
   else
     place.address.cores = std::move(used);
@@ -251,18 +264,12 @@ Result<std::vector<device::Place>> choose_places(const std::string& device,
                                                  ToolchainOptions& toolchain,
                                                  const CoreOptions& cores) {
   std::string& target = toolchain.target;
-  if (is_amd(target)) return does_not_run(target);
   const std::vector<device::DeviceKind> kinds = device_kinds();
   auto named = devices_in(device);
   if (!named) return input_error("--device '{}': {}", device, devices_there_are(kinds));
   if (named->empty()) named->emplace_back();
   auto kind = kinds.end();
   for (NamedDevice& each : *named) {
-    if (each.kind == "hip" || each.kind == "rocm")
-      return input_error(
-          "--device {}: hone runs kernels on CPUs and NVIDIA GPUs; for an AMD GPU it "
-          "states spaces and compiles (hone space --target gfx942)",
-          device);
     const auto own =
         each.kind.empty()
             ? std::ranges::find_if(kinds, [&](const auto& k) { return k.runs(target); })
@@ -276,7 +283,14 @@ Result<std::vector<device::Place>> choose_places(const std::string& device,
   }
   if (target != "host" && !kind->runs(target))
     return input_error("--device {} does not run code for --target {}", device, target);
-  HONE_ASSIGN(std::vector<device::Place> places, places_of(*named, cores));
+  auto chosen = places_of(*named, cores);
+  if (!chosen && chosen.error().kind == ErrorKind::kEnvironment && device.empty())
+    return advised(tl::unexpected(std::move(chosen.error())),
+                   fmt::format("without a GPU, compile and rank candidates for --target {} with "
+                               "hone tune --compile-only",
+                               target));
+  HONE_ASSIGN(std::vector<device::Place> places, std::move(chosen));
+  for (const device::Place& place : places) HONE_TRY(check_gpu(place, toolchain));
   const device::Place& first = places.front();
   compile_for(first, toolchain);
   if (target == "host") target = first.address.index ? first.facts.target : toolchain.host;
@@ -297,19 +311,26 @@ Result<device::Place> choose_place(const std::string& device, ToolchainOptions& 
   return std::move(places.front());
 }
 
+Status check_runs_programs(const device::Place& place) {
+  if (place.facts.no_programs.empty()) return {};
+  return input_error("{} ({}): {}; hone tune --no-program tunes dispatches without them",
+                     name_of(place.address), place.facts.name, place.facts.no_programs);
+}
+
 std::string gpu_or_cores() {
   for (const device::DeviceKind& kind : device_kinds()) {
     if (kind.name == device::kHostKind) continue;
-    if (const auto places = list_places(kind.name); places && !places->empty())
-      return kind.name + ":0";
+    const auto places = list_places(kind.name);
+    if (places && !places->empty() && !places->front().facts.emulated) return kind.name + ":0";
   }
   return std::string(device::kHostKind);
 }
 
 std::string device_for_code(const std::set<std::string>& formats) {
-  const bool gpu = formats.contains(std::string(provider::kCudaPtx)) ||
-                   formats.contains(std::string(provider::kCudaCubin));
-  return gpu ? std::string(device::cuda::kKind) + ":0" : std::string();
+  const auto has = [&](std::string_view format) { return formats.contains(std::string(format)); };
+  if (has(provider::kCudaPtx) || has(provider::kCudaCubin))
+    return fmt::format("{}:0", device::cuda::kKind);
+  return has(provider::kRocmHsaco) ? fmt::format("{}:0", device::hip::kKind) : std::string();
 }
 
 Result<std::vector<device::LockFile>> lease_here(std::span<const device::Place> places) {

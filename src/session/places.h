@@ -39,9 +39,10 @@ struct CoreOptions {
 // empty means its first device. "ssh://[user@]name[:port]/" in front of one means another machine.
 // Several devices must be of one kind (device::Facts::identity), since they share results. A target
 // of "host" is set to the GPUs' target, or to one for the CPU of another machine. Input errors: no
-// such device, a device named twice, devices of several kinds or of another kind than the target,
-// an AMD GPU, cores that may not be used. Environment errors: the driver is missing or too old, a
-// machine cannot be reached.
+// such device, a device named twice, devices of several kinds or of another kind than the target, a
+// GPU whose target hone does not know or that a variable overrides (device::Facts::overrides), cores
+// that may not be used. Environment errors: the driver is missing or too old, a machine cannot be
+// reached.
 Result<std::vector<device::Place>> choose_places(const std::string& device,
                                                  ToolchainOptions& toolchain,
                                                  const CoreOptions& cores);
@@ -55,6 +56,9 @@ Result<device::Place> absent_place(const std::string& target, const CoreOptions&
 // error if several are named, or one of another machine.
 Result<device::Place> choose_place(const std::string& device, ToolchainOptions& toolchain,
                                    const CoreOptions& cores);
+
+// An input error if whole programs do not run on the place (device::Facts::no_programs).
+Status check_runs_programs(const device::Place& place);
 
 // Returns the default of --device for commands that a GPU and the cores serve equally well: the
 // first GPU that hone can measure on, else the cores.

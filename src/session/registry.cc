@@ -9,6 +9,8 @@
 #include "device/cuda/cublaslt.h"
 #include "device/cuda/kind.h"
 #include "device/cuda/toolkit.h"
+#include "device/hip/hipblaslt.h"
+#include "device/hip/kind.h"
 #include "provider/external/compile_worker.h"
 #include "provider/iree/compile_worker.h"
 #include "provider/library/host_libraries.h"
@@ -72,6 +74,7 @@ constexpr RegisteredProvider kProviders[] = {
 constexpr device::DeviceKind (*kDeviceKinds[])() = {
     device::cpu::kind,
     device::cuda::kind,
+    device::hip::kind,
 };
 
 // Libraries that are measured beside the candidates, in the order of the tables' columns.
@@ -79,6 +82,7 @@ constexpr std::unique_ptr<device::Library> (*kLibraries[])() = {
     library::openblas,
     library::onednn,
     device::cuda::cublaslt,
+    device::hip::hipblaslt,
 };
 
 std::vector<output::LibraryColumn> library_columns(bool on_cores) {

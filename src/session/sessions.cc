@@ -81,6 +81,8 @@ Result<bool> choose_places_of(SessionOptions& options) {
   }
   HONE_ASSIGN(options.tuning.places,
               choose_places(options.device, options.toolchain, options.cores));
+  if (options.searches && !options.no_program)
+    HONE_TRY(check_runs_programs(options.tuning.place()));
   return true;
 }
 

@@ -62,22 +62,27 @@ Result<KnownResults> Store::known(Id candidate, std::optional<Id> device, Phase 
     return known;
   }
   constexpr std::string_view kOfCode = "WHERE dispatch_id = ? AND identity = ? ";
+  // Times of an emulator are never a GPU's, nor the other way round (device::Facts::emulated).
   constexpr std::string_view kOnDevice =
-      "AND (? OR device_id IS ?) AND device_id IS NOT NULL ORDER BY created DESC, id DESC";
+      "AND (? OR device_id IS ?) AND device_id IS NOT NULL "
+      "AND (SELECT json_extract(protocol, '$.identity.emulated') FROM device_identity "
+      "     WHERE id = device_id) IS "
+      "    (SELECT json_extract(protocol, '$.identity.emulated') FROM device_identity "
+      "     WHERE id IS ?) ORDER BY created DESC, id DESC";
   const std::string of_code = std::string(kOfCode) + std::string(kOnDevice);
   const std::string& identity = known.artifact->identity;
   HONE_ASSIGN(known.verification, select_first<VerificationRow>(*database_, of_code, own.dispatch,
-                                                                identity, any, device));
-  HONE_ASSIGN(known.measurement,
-              select_first<Measurement>(*database_, "WHERE phase = ? AND " + of_code.substr(6),
-                                        name_of(phase), own.dispatch, identity, any, device));
+                                                                identity, any, device, device));
+  HONE_ASSIGN(known.measurement, select_first<Measurement>(
+                                     *database_, "WHERE phase = ? AND " + of_code.substr(6),
+                                     name_of(phase), own.dispatch, identity, any, device, device));
   HONE_ASSIGN(known.failure,
               select_first<FailureRow>(
                   *database_,
                   "WHERE (SELECT dispatch_id FROM candidate WHERE id = candidate_id) = ? "
                   "AND identity = ? AND identity <> '' " +
                       std::string(kOnDevice),
-                  own.dispatch, identity, any, device));
+                  own.dispatch, identity, any, device, device));
   // Ignore a failure that is older than a verification or measurement of the same code.
   if (known.failure && ((known.verification && known.verification->when > known.failure->when) ||
                         (known.measurement && known.measurement->when > known.failure->when)))

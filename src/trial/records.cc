@@ -150,6 +150,12 @@ store::VerificationRow verification_row(const measure::Verification& verificatio
   return row;
 }
 
+bool is_emulated(const store::DeviceRow& device) {
+  const auto protocol = nlohmann::json::parse(device.protocol, nullptr, false);
+  const auto identity = protocol.is_object() ? protocol.find("identity") : protocol.end();
+  return identity != protocol.end() && identity->is_object() && identity->value("emulated", false);
+}
+
 bool still_holds(const store::FailureRow& failure, std::optional<store::Id> this_run,
                  bool retry_failed) {
   const auto kind = provider::failure_kind_from(failure.kind);

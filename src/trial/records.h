@@ -37,6 +37,10 @@ store::Measurement measurement_row(store::Id dispatch, const std::string& identi
                                    const measure::HandleSamples& samples,
                                    const measure::MeasureResult& result);
 
+// Whether rows of this device are of an emulator (device::Facts::emulated): they may not ship, nor be
+// compared with rows of other devices.
+bool is_emulated(const store::DeviceRow& device);
+
 // Whether a stored failure still applies to its candidate, so that nothing is retried. It does not
 // if another run met an accident. With `retry_failed` it does not either if another run's failure
 // may differ next time. Failures of `this_run` always apply.

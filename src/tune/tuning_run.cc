@@ -171,6 +171,8 @@ class TuningRun {
     result_.unchecked_outputs = state.unchecked_outputs;
     result_.unverified_dispatches = state.unverified_dispatches;
     result_.outcome = verdict_of(result_);
+    if (context_.options.place().facts.emulated)
+      result_.outcome = on_emulator(std::move(result_.outcome));
     return context_.store.log_event("verdict",
                                     nlohmann::json{{"outcome", name_of(result_.outcome.outcome)},
                                                    {"reason", result_.outcome.reason}}

@@ -16,13 +16,16 @@ SRC = ROOT / "src"
 # DEPENDS in src/CMakeLists.txt says, so that a dependency is added on purpose and in two places.
 FOLDERS = {
     "base": [],
+    "emulator": ["base"],
     "problem": ["base"],
     "space": ["problem"],
     "search": ["space"],
     "plan": ["base"],
     "device": ["problem"],
     "device/cpu": ["device"],
-    "device/cuda": ["device"],
+    "device/gpu": ["device"],
+    "device/cuda": ["device/gpu"],
+    "device/hip": ["device/gpu"],
     "provider": ["space", "device"],
     "provider/iree/compiler": ["provider"],
     "provider/iree/cpu": ["provider/iree/compiler"],
@@ -44,9 +47,9 @@ FOLDERS = {
     "tune": ["tune/program"],
     "output": ["store", "tune", "tune/compare"],
     "profiler": ["tune/services", "output"],
-    "session": ["tune", "output", "profiler", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda"],
+    "session": ["tune", "output", "profiler", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda", "device/hip"],
     "fleet": ["plan"],
-    "cli": ["session", "fleet", "profiler", "tune", "tune/compare", "output", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda"],
+    "cli": ["session", "fleet", "profiler", "tune", "tune/compare", "output", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda", "device/hip"],
 }
 
 # The seams: the only classes with pure virtual functions. A Kernel is what a Device loads, a
@@ -63,10 +66,11 @@ OWN_NAMES = {
     "openblas": ["provider/library"],
     "onednn|dnnl": ["provider/library"],
     "cublas": ["device/cuda"],
+    "hipblas": ["device/hip"],
     "(?-i:iree|Iree|IREE)": ["provider/iree", "profiler"],  # and not what "requireEqual" is made of
     "triton": ["provider/triton"],
     "ptxas": ["device/cuda"],
-    "llvm": ["provider/iree", "profiler"],
+    "llvm": ["provider/iree", "profiler", "emulator"],
     # What its compiler is told, which is opaque to everybody else (provider/artifact.h).
     "lowering_config|translation_info|compilation_info": ["provider/iree", "profiler"],
     "nvidia": ["device/cuda", "provider/triton", "profiler"],
@@ -91,7 +95,7 @@ KINDS_IN_CLI = {
 }
 # In comments too: these folders do not know that there are such libraries.
 STRICT_FOLDERS = {"measure", "trial", "tune", "output", "worker", "search", "space", "store"}
-STRICT_NAMES = {"openblas", "onednn|dnnl", "cublas"}
+STRICT_NAMES = {"openblas", "onednn|dnnl", "cublas", "hipblas"}
 # What is left, each file with what it may say and why.
 NAMED_ELSEWHERE = {
     "device/cpu/executable_library.h": ("iree_hal_executable_library_query", "the format that a CPU loads: IREE's"),

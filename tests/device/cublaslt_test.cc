@@ -8,14 +8,20 @@
 
 #include "device/cpu/kind.h"
 #include "device/cpu/target.h"
-#include "device/cuda/device.h"
+#include "device/cuda/kind.h"
 #include "device/cuda/toolkit.h"
 #include "tests/device/fake_driver.h"
+#include "tests/device/lt_library.h"
 #include "tests/device/matmul.h"
 
 namespace hone::device::cuda {
 namespace {
 
+using gpu::ColumnMajor;
+using gpu::kLtF16;
+using gpu::kLtF32;
+using gpu::kLtReduceInF32;
+using gpu::kLtReduceInOutput;
 using problem::ElementType;
 using test::FakeDriver;
 using test::FakeLibrary;
@@ -23,64 +29,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// Column-major f32 products on the host. It offers three algorithms, of which the second does not
-// work.
-constexpr const char* kLibrary = R"(
-typedef unsigned long u64; typedef long i64;
-struct layout { u64 rows, columns; i64 leading, stride; int batches; };
-struct matmul { int a, b; };
-void* malloc(u64); void free(void*); void* memcpy(void*, const void*, u64);
-u64 cublasLtGetVersion() { return VERSION; }
-const char* cublasLtGetStatusName(int code) { return "CUBLAS_STATUS_NOT_SUPPORTED"; }
-int cublasLtCreate(void** handle) { *handle = malloc(1); return 0; }
-int cublasLtDestroy(void* handle) { free(handle); return 0; }
-int cublasLtMatmulDescCreate(struct matmul** m, int compute, int scale) {
-  *m = malloc(sizeof(**m)); (*m)->a = (*m)->b = 0; return compute == 68 && scale == 0 ? 0 : 15; }
-int cublasLtMatmulDescSetAttribute(struct matmul* m, int which, const int* value, u64 n) {
-  if (which == 3) m->a = *value; else m->b = *value; return 0; }
-int cublasLtMatmulDescDestroy(void* m) { free(m); return 0; }
-int cublasLtMatrixLayoutCreate(struct layout** l, int type, u64 rows, u64 columns, i64 leading) {
-  *l = malloc(sizeof(**l)); (*l)->rows = rows; (*l)->columns = columns; (*l)->leading = leading;
-  return 0; }
-int cublasLtMatrixLayoutSetAttribute(struct layout* l, int which, const void* value, u64 n) {
-  if (which == 5) memcpy(&l->batches, value, n); else memcpy(&l->stride, value, n); return 0; }
-int cublasLtMatrixLayoutDestroy(void* l) { free(l); return 0; }
-int cublasLtMatmulPreferenceCreate(void** p) { *p = malloc(1); return 0; }
-int cublasLtMatmulPreferenceSetAttribute(void* p, int which, const void* value, u64 n) { return 0; }
-int cublasLtMatmulPreferenceDestroy(void* p) { free(p); return 0; }
-struct result { u64 algorithm[8], workspace; int status; float waves; int reserved[4]; };
-int cublasLtMatmulAlgoGetHeuristic(void* h, void* m, void* a, void* b, void* c, void* d, void* p,
-                                   int most, struct result* results, int* count) {
-  for (*count = 0; *count < 3 && *count < most; ++*count) {
-    results[*count].algorithm[0] = 60 + *count; results[*count].workspace = 0;
-    results[*count].status = *count == 1 ? 15 : 0; }
-  return 0; }
-int cublasLtMatmulAlgoConfigGetAttribute(const u64* algorithm, int which, int* value, u64 n, u64* w) {
-  *value = which == 0 ? algorithm[0] : which; return 0; }
-int cublasLtMatmul(void* h, struct matmul* m, float* alpha, float* a, struct layout* al, float* b,
-                   struct layout* bl, float* beta, float* c, struct layout* cl, float* d,
-                   struct layout* dl, void* algorithm, void* workspace, u64 bytes, void* stream) {
-  u64 depth = m->a ? al->rows : al->columns;
-  if (depth != (m->b ? bl->columns : bl->rows)) return 7;
-  for (int batch = 0; batch < dl->batches; ++batch)
-    for (u64 i = 0; i < dl->rows; ++i)
-      for (u64 j = 0; j < dl->columns; ++j) {
-        float sum = 0;
-        for (u64 k = 0; k < depth; ++k)
-          sum += a[batch * al->stride + (m->a ? k + i * al->leading : i + k * al->leading)] *
-                 b[batch * bl->stride + (m->b ? j + k * bl->leading : k + j * bl->leading)];
-        float* to = d + batch * dl->stride + i + j * dl->leading;
-        *to = *alpha * sum + (*beta ? *beta * *to : 0); }
-  return 0; }
-)";
-
 std::string library_of_version(const std::string& version) {
-  std::string source = kLibrary;
+  std::string source = test::kLtLibrary;
   return source.replace(source.find("VERSION"), 7, version);
 }
 
 TEST(CublasLtTest, IsDoneWithoutWhereItIsMissing) {
-  const auto library = CublasLt::open({"libcublasLt-of-no-machine.so"});
+  const auto library = open_cublaslt({"libcublasLt-of-no-machine.so"});
   ASSERT_FALSE(library);
   EXPECT_EQ(library.error().kind, ErrorKind::kEnvironment);
   EXPECT_THAT(library.error().message, HasSubstr("cuBLASLt is not on this machine"));
@@ -90,7 +45,7 @@ TEST(CublasLtTest, IsDoneWithoutWhereItIsMissing) {
 
 TEST(CublasLtTest, AnOldOneIsNamedWithItsVersion) {
   const FakeLibrary old(library_of_version("11111"));
-  const auto library = CublasLt::open({old.path()});
+  const auto library = open_cublaslt({old.path()});
   ASSERT_FALSE(library);
   EXPECT_EQ(library.error().kind, ErrorKind::kEnvironment);
   EXPECT_THAT(library.error().message,
@@ -99,16 +54,16 @@ TEST(CublasLtTest, AnOldOneIsNamedWithItsVersion) {
 
 TEST(CublasLtTest, AnotherLibraryIsToldByItsFunctions) {
   const FakeLibrary other("int cublasLtCreate() { return 0; }");
-  const auto library = CublasLt::open({other.path()});
+  const auto library = open_cublaslt({other.path()});
   ASSERT_FALSE(library);
   EXPECT_THAT(library.error().message, HasSubstr("has no function cublasLtDestroy"));
 }
 
 TEST(CublasLtTest, OpensTheFirstThatIsThere) {
   const FakeLibrary there(library_of_version("130002"));
-  const auto library = CublasLt::open({"libcublasLt-of-no-machine.so", there.path()});
+  const auto library = open_cublaslt({"libcublasLt-of-no-machine.so", there.path()});
   ASSERT_TRUE(library) << library.error().message;
-  EXPECT_EQ((*library)->name(), "cuBLASLt 13.0.2");
+  EXPECT_EQ((*library)->name, "cuBLASLt 13.0.2");
   EXPECT_EQ((*library)->check(15, "multiplying").error().message,
             "multiplying: cuBLASLt says CUBLAS_STATUS_NOT_SUPPORTED");
 }
@@ -133,8 +88,8 @@ TEST(CublasLtTest, IsFoundBesideTorchInItsWheels) {
 
 // A is 3 x 5 and B 5 x 2, rows one after the other, as the dispatch has them.
 TEST(ColumnMajorTest, ARowMajorProductIsThatOfTheSwappedOperands) {
-  const auto columns =
-      column_major({.m = 3, .n = 2, .k = 5, .input = ElementType::kF16, .bindings = {4, 5, 6}});
+  const auto columns = gpu::column_major(
+      {.m = 3, .n = 2, .k = 5, .input = ElementType::kF16, .bindings = {4, 5, 6}}, "cuBLASLt");
   ASSERT_TRUE(columns);
   EXPECT_EQ(columns->first, (ColumnMajor{5, kLtF16, 2, 5, 2, 10, false}));   // B' is 2 x 5
   EXPECT_EQ(columns->second, (ColumnMajor{4, kLtF16, 5, 3, 5, 15, false}));  // A' is 5 x 3
@@ -143,7 +98,8 @@ TEST(ColumnMajorTest, ARowMajorProductIsThatOfTheSwappedOperands) {
 }
 
 TEST(ColumnMajorTest, ATransposedOperandKeepsTheLayoutItHas) {
-  const auto columns = column_major({.m = 3, .n = 2, .k = 5, .batches = 7, .transpose_b = true});
+  const auto columns =
+      gpu::column_major({.m = 3, .n = 2, .k = 5, .batches = 7, .transpose_b = true}, "cuBLASLt");
   ASSERT_TRUE(columns);
   EXPECT_EQ(columns->first, (ColumnMajor{1, kLtF32, 5, 2, 5, 10, true}));  // B is stored 2 x 5
   EXPECT_EQ(columns->batches, 7);
@@ -152,24 +108,27 @@ TEST(ColumnMajorTest, ATransposedOperandKeepsTheLayoutItHas) {
 TEST(ColumnMajorTest, SumsAreNeverRoundedTo16BitsOnTheWay) {
   Product product{
       .m = 3, .n = 2, .k = 5, .input = ElementType::kBF16, .output = ElementType::kBF16};
-  EXPECT_EQ(column_major(product)->reductions, kLtReduceInF32);
+  EXPECT_EQ(gpu::column_major(product, "cuBLASLt")->reductions, kLtReduceInF32);
   product.output = ElementType::kF32;
-  EXPECT_EQ(column_major(product)->reductions, kLtReduceInF32 | kLtReduceInOutput);
+  EXPECT_EQ(gpu::column_major(product, "cuBLASLt")->reductions, kLtReduceInF32 | kLtReduceInOutput);
 }
 
 TEST(ColumnMajorTest, RefusesTypesThatAreNotAddedUpInF32) {
-  EXPECT_EQ(column_major({.m = 1, .n = 1, .k = 1, .input = ElementType::kI8}).error().message,
+  EXPECT_EQ(gpu::column_major({.m = 1, .n = 1, .k = 1, .input = ElementType::kI8}, "cuBLASLt")
+                .error()
+                .message,
             "cuBLASLt does not multiply i8 into f32 with sums in f32");
-  EXPECT_FALSE(column_major(
-      {.m = 1, .n = 1, .k = 1, .input = ElementType::kF16, .output = ElementType::kBF16}));
+  EXPECT_FALSE(gpu::column_major(
+      {.m = 1, .n = 1, .k = 1, .input = ElementType::kF16, .output = ElementType::kBF16},
+      "cuBLASLt"));
 }
 
 class CublasLtKernelsTest : public testing::Test {
  protected:
   LibraryKernels kernels(const Product& product, std::size_t most = 32) {
-    auto library = CublasLt::open({fake_.path()});
-    auto session = GpuContext::open(Driver::open(driver_.library()).value(), GpuFacts{});
-    auto kernels = cublaslt_kernels(session.value(), library.value(), product, most);
+    auto library = open_cublaslt({fake_.path()});
+    auto session = gpu::GpuContext::open(open_driver(driver_.library()).value(), GpuFacts{});
+    auto kernels = gpu::lt_kernels(session.value(), library.value(), product, most);
     EXPECT_TRUE(kernels) << kernels.error().message;
     return std::move(*kernels);
   }
@@ -236,7 +195,7 @@ TEST_F(CublasLtKernelsTest, FindsTheOperandsInTheDispatchsBindings) {
 // What the runner is given: it makes of a dispatch what the calls above make of a product.
 TEST_F(CublasLtKernelsTest, IsALibraryOfNvidiasDevices) {
   setenv("HONE_CUBLASLT", fake_.path().c_str(), 1);
-  const auto gpu = open_device(Driver::open(driver_.library()).value(), GpuFacts{});
+  const auto gpu = gpu::open_device(vendor(), open_driver(driver_.library()).value(), GpuFacts{});
   ASSERT_TRUE(gpu) << gpu.error().message;
   const std::unique_ptr<Library> library = cublaslt();
   EXPECT_EQ(library->device_kind(), (*gpu)->kind());

@@ -8,7 +8,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "device/cuda/device.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/gpu.h"
 #include "device/cuda/kind.h"
@@ -29,13 +28,13 @@ using testing::IsEmpty;
 
 Error error_of(const std::map<std::string, std::string>& bodies) {
   const FakeDriver fake(bodies);
-  const auto driver = Driver::open(fake.library());
+  const auto driver = open_driver(fake.library());
   EXPECT_FALSE(driver);
   return driver ? Error{} : driver.error();
 }
 
 TEST(CudaDriverTest, AMissingLibraryIsAnErrorOfTheEnvironment) {
-  const auto driver = Driver::open("libcuda-of-no-machine.so.1");
+  const auto driver = open_driver("libcuda-of-no-machine.so.1");
   ASSERT_FALSE(driver);
   EXPECT_EQ(driver.error().kind, ErrorKind::kEnvironment);
   EXPECT_THAT(driver.error().message, HasSubstr("the NVIDIA driver is not available"));
@@ -74,35 +73,35 @@ TEST(CudaDriverTest, ADriverThatDoesNotStartIsQuoted) {
 
 TEST(CudaDriverTest, ListsTheDevicesThereAre) {
   const FakeDriver fake(two_h200s());
-  const auto driver = Driver::open(fake.library());
+  const auto driver = open_driver(fake.library());
   ASSERT_TRUE(driver) << driver.error().message;
   const auto devices = list_devices(**driver);
   ASSERT_TRUE(devices) << devices.error().message;
   ASSERT_EQ(devices->size(), 2u);
-  EXPECT_EQ(devices->at(1).arch(), "sm_90");
-  EXPECT_EQ(devices->at(1).multiprocessors, 132);
+  EXPECT_EQ(devices->at(1).arch, "sm_90");
+  EXPECT_EQ(devices->at(1).units, 132);
   EXPECT_EQ(devices->at(1).megahertz, 1980);
   EXPECT_EQ(devices->at(1).memory_bytes, 137438953472);
-  EXPECT_EQ(devices->at(1).uuid, "GPU-01112131-4151-6171-8191-a1b1c1d1e1f1");
+  EXPECT_EQ(devices->at(1).id, "GPU-01112131-4151-6171-8191-a1b1c1d1e1f1");
 
-  EXPECT_EQ(find_device(*devices, 1)->index, 1);
-  const auto missing = find_device(*devices, 7);
+  EXPECT_EQ(gpu::find_device(*devices, kKind, 1)->index, 1);
+  const auto missing = gpu::find_device(*devices, kKind, 7);
   EXPECT_EQ(missing.error().kind, ErrorKind::kInput);
   EXPECT_EQ(missing.error().message,
             "device cuda:7 is not there: this machine has cuda:0 (NVIDIA H200), cuda:1 (NVIDIA "
             "H200)");
-  EXPECT_THAT(find_device({}, 0).error().message, HasSubstr("this machine has no GPU"));
+  EXPECT_THAT(gpu::find_device({}, kKind, 0).error().message, HasSubstr("this machine has no GPU"));
 }
 
 TEST(CudaDriverTest, TellsErrorsThatEndTheContext) {
-  EXPECT_TRUE(ends_context(700));   // illegal address
-  EXPECT_TRUE(ends_context(702));   // launch timeout
-  EXPECT_TRUE(ends_context(719));   // launch failed
-  EXPECT_FALSE(ends_context(2));    // out of memory
-  EXPECT_FALSE(ends_context(218));  // PTX that does not compile
+  EXPECT_TRUE(gpu::ends_context(700));   // illegal address
+  EXPECT_TRUE(gpu::ends_context(702));   // launch timeout
+  EXPECT_TRUE(gpu::ends_context(719));   // launch failed
+  EXPECT_FALSE(gpu::ends_context(2));    // out of memory
+  EXPECT_FALSE(gpu::ends_context(218));  // PTX that does not compile
   const std::map<std::string, std::string> bodies{{"cuDriverGetVersion", kVersion13}};
   const FakeDriver fake(bodies);
-  const auto driver = Driver::open(fake.library()).value();
+  const auto driver = open_driver(fake.library()).value();
   EXPECT_FALSE(driver->check(2, "taking memory"));
   EXPECT_FALSE(driver->is_lost());
   EXPECT_FALSE(driver->check(700, "running the kernel"));
@@ -116,16 +115,16 @@ TEST(CudaDeviceTest, DevicesOfOneGpuHaveOneContext) {
       "(void** context, int device) { static int retained; *context = (void*)8; "
       "return retained++ == 0 ? 0 : 2; }";
   const FakeDriver fake(bodies);
-  const auto driver = Driver::open(fake.library()).value();
+  const auto driver = open_driver(fake.library()).value();
   const auto facts = list_devices(*driver).value();
-  const auto gpu = open_gpu(driver, facts[0]);
+  const auto gpu = gpu::open_gpu(vendor(), driver, facts[0]);
   ASSERT_TRUE(gpu) << gpu.error().message;
   for (int problem = 0; problem < 3; ++problem) {
-    const auto device = make_device(*gpu);
+    const auto device = gpu::make_device(*gpu);
     ASSERT_TRUE(device) << device.error().message;
-    EXPECT_EQ(gpu_of(**device), gpu_of(*make_device(*gpu).value()));
+    EXPECT_EQ(gpu::gpu_of(**device, kKind), gpu::gpu_of(*gpu::make_device(*gpu).value(), kKind));
   }
-  EXPECT_FALSE(open_gpu(driver, facts[0]));
+  EXPECT_FALSE(gpu::open_gpu(vendor(), driver, facts[0]));
 }
 
 // The driver's variable has 64 bytes between two guards; what is launched writes one byte, by the
@@ -150,9 +149,9 @@ TEST(CudaKernelTest, TellsWhatIsWrittenBesideItsOwnMemory) {
       " cuModuleGetGlobal_v2(&address, &bytes, 0, \"mine\");"
       " ((char*)address + 4096)[x == 1 ? 63 : x == 2 ? 70 : -2] = 1; return 0; }";
   const FakeDriver fake(bodies);
-  const auto driver = Driver::open(fake.library()).value();
-  const auto gpu = open_gpu(driver, list_devices(*driver).value()[0]).value();
-  const auto device = make_device(gpu).value();
+  const auto driver = open_driver(fake.library()).value();
+  const auto gpu = gpu::open_gpu(vendor(), driver, list_devices(*driver).value()[0]).value();
+  const auto device = gpu::make_device(gpu).value();
   const auto damage = [&](std::uint32_t blocks) {
     problem::Launch launch{.entry = "kernel", .grid = {blocks, 1, 1}};
     launch.own_memory = {{"mine", 64}};
@@ -183,9 +182,9 @@ TEST(CudaDeviceTest, CodeForAnotherGpuIsNotShownToTheDriver) {
   bodies["cuGetErrorString"] =
       "(int code, const char** text) { *text = \"the driver was asked\"; return 0; }";
   const FakeDriver fake(bodies);
-  const auto driver = Driver::open(fake.library()).value();
+  const auto driver = open_driver(fake.library()).value();
   const auto facts = list_devices(*driver).value();
-  const auto device = open_device(driver, facts[0]);
+  const auto device = gpu::open_device(vendor(), driver, facts[0]);
   ASSERT_TRUE(device) << device.error().message;
   const auto refusal = [&](std::string_view format, const std::string& code) {
     const auto kernel = (*device)->load(format, code, {});
@@ -205,30 +204,36 @@ TEST(CudaDeviceTest, CodeForAnotherGpuIsNotShownToTheDriver) {
 
 TEST(CudaLeaseTest, OneGpuIsHeldOnceWhateverItsIndex) {
   const auto folder = TemporaryFolder::create("hone-lease-");
-  GpuFacts facts{.index = 0, .name = "NVIDIA H200", .uuid = "GPU-1", .pci = ""}, same = facts,
-                                                                                 other = facts;
+  GpuFacts facts;
+  facts.kind = kKind;
+  facts.name = "NVIDIA H200";
+  facts.id = "GPU-1";
+  GpuFacts same = facts, other = facts;
   same.index = 3;
-  other.uuid = "GPU-2";
-  const auto first = lease(facts, {}, folder->path() / "leases");
+  other.id = "GPU-2";
+  const auto first = gpu::lease(facts, {}, folder->path() / "leases");
   ASSERT_TRUE(first) << first.error().message;
-  const auto second = lease(same, {}, folder->path() / "leases");
+  const auto second = gpu::lease(same, {}, folder->path() / "leases");
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().kind, ErrorKind::kEnvironment);
   EXPECT_THAT(second.error().message,
               HasSubstr("cuda:3 (NVIDIA H200, GPU-1) is leased by process"));
   EXPECT_THAT(second.error().message, HasSubstr("or give this run another GPU"));
-  EXPECT_TRUE(lease(other, {}, folder->path() / "leases"));
+  EXPECT_TRUE(gpu::lease(other, {}, folder->path() / "leases"));
 }
 
 // A command is refused at once, whether or not the other's runner is up.
 TEST(CudaLeaseTest, ACommandHoldsItsGpuBesideItsRunner) {
   const auto folder = TemporaryFolder::create("hone-lease-");
   const auto leases = folder->path() / "leases";
-  const GpuFacts facts{.index = 0, .name = "NVIDIA H200", .uuid = "GPU-1", .pci = ""};
-  const auto command = lease_for_command(facts, leases);
+  GpuFacts facts;
+  facts.kind = kKind;
+  facts.name = "NVIDIA H200";
+  facts.id = "GPU-1";
+  const auto command = gpu::lease_for_command(facts, leases);
   ASSERT_TRUE(command) << command.error().message;
-  EXPECT_TRUE(lease(facts, {}, leases));
-  const auto other = lease_for_command(facts, leases);
+  EXPECT_TRUE(gpu::lease(facts, {}, leases));
+  const auto other = gpu::lease_for_command(facts, leases);
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().kind, ErrorKind::kEnvironment);
   EXPECT_EQ(
@@ -255,9 +260,9 @@ TEST(NvmlTest, NamesWhyAClockIsHeldDown) {
 
 // 132 multiprocessors x 4096 x 1.83 GHz = 989 TFLOP/s, as NVIDIA states of H100 and H200.
 TEST(PeakTest, IsThatOfNvidiasDataSheets) {
-  EXPECT_NEAR(132 * tensor_flops_per_clock(90) * 1.83e9, 989.4e12, 0.1e12);
-  EXPECT_NEAR(108 * tensor_flops_per_clock(80) * 1.41e9, 312e12, 0.5e12);
-  EXPECT_EQ(tensor_flops_per_clock(89), 0);
+  EXPECT_NEAR(132 * tensor_flops_per_clock("sm_90") * 1.83e9, 989.4e12, 0.1e12);
+  EXPECT_NEAR(108 * tensor_flops_per_clock("sm_80") * 1.41e9, 312e12, 0.5e12);
+  EXPECT_EQ(tensor_flops_per_clock("sm_89"), 0);
 }
 
 TEST(NvrtcTest, IsDoneWithoutWhereItIsMissing) {

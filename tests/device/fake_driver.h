@@ -4,35 +4,42 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "device/cuda/driver.h"
 #include "tests/device/fake_library.h"
 
 namespace hone::test {
 
-// A library with the driver's functions, each of which returns 0 at once unless `bodies` gives it
-// parameters and a body; an empty one leaves the function out.
+// The source of a library with these functions, each of which returns 0 at once unless `bodies`
+// gives it parameters and a body; an empty one leaves the function out.
+inline std::string stub_source(const std::vector<std::string>& symbols,
+                             const std::map<std::string, std::string>& bodies) {
+  std::string source;
+  for (const std::string& symbol : symbols) {
+    const auto given = bodies.find(symbol);
+    if (given == bodies.end())
+      source += "int " + symbol + "() { return 0; }\n";
+    else if (!given->second.empty())
+      source += "int " + symbol + given->second + "\n";
+  }
+  return source;
+}
+
 class FakeDriver {
  public:
   explicit FakeDriver(const std::map<std::string, std::string>& bodies)
-      : library_(source_of(bodies), "libcuda.so.1") {}
+      : library_(stub_source(symbols(), bodies), "libcuda.so.1") {}
   std::string library() const { return library_.path(); }
   std::string folder() const { return library_.folder(); }
 
  private:
-  static std::string source_of(const std::map<std::string, std::string>& bodies) {
-    std::string source;
-    const auto add = [&](const std::string& symbol) {
-      const auto given = bodies.find(symbol);
-      if (given == bodies.end())
-        source += "int " + symbol + "() { return 0; }\n";
-      else if (!given->second.empty())
-        source += "int " + symbol + given->second + "\n";
-    };
-#define HONE_CUDA_ADD(member, symbol, parameters) add(symbol);
+  static std::vector<std::string> symbols() {
+    std::vector<std::string> symbols{"cuGetErrorName", "cuGetErrorString"};
+#define HONE_CUDA_ADD(member, symbol) symbols.emplace_back(symbol);
     HONE_CUDA_CALLS(HONE_CUDA_ADD)
 #undef HONE_CUDA_ADD
-    return source;
+    return symbols;
   }
 
   FakeLibrary library_;

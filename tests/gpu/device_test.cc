@@ -1,4 +1,4 @@
-#include "device/cuda/device.h"
+#include "device/device.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,6 @@
 #include "device/cuda/kind.h"
 #include "device/cuda/own_kernels.h"
 #include "device/cuda/toolkit.h"
-#include "device/device.h"
 #include "tests/gpu/problem.h"
 
 namespace hone::device::cuda {
@@ -20,10 +19,12 @@ using testing::HasSubstr;
 class CudaDeviceTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto driver = Driver::open();
+    auto driver = open_driver();
     ASSERT_TRUE(driver) << driver.error().message;
     driver_ = *driver;
-    auto device = open_device(0);
+    const auto devices = list_devices(*driver_);
+    ASSERT_TRUE(devices) << devices.error().message;
+    auto device = gpu::open_device(vendor(), driver_, devices->at(0));
     ASSERT_TRUE(device) << device.error().message;
     device_ = std::move(*device);
   }
@@ -36,17 +37,18 @@ TEST_F(CudaDeviceTest, StatesItsFacts) {
   ASSERT_TRUE(devices) << devices.error().message;
   ASSERT_THAT(*devices, testing::Not(testing::IsEmpty()));
   const GpuFacts& facts = devices->front();
-  fmt::print("{}\n", nlohmann::json(facts).dump());
-  EXPECT_GE(facts.capability, 80);
-  EXPECT_THAT(facts.uuid, testing::MatchesRegex("GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"));
-  EXPECT_THAT(facts.multiprocessors, Gt(0));
-  EXPECT_THAT(facts.l2_bytes, Gt(1 << 20));
-  EXPECT_THAT(find_device(*devices, 7).error().message,
+  fmt::print("{}\n", place_of(facts, {}).facts.details);
+  EXPECT_THAT(facts.arch, testing::StartsWith("sm_"));
+  EXPECT_THAT(facts.id, testing::MatchesRegex("GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"));
+  EXPECT_THAT(facts.units, Gt(0));
+  EXPECT_THAT(facts.last_level_cache_bytes, Gt(1 << 20));
+  EXPECT_THAT(gpu::find_device(*devices, kKind, 7).error().message,
               HasSubstr("device cuda:7 is not there: this machine has cuda:0 (" + facts.name));
 }
 
 TEST_F(CudaDeviceTest, KeepsASecondOpeningOut) {
-  LeasedDevices first(std::chrono::milliseconds(0)), second(std::chrono::milliseconds(0));
+  gpu::LeasedDevices first(vendor(), std::chrono::milliseconds(0));
+  gpu::LeasedDevices second(vendor(), std::chrono::milliseconds(0));
   ASSERT_TRUE(first.open(0));
   EXPECT_TRUE(first.open(0));  // its own
   const auto refused = second.open(0);

@@ -106,11 +106,11 @@ TEST_F(GpuVerificationTest, AFusedDispatchIsComparedWithWhatIsGiven) {
 TEST_F(GpuVerificationTest, AColdRotationIsLargerThanTwiceTheCache) {
   const auto ready = runner_.set_problem(on_gpu(matmul(), CacheMode::kCold));
   ASSERT_TRUE(ready) << ready.error().message;
-  auto driver = device::cuda::Driver::open();
+  auto driver = device::cuda::open_driver();
   const auto facts = device::cuda::list_devices(**driver);
   fmt::print("{} copies of {} bytes, L2 {} bytes\n", ready->copies, 180224,
-             facts->front().l2_bytes);
-  EXPECT_GT(std::int64_t{ready->copies} * 180224, 2 * facts->front().l2_bytes);
+             facts->front().last_level_cache_bytes);
+  EXPECT_GT(std::int64_t{ready->copies} * 180224, 2 * facts->front().last_level_cache_bytes);
   const int handle = runner_.load(iree_matmul()).value();
   EXPECT_TRUE(runner_.verify(handle)->right);
   for (const bool other_memory : {false, true}) {

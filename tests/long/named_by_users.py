@@ -51,7 +51,7 @@ def add_parts(tree):
     lists.write_text(text.replace("provider/external provider/library", "provider/external provider/plain_c device/twin provider/library", 1))
 
     rules = tree / "tests/architecture/rules_test.py"
-    insert(rules, '    "device/cuda": ["device"],', '    "device/twin": ["device/cpu"],')
+    insert(rules, '    "device/cuda": ["device/gpu"],', '    "device/twin": ["device/cpu"],')
     insert(rules, '    "provider/library":', '    "provider/plain_c": ["provider"],')
     insert(rules, '    "store/encoding.h":',
            '    "provider/plain_c/compile_worker.cc": ("iree_hal_executable_library_query", "the format that a CPU loads"),')

@@ -80,7 +80,8 @@ TEST(StatedConstraints, KeepTheCompilersWords) {
   const auto configuration = space::parse_configuration(
       space.parts()[0],
       "wg_0=48,wg_1=64,sg_0=1,sg_1=2,red_2=1,sg_size=64,wg_size_x=128,wg_size_y=1,"
-      "wg_size_z=1,prefetch_num_stages=2,mma_idx=0,waves_per_eu=0,pad_shared_memory=1");
+      "wg_size_z=1,prefetch_num_stages=2,mma_idx=0,waves_per_eu=0,pad_shared_memory=1,"
+      "flush_denormals=0");
   ASSERT_TRUE(configuration) << configuration.error().message;
   const auto broken = space.parts()[0].check(*configuration);
   ASSERT_FALSE(broken.empty());
@@ -112,9 +113,10 @@ TEST(StatedConstraints, TagGuessesAboutSpeedAsSoft) {
   std::vector<std::string> soft;
   for (const space::Constraint& constraint : space.parts()[1].constraints())
     if (constraint.hardness == space::Hardness::kSoft) soft.push_back(constraint.name);
-  EXPECT_THAT(soft, ElementsAre("wg_0 <= 512", "wg_1 <= 512", "red_2 <= 512", "sg_num <= 10",
-                                "prefetch_num_stages == 2", "sums and operands fit in registers",
-                                "waves_per_eu == 0", "pad_shared_memory == 1"));
+  EXPECT_THAT(soft,
+              ElementsAre("wg_0 <= 512", "wg_1 <= 512", "red_2 <= 512", "sg_num <= 10",
+                          "prefetch_num_stages == 2", "sums and operands fit in registers",
+                          "waves_per_eu == 0", "pad_shared_memory == 1", "flush_denormals == 0"));
   EXPECT_GT(space.relax({"prefetch_num_stages == 2"})->count().value, space.count().value);
 }
 
@@ -171,7 +173,8 @@ TEST(StatedRules, KeepTheThreadsThatCopyATileFromHavingARest) {
   const auto configuration = space::parse_configuration(
       distribute,
       "wg_0=64,wg_1=320,red_2=64,sg_m_cnt=1,sg_n_cnt=1,sg_size=64,wg_size_x=64,wg_size_y=1,"
-      "wg_size_z=1,prefetch_num_stages=2,mma_idx=1,waves_per_eu=0,pad_shared_memory=1");
+      "wg_size_z=1,prefetch_num_stages=2,mma_idx=1,waves_per_eu=0,pad_shared_memory=1,"
+      "flush_denormals=0");
   ASSERT_TRUE(configuration) << configuration.error().message;
   const auto broken = distribute.check(*configuration);
   ASSERT_EQ(broken.size(), 1u);
@@ -303,9 +306,10 @@ TEST(OwnKnobs, AreAddedOnAmd) {
   const problem::GpuTarget target = *problem::gpu_target("gfx942");
   const auto space = gpu_space(dispatch, target);
   ASSERT_TRUE(space);
-  const auto relaxed = space->relax({"waves_per_eu == 0", "pad_shared_memory == 1"});
+  const auto relaxed =
+      space->relax({"waves_per_eu == 0", "pad_shared_memory == 1", "flush_denormals == 0"});
   ASSERT_TRUE(relaxed) << relaxed.error().message;
-  EXPECT_EQ(relaxed->count().value, 8 * space->count().value);
+  EXPECT_EQ(relaxed->count().value, 4 * 2 * 2 * space->count().value);
   EXPECT_FALSE(space_of_program(matmul(256, 256, 128), "sm_80").knob_index("waves_per_eu"));
 }
 
@@ -318,8 +322,10 @@ TEST(OwnKnobs, ChangeTheTranslationInfoThatTheCompilerMade) {
   auto attributes = *gpu_attributes(dispatch, target, space, usual->front());
   auto prepared = PreparedDispatch::create(compiler(), dispatch.source, flags_for("gfx942"));
   std::vector<provider::Artifact> made;
-  for (const auto& [waves, padded] : {std::pair{0, 1}, std::pair{2, 1}, std::pair{0, 0}}) {
-    attributes.options = {{"waves_per_eu", waves}, {"pad_shared_memory", padded}};
+  for (const auto& [waves, padded, flushed] :
+       {std::tuple{0, 1, 0}, std::tuple{2, 1, 0}, std::tuple{0, 0, 0}, std::tuple{0, 1, 1}}) {
+    attributes.options = {
+        {"waves_per_eu", waves}, {"pad_shared_memory", padded}, {"flush_denormals", flushed}};
     const auto artifact = prepared->compile(attributes);
     ASSERT_TRUE(artifact) << artifact.error().message;
     made.push_back(*artifact);
@@ -329,6 +335,10 @@ TEST(OwnKnobs, ChangeTheTranslationInfoThatTheCompilerMade) {
               HasSubstr("llvm_func_attrs = {\"amdgpu-waves-per-eu\" = \"2\"}"));
   EXPECT_THAT(made_texts_from(made[2].more)->translation,
               HasSubstr("no_reduce_shared_memory_bank_conflicts = true"));
+  EXPECT_THAT(made_texts_from(made[0].more)->translation, ::testing::Not(HasSubstr("denormal")));
+  EXPECT_THAT(made_texts_from(made[3].more)->translation,
+              HasSubstr("iree_codegen.denormal_fp_math_f32 = "
+                        "#iree_codegen.denormal_fp_math<\"preserve-sign\">"));
   // Without padding rows take less of the shared memory.
   const auto bytes = [](const provider::Artifact& artifact) {
     return provider::hsaco_resources(artifact.code, artifact.launch.entry)->shared_bytes;

@@ -6,7 +6,7 @@
 
 #include "device/cpu/kind.h"
 #include "device/cpu/target.h"
-#include "device/cuda/kind.h"
+#include "device/cuda/gpu.h"
 #include "session/session_options.h"
 #include "trial/protocols.h"
 
@@ -30,13 +30,13 @@ TEST(DeviceIdentity, OfCoresSaysWhichCpuHowManyAndWhereTheyLie) {
 }
 
 TEST(DeviceIdentity, OfAGpuSaysWhichGpuAndDriver) {
-  device::cuda::GpuFacts facts;
+  device::gpu::GpuFacts facts;
   facts.index = 1;
   facts.name = "NVIDIA H200";
-  facts.uuid = "GPU-1";
-  facts.capability = 90;
-  facts.multiprocessors = 132;
-  facts.l2_bytes = 50 << 20;
+  facts.id = "GPU-1";
+  facts.arch = "sm_90";
+  facts.units = 132;
+  facts.last_level_cache_bytes = 50 << 20;
   facts.memory_bytes = std::int64_t{140} << 30;
   facts.driver_version = 13000;
   tune::Options options;

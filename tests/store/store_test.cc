@@ -378,6 +378,27 @@ TEST_F(StoreTest, OtherIdentitiesAreReusedOnlyWhenAskedFor) {
   EXPECT_EQ(any.measurement->device, place.device);
 }
 
+// A time of an emulator is no GPU's, whatever is asked for, nor the other way round.
+TEST_F(StoreTest, AnEmulatorsResultsAreNotReusedElsewhere) {
+  Store store = open();
+  Place place(store);
+  place.device = *store.intern(
+      DeviceRow{.name = "e", .driver = "1", .protocol = R"({"identity":{"emulated":true}})"});
+  const Id candidate = place.compile(store, "[1]", "e5");
+  place.verify(store, "e5", true);
+  place.measure(store, "e5", 0.002, Phase::kSearch);
+  const Id gpu = *store.intern(DeviceRow{.name = "g", .driver = "1", .protocol = "{}"});
+  const Id other = *store.intern(
+      DeviceRow{.name = "e", .driver = "2", .protocol = R"({"identity":{"emulated":true}})"});
+  const auto known = [&](Id device) {
+    return *store.known(candidate, device, Phase::kSearch, Reuse::kAny);
+  };
+  EXPECT_FALSE(known(gpu).verification);
+  EXPECT_FALSE(known(gpu).measurement);
+  EXPECT_TRUE(known(other).measurement);
+  EXPECT_TRUE(known(place.device).measurement);
+}
+
 // Code of a device may be any bytes.
 TEST_F(StoreTest, WhatBecameOfADispatchAndItsFlagsIsReadAsItWasWritten) {
   Store store = open();

@@ -148,5 +148,15 @@ TEST(RunVerdict, SaysThatTooFewRoundsFit) {
             "budget\n");
 }
 
+TEST(RunVerdictOfAnEmulator, ShipsNothing) {
+  const RunVerdict faster = on_emulator({RunOutcome::kFaster, ""});
+  EXPECT_EQ(exit_code(faster), 1);
+  EXPECT_EQ(last_line(faster),
+            "NOT PROVED: the device is an emulator, whose times are no GPU's: tune again on one\n");
+  EXPECT_EQ(on_emulator({RunOutcome::kRepaired, "x"}), faster);
+  const RunVerdict nothing{RunOutcome::kNothingFaster, ""};
+  EXPECT_EQ(on_emulator(nothing), nothing);
+}
+
 }  // namespace
 }  // namespace hone::tune

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/python_environments.h"
+#include "device/gpu/runtime_compiler.h"
 #include "device/library.h"
 
 namespace hone::device::cuda {
@@ -26,37 +27,9 @@ fs::path variable(const char* name) {
   return value != nullptr ? fs::path(value) : fs::path();
 }
 
-std::vector<fs::path> path_folders() {
-  std::vector<fs::path> folders;
-  const char* path = std::getenv("PATH");
-  std::string rest = path != nullptr ? path : "";
-  while (!rest.empty()) {
-    const auto colon = rest.find(':');
-    add(folders, rest.substr(0, colon));
-    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
-  }
-  return folders;
-}
-
 bool is_program(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
-}
-
-// Adds the toolkits that Python packages install below `prefix`/lib/python3.N/site-packages.
-void add_packages(std::vector<fs::path>& folders, const fs::path& prefix) {
-  std::error_code error;
-  if (prefix.empty()) return;
-  for (const auto& python : fs::directory_iterator(prefix / "lib", error)) {
-    if (python.path().filename().string().rfind("python3", 0) != 0) continue;
-    for (const char* kind : {"site-packages", "dist-packages"}) {
-      const fs::path packages = python.path() / kind;
-      for (const char* part :
-           {"nvidia/cu13", "nvidia/cuda_nvcc", "nvidia/cuda_nvrtc", "nvidia/cublas"})
-        add(folders, packages / part);
-      add(folders, packages / "triton/backends/nvidia");
-    }
-  }
 }
 
 }  // namespace
@@ -65,19 +38,12 @@ std::vector<fs::path> toolkit_folders() {
   std::vector<fs::path> folders;
   add(folders, variable("CUDA_HOME"));
   add(folders, variable("CUDA_PATH"));
-  // Search the Python environments in which the compilers are found too.
-  for (const fs::path& prefix : python_environments()) add_packages(folders, prefix);
-  add_packages(folders, variable("VIRTUAL_ENV"));
-  for (const fs::path& folder : path_folders())
-    if (is_program(folder / "python3")) {
-      add_packages(folders, folder.parent_path());
-      // PATH may have a link into a virtual environment, whose packages lie where that link points.
-      // Only one link is followed, since the environment's own python3 is a link out of it again.
-      std::error_code error;
-      const fs::path target = fs::read_symlink(folder / "python3", error);
-      if (!error && target.is_absolute()) add_packages(folders, target.parent_path().parent_path());
-      break;
-    }
+  for (const fs::path& packages : python_packages()) {
+    for (const char* part :
+         {"nvidia/cu13", "nvidia/cuda_nvcc", "nvidia/cuda_nvrtc", "nvidia/cublas"})
+      add(folders, packages / part);
+    add(folders, packages / "triton/backends/nvidia");
+  }
   add(folders, "/usr/local/cuda");
   return folders;
 }
@@ -100,62 +66,17 @@ fs::path find_tool(std::string_view name) {
   return {};
 }
 
-namespace {
-
-struct ProgramState;
-using NvrtcProgram = ProgramState*;
-
-// nvrtc.h; every call returns an nvrtcResult, 0 for success.
-struct NvrtcApi {
-  int (*create)(NvrtcProgram*, const char* source, const char* name, int headers,
-                const char* const*, const char* const*) = nullptr;
-  int (*compile)(NvrtcProgram, int options, const char* const*) = nullptr;
-  int (*ptx_size)(NvrtcProgram, std::size_t*) = nullptr;
-  int (*ptx)(NvrtcProgram, char*) = nullptr;
-  int (*log_size)(NvrtcProgram, std::size_t*) = nullptr;
-  int (*log)(NvrtcProgram, char*) = nullptr;
-  int (*destroy)(NvrtcProgram*) = nullptr;
-};
-
-bool find_all(const SharedLibrary& library, NvrtcApi& api) {
-  return library.find("nvrtcCreateProgram", api.create) &&
-         library.find("nvrtcCompileProgram", api.compile) &&
-         library.find("nvrtcGetPTXSize", api.ptx_size) && library.find("nvrtcGetPTX", api.ptx) &&
-         library.find("nvrtcGetProgramLogSize", api.log_size) &&
-         library.find("nvrtcGetProgramLog", api.log) &&
-         library.find("nvrtcDestroyProgram", api.destroy);
-}
-
-std::string text(NvrtcProgram program, int (*size)(NvrtcProgram, std::size_t*),
-                 int (*get)(NvrtcProgram, char*)) {
-  std::size_t bytes = 0;
-  if (size(program, &bytes) != 0 || bytes == 0) return "";
-  std::string text(bytes, '\0');
-  if (get(program, text.data()) != 0) return "";
-  text.pop_back();  // the zero at its end
-  return text;
-}
-
-}  // namespace
-
 std::vector<std::string> nvrtc_names() {
   return library_names({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
 }
 
 Result<std::string> compile_cuda(const std::string& source, const std::vector<std::string>& names) {
   const auto library = SharedLibrary::open(names);
-  NvrtcApi api;
-  if (!library || !find_all(*library, api))
+  if (!library)
     return environment_error("NVIDIA's run-time compiler (libnvrtc) is not on this machine");
-  NvrtcProgram program = nullptr;
-  if (api.create(&program, source.c_str(), "hone.cu", 0, nullptr, nullptr) != 0)
-    return failure("libnvrtc does not start");
-  const char* const options[] = {"--gpu-architecture=compute_80"};
-  const int result = api.compile(program, 1, options);
-  std::string ptx = result == 0 ? text(program, api.ptx_size, api.ptx) : "";
-  const std::string log = text(program, api.log_size, api.log);
-  api.destroy(&program);
-  if (ptx.empty()) return failure("libnvrtc cannot compile hone's kernels:\n{}", log);
+  HONE_ASSIGN(std::string ptx, gpu::compile_source(*library, {"libnvrtc", "nvrtc", "PTX"}, source,
+                                                   {"--gpu-architecture=compute_80"}));
+  ptx.pop_back();  // the zero at its end
   return ptx;
 }
 

@@ -192,7 +192,7 @@ class Arguments {
     addresses_.push_back("&" + name);
   }
 
-  // Encodes the descriptor as device/cuda/kernel.cc does: the innermost dimension first,
+  // Encodes the descriptor as device/gpu/kernel.cc does: the innermost dimension first,
   // L2 promotion to 128 bytes, and zeros outside. Triton's own launcher asks for the same.
   void add_map(const problem::TensorMap& map, const std::string& operand) {
     const std::string name = fmt::format("x{}", addresses_.size());

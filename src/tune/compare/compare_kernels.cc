@@ -89,6 +89,7 @@ struct Choice {
   store::Id candidate = 0;
   std::optional<store::Id> default_candidate;
   problem::Dispatch dispatch;
+  bool emulated = false;  // chosen by times of an emulator
 };
 
 Result<std::vector<Choice>> choices_in(store::Store& store,
@@ -109,6 +110,10 @@ Result<std::vector<Choice>> choices_in(store::Store& store,
     if (row.default_row) choice.default_candidate = row.default_row->candidate;
     HONE_ASSIGN(const store::DispatchRow dispatch, store.dispatch(row.dispatch));
     HONE_ASSIGN(choice.dispatch, trial::dispatch_from(dispatch));
+    if (row.device) {
+      HONE_ASSIGN(const store::DeviceRow device, store.device(*row.device));
+      choice.emulated = trial::is_emulated(device);
+    }
     // A dispatch has a row for each compiler and device that the store has results of.
     const auto known = std::ranges::find_if(choices, [&](const Choice& other) {
       return problem::fingerprint(other.dispatch) == row.fingerprint;
@@ -374,6 +379,14 @@ Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
         "'{}' ({} measured dispatches) and '{}' ({}) share no dispatch{}", a.string(),
         a_choices.size(), b.string(), b_choices.size(),
         dispatches.empty() ? "" : fmt::format(" that matches {}", fmt::join(dispatches, ", ")));
+
+  for (const auto& [mine, other] : shared)
+    if (mine->emulated != other->emulated)
+      return input_error(
+          "'{}': one of '{}' and '{}' chose it by times of an emulator, which are no device's; "
+          "tune "
+          "it on the device",
+          mine->dispatch.name, a.string(), b.string());
 
   measure::ComparisonOptions statistics = context.options.statistics;
   statistics.alpha /= static_cast<double>(shared.size());

@@ -193,9 +193,11 @@ class DispatchTuner {
       HONE_ASSIGN(provider::Artifact kernel, bench_.artifact(*selection.winner));
       tuned.code = std::move(kernel.code);
       tuned.launch = std::move(kernel.launch);
+    } else if (!traits().runs_on_host && !tried.of->is_compiled()) {
+      HONE_ASSIGN(tuned.payload, payload_in_spec(context_, bench_, dispatch_, *tuned.payload));
     }
     // This measurement is only for the report: the choice is made.
-    if (context_.options.baselines && !tried.of->is_compiled() &&
+    if (traits().runs_on_host && context_.options.baselines && !tried.of->is_compiled() &&
         search_.for_baselines() >= plan::kSecondsUnderRuntime)
       HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
     return tuned;

@@ -151,6 +151,18 @@ Status compile_shipped_ahead(Context& context, const DispatchBench& bench,
   return context.compiler.compile_ahead(to_ship(context, bench, dispatch), payloads);
 }
 
+Result<provider::Payload> payload_in_spec(Context& context, const DispatchBench& bench,
+                                          const problem::Dispatch& dispatch,
+                                          const provider::Payload& payload) {
+  HONE_ASSIGN(const std::vector<trial::CompiledCandidate> compiled,
+              context.compiler.compile_alone(to_ship(context, bench, dispatch), {payload}));
+  const auto& artifact = compiled.front().artifact;
+  if (!artifact)
+    return failure("'{}' does not compile a second time: {}", dispatch.name,
+                   artifact.error().message);
+  return context.programs->specs().as_compiled(payload, *artifact);
+}
+
 Result<ShippedKernel> verify_as_shipped(Context& context, DispatchBench& bench,
                                         const problem::Dispatch& dispatch, store::Id winner,
                                         const provider::Payload& payload, bool is_timed) {

@@ -41,6 +41,12 @@ Result<ShippedKernel> verify_as_shipped(Context& context, DispatchBench& bench,
                                         const problem::Dispatch& dispatch, store::Id winner,
                                         const provider::Payload& payload, bool is_timed);
 
+// Returns the winner's payload as the compiler spells it, for the spec; compiles the winner again.
+// For devices that measure the code that ships, but whose spaces are the compiler's own statements.
+Result<provider::Payload> payload_in_spec(Context& context, const DispatchBench& bench,
+                                          const problem::Dispatch& dispatch,
+                                          const provider::Payload& payload);
+
 // CPU version: measures the winner and the default under the provider's own runtime, with its
 // threads, interleaved. Records a measurement of phase kOwnRuntime for each; the winner's
 // sentinel_ratio is its paired ratio to the default there. A refusal by the runtime's tool is an

@@ -46,4 +46,11 @@ std::string last_line(const RunVerdict& verdict) {
   return "NOTHING USABLE: " + verdict.reason + "\n";
 }
 
+RunVerdict on_emulator(RunVerdict verdict) {
+  if (verdict.outcome != RunOutcome::kFaster && verdict.outcome != RunOutcome::kRepaired)
+    return verdict;
+  return {RunOutcome::kNotProved,
+          "the device is an emulator, whose times are no GPU's: tune again on one"};
+}
+
 }  // namespace hone::tune

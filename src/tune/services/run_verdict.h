@@ -28,4 +28,7 @@ int exit_code(const RunVerdict& verdict);      // 0 or 1
 // "NOT PROVED: no call of the program ...". Empty for kFaster and kCompiled: the numbers say it.
 std::string last_line(const RunVerdict& verdict);
 
+// The verdict of a run on an emulator (device::Facts::emulated): nothing that it found may ship.
+RunVerdict on_emulator(RunVerdict verdict);
+
 }  // namespace hone::tune

@@ -22,7 +22,8 @@ namespace {
 
 // Flags whose values the process takes by name. The Python bindings silently ignore other flags of
 // the tools, such as the kind of allocator.
-constexpr std::string_view kParameters = "--parameters=", kTaskSystem = "--task_";
+constexpr std::string_view kParameters = "--parameters=", kTaskSystem = "--task_",
+                           kDriver = "_dylib_path=";
 
 struct Settings {
   std::vector<std::string> flags, parameters;
@@ -38,7 +39,7 @@ std::optional<Settings> settings_for(const provider::ProgramCall& call) {
   for (const std::string& flag : flags) {
     if (flag.starts_with(kParameters))
       settings.parameters.push_back(flag.substr(kParameters.size()));
-    else if (flag.starts_with(kTaskSystem))
+    else if (flag.starts_with(kTaskSystem) || flag.find(kDriver) != std::string::npos)
       settings.flags.push_back(flag);
     else if (flag.starts_with(kDevice) && settings.device.empty())
       settings.device = flag.substr(kDevice.size());

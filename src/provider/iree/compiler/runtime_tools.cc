@@ -114,9 +114,13 @@ Result<Printed> run_benchmark(const Installation& installation, const provider::
 }  // namespace
 
 std::vector<std::string> device_flags(const device::Address& address) {
-  const auto& [kind, index, cores, host] = address;
-  if (index)
-    return {*index == 0 ? "--device=" + kind : fmt::format("--device={}://{}", kind, *index)};
+  const auto& [kind, index, cores, host, library] = address;
+  if (index) {
+    std::vector<std::string> flags{
+        *index == 0 ? "--device=" + kind : fmt::format("--device={}://{}", kind, *index)};
+    if (!library.empty()) flags.push_back(fmt::format("--{}_dylib_path=file:{}", kind, library));
+    return flags;
+  }
   if (cores.size() <= 1) return {"--device=local-sync"};
   return {"--device=local-task", fmt::format("--task_topology_cpu_ids={}", fmt::join(cores, ","))};
 }

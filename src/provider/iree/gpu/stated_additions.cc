@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view kOptions = "gpu_pipeline_options";
 constexpr std::string_view kFunctionAttributes = "llvm_func_attrs";
+constexpr std::string_view kDenormals = "iree_codegen.denormal_fp_math_f32";
+constexpr std::string_view kFlushed = "#iree_codegen.denormal_fp_math<\"preserve-sign\">";
 
 // The pipeline options of a translation_info with rows of shared memory that are not padded.
 MlirAttribute unpadded(const Ir& ir, MlirContext context, MlirAttribute options) {
@@ -36,7 +38,7 @@ MlirAttribute unpadded(const Ir& ir, MlirContext context, MlirAttribute options)
 }  // namespace
 
 bool is_own_knob(std::string_view name) {
-  return name == kWavesKnob || name == kPaddingKnob;
+  return name == kWavesKnob || name == kPaddingKnob || name == kDenormalsKnob;
 }
 
 void add_own_knobs(const problem::GpuTarget& target, space::SpaceBuilder& builder) {
@@ -46,10 +48,14 @@ void add_own_knobs(const problem::GpuTarget& target, space::SpaceBuilder& builde
                    "waves of a SIMD to leave registers for; 0: LLVM's choice", {0, 1, 2, 4});
   const space::Expression padded = builder.knob(
       std::string(kPaddingKnob), "rows of shared memory padded against bank conflicts", {1, 0});
+  const space::Expression flushed =
+      builder.knob(std::string(kDenormalsKnob), "subnormal f32 become zeros", {0, 1});
   builder.prefer("waves_per_eu == 0", "LLVM chooses by itself how many registers a wave gets",
                  waves == 0);
   builder.prefer("pad_shared_memory == 1", "bank conflicts cost more than the memory of padding",
                  padded == 1);
+  builder.prefer("flush_denormals == 0", "the compiler keeps what the program computes",
+                 flushed == 0);
 }
 
 MlirAttribute with_own_knobs(const Ir& ir, MlirContext context, MlirAttribute translation,
@@ -60,7 +66,8 @@ MlirAttribute with_own_knobs(const Ir& ir, MlirContext context, MlirAttribute tr
   };
   const std::int64_t waves = value_of(kWavesKnob, 0);
   const bool padded = value_of(kPaddingKnob, 1) != 0;
-  if (waves == 0 && padded) return translation;
+  const bool flushes = value_of(kDenormalsKnob, 0) != 0;
+  if (waves == 0 && padded && !flushes) return translation;
 
   const CApi& api = ir.api();
   TranslationInfoParameters parts = api.ireeCodegenTranslationInfoAttrGetParameters(translation);
@@ -74,7 +81,9 @@ MlirAttribute with_own_knobs(const Ir& ir, MlirContext context, MlirAttribute tr
     const MlirNamedAttribute entry = api.mlirDictionaryAttrGetElement(parts.configuration, i);
     const std::string_view key = to_view(api.mlirIdentifierStr(entry.name));
     if (key == kOptions) options = entry.attribute;
-    if (key == kFunctionAttributes || (key == kOptions && !padded)) continue;
+    if (key == kFunctionAttributes || (key == kOptions && !padded) ||
+        (key == kDenormals && flushes))
+      continue;
     entries.push_back(fmt::format("{} = {}", key, ir.text(entry.attribute)));
   }
   if (!padded)
@@ -82,6 +91,7 @@ MlirAttribute with_own_knobs(const Ir& ir, MlirContext context, MlirAttribute tr
   if (waves > 0)
     entries.push_back(
         fmt::format("{} = {{\"amdgpu-waves-per-eu\" = \"{}\"}}", kFunctionAttributes, waves));
+  if (flushes) entries.push_back(fmt::format("{} = {}", kDenormals, kFlushed));
   parts.configuration =
       ir.parse_attribute(context, fmt::format("{{{}}}", fmt::join(entries, ", ")));
   if (!parts.configuration) return {};

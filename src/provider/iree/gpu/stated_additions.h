@@ -22,11 +22,14 @@ namespace hone::iree {
 //                      ("amdgpu-waves-per-eu", LLVM's AMDGPUUsage)
 //   pad_shared_memory  1: rows of shared memory are padded against bank conflicts; 0: they are not,
 //                      and take less (no_reduce_shared_memory_bank_conflicts)
+//   flush_denormals    1: subnormal f32 become zeros, which takes fewer instructions for functions
+//                      such as exp (denormal_fp_math_f32); 0: as the compiler has it
 //
 // A soft rule for each keeps the compiler's own behaviour, because hone has no measurements of
 // them. `--relax` drops the rules.
 inline constexpr std::string_view kWavesKnob = "waves_per_eu";
 inline constexpr std::string_view kPaddingKnob = "pad_shared_memory";
+inline constexpr std::string_view kDenormalsKnob = "flush_denormals";
 bool is_own_knob(std::string_view name);
 
 // Adds the target's own knobs to a builder of space_builder(set).

@@ -1,4 +1,4 @@
-#include "device/cuda/kernel.h"
+#include "device/gpu/kernel.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "problem/code_target.h"
 
-namespace hone::device::cuda {
+namespace hone::device::gpu {
 
 using problem::LaunchArgument;
 using problem::TensorMap;
@@ -59,9 +59,8 @@ Status KernelArguments::add(const LaunchArgument& argument, std::span<const Buff
 
 Result<const TensorMapBytes*> KernelArguments::tensor_map(const LaunchArgument& argument,
                                                           DevicePointer address) {
-  const EncodeTensorMap encode = gpu_.call().encode_tensor_map;
-  if (encode == nullptr)
-    return failure("the NVIDIA driver makes no tensor maps; that takes one of CUDA 12.0 or later");
+  const auto encode = gpu_.call().encode_tensor_map;
+  if (encode == nullptr) return failure("the driver makes no tensor maps, which are of later ones");
   const auto [found, is_new] = maps_.try_emplace({&argument, address});
   if (!is_new) return &found->second;
   const TensorMap& map = argument.map;
@@ -98,42 +97,45 @@ Status QueuedKernel::enqueue(std::span<const Buffer> bindings) {
   return launch(bindings);
 }
 
-CudaKernel::CudaKernel(std::shared_ptr<GpuContext> gpu, const LaunchParameters& parameters,
-                       DevicePointer scratch)
+GpuKernel::GpuKernel(std::shared_ptr<GpuContext> gpu, const LaunchParameters& parameters,
+                     DevicePointer scratch)
     : gpu_(std::move(gpu)), parameters_(parameters), arguments_(*gpu_, parameters_, scratch) {}
 
-Result<std::unique_ptr<CudaKernel>> CudaKernel::load(std::shared_ptr<GpuContext> gpu,
-                                                     std::string_view code,
-                                                     const LaunchParameters& parameters,
-                                                     DevicePointer scratch) {
-  std::unique_ptr<CudaKernel> kernel(new CudaKernel(std::move(gpu), parameters, scratch));
+Result<std::unique_ptr<GpuKernel>> GpuKernel::load(std::shared_ptr<GpuContext> gpu,
+                                                   std::string_view code,
+                                                   const LaunchParameters& parameters,
+                                                   DevicePointer scratch) {
+  std::unique_ptr<GpuKernel> kernel(new GpuKernel(std::move(gpu), parameters, scratch));
   HONE_TRY(kernel->load_module(code));
   HONE_TRY(kernel->find_function());
   HONE_TRY(kernel->fill_guards());
   return kernel;
 }
 
-CudaKernel::~CudaKernel() {
+GpuKernel::~GpuKernel() {
   if (module_ != nullptr) gpu_->call().module_unload(module_);
 }
 
-Status CudaKernel::load_module(std::string_view code) {
+Status GpuKernel::load_module(std::string_view code) {
   const GpuFacts& gpu = gpu_->facts();
-  if (const Status meant = problem::check_code_target(code, gpu.arch()); !meant)
+  if (const Status meant = problem::check_code_target(code, gpu.arch); !meant)
     return failure("{} ({})", meant.error().message, gpu.name);
   const std::string image(code);  // PTX must end with a zero byte
-  std::string log(8192, '\0');
+  const DriverApi& call = gpu_->call();
+  std::string log(call.module_load_logs ? 8192 : 0, '\0');
   int options[] = {kJitErrorLog, kJitErrorLogBytes};
   // An integer is passed in the place of its pointer.
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
-  const DriverCode result = gpu_->call().module_load(&module_, image.data(), 2, options, values);
+  const DriverCode result = call.module_load_logs
+                                ? call.module_load(&module_, image.data(), 2, options, values)
+                                : call.module_load(&module_, image.data(), 0, nullptr, nullptr);
   const Status loaded = gpu_->check(result, "the driver cannot load the code");
   log.resize(log.find('\0') == std::string::npos ? log.size() : log.find('\0'));
   if (!loaded && !log.empty()) return failure("{}:\n{}", loaded.error().message, log);
   return loaded;
 }
 
-Status CudaKernel::find_function() {
+Status GpuKernel::find_function() {
   const DriverApi& call = gpu_->call();
   HONE_TRY(gpu_->check(call.module_function(&function_, module_, parameters_.entry.c_str()),
                        fmt::format("the code has no kernel '{}'", parameters_.entry)));
@@ -154,14 +156,14 @@ Status CudaKernel::find_function() {
   if (shared > most)
     return failure("{} bytes of dynamic shared memory; {} gives a block at most {}", shared,
                    gpu_->facts().name, most);
-  if (shared > kSharedWithoutAsking)
+  if (shared > kSharedWithoutAsking && call.function_set_attribute != nullptr)
     HONE_TRY(gpu_->check(
         call.function_set_attribute(function_, kFunctionMaxDynamicShared, static_cast<int>(shared)),
         fmt::format("asking for {} bytes of dynamic shared memory", shared)));
   return {};
 }
 
-Status CudaKernel::fill_guards() {
+Status GpuKernel::fill_guards() {
   const DriverApi& call = gpu_->call();
   constexpr auto kGuard = static_cast<std::size_t>(problem::OwnMemory::kGuardBytes);
   for (const problem::OwnMemory& memory : parameters_.own_memory) {
@@ -181,7 +183,7 @@ Status CudaKernel::fill_guards() {
   return {};
 }
 
-Result<std::string> CudaKernel::damage() {
+Result<std::string> GpuKernel::damage() {
   std::array<unsigned char, problem::OwnMemory::kGuardBytes> found{};
   for (std::size_t g = 0; g < guards_.size(); ++g) {
     HONE_TRY(gpu_->check(gpu_->call().copy_to_host(found.data(), guards_[g], found.size()),
@@ -200,7 +202,7 @@ Result<std::string> CudaKernel::damage() {
   return std::string();
 }
 
-Status CudaKernel::enqueue(std::span<const Buffer> bindings) {
+Status GpuKernel::enqueue(std::span<const Buffer> bindings) {
   HONE_ASSIGN(void** const arguments, arguments_.of(bindings));
   const auto &grid = parameters_.grid, &block = parameters_.block;
   return gpu_->check(
@@ -209,7 +211,7 @@ Status CudaKernel::enqueue(std::span<const Buffer> bindings) {
       "launching the kernel");
 }
 
-Status CudaKernel::launch(std::span<const Buffer> bindings) {
+Status GpuKernel::launch(std::span<const Buffer> bindings) {
   const BusyWait busy(*gpu_);
   HONE_TRY(enqueue(bindings));
   return gpu_->wait("running the kernel");
@@ -225,7 +227,7 @@ Result<std::unique_ptr<KernelSequence>> KernelSequence::load(const std::shared_p
     scratch_bytes = std::max(scratch_bytes, part.launch->scratch_bytes);
   if (scratch_bytes > 0) HONE_TRY(sequence->take_scratch(static_cast<std::size_t>(scratch_bytes)));
   for (const problem::KernelPart& part : parts) {
-    HONE_ASSIGN(auto kernel, CudaKernel::load(gpu, part.code, *part.launch, sequence->scratch_));
+    HONE_ASSIGN(auto kernel, GpuKernel::load(gpu, part.code, *part.launch, sequence->scratch_));
     sequence->kernels_.push_back(std::move(kernel));
   }
   return sequence;
@@ -252,4 +254,4 @@ Status KernelSequence::launch(std::span<const Buffer> bindings) {
   return gpu_->wait("running the kernels");
 }
 
-}  // namespace hone::device::cuda
+}  // namespace hone::device::gpu

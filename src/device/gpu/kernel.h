@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "device/cuda/gpu.h"
 #include "device/device.h"
+#include "device/gpu/gpu.h"
 
-namespace hone::device::cuda {
+namespace hone::device::gpu {
 
 // The arguments of a kernel as the driver takes them: addresses, constants, tensor maps.
 class KernelArguments {
@@ -49,7 +49,7 @@ struct FunctionFacts {
   int most_threads = 0;  // of a block, given the registers
 };
 
-// A kernel that can be enqueued without waiting, as CudaDevice::time requires. hone loads it, or a
+// A kernel that can be enqueued without waiting, as GpuDevice::time requires. hone loads it, or a
 // library provides it.
 class QueuedKernel : public Kernel {
  public:
@@ -62,20 +62,20 @@ class QueuedKernel : public Kernel {
   double launch_seconds = 5e-6;
 };
 
-class CudaKernel : public QueuedKernel {
+class GpuKernel : public QueuedKernel {
  public:
-  // `scratch`: the address of the launch's scratch memory. `code` is PTX, which the driver compiles
-  // (tens of milliseconds, one at a time in a process), or a cubin. Failures: code for another GPU,
-  // which is not passed to the driver; the driver's words and its compiler's log; no such entry.
-  // Also a block or shared memory that this GPU cannot give, and own memory that the module does
-  // not have.
-  static Result<std::unique_ptr<CudaKernel>> load(std::shared_ptr<GpuContext> gpu,
-                                                  std::string_view code,
-                                                  const LaunchParameters& parameters,
-                                                  DevicePointer scratch = 0);
-  ~CudaKernel() override;
-  CudaKernel(const CudaKernel&) = delete;
-  CudaKernel& operator=(const CudaKernel&) = delete;
+  // `scratch`: the address of the launch's scratch memory. `code` is machine code, or PTX,
+  // which the driver compiles (tens of milliseconds, one at a time in a process). Failures: code
+  // for another GPU, which is not passed to the driver; the driver's words and its compiler's log;
+  // no such entry. Also a block or shared memory that this GPU cannot give, and own memory that the
+  // module does not have.
+  static Result<std::unique_ptr<GpuKernel>> load(std::shared_ptr<GpuContext> gpu,
+                                                 std::string_view code,
+                                                 const LaunchParameters& parameters,
+                                                 DevicePointer scratch = 0);
+  ~GpuKernel() override;
+  GpuKernel(const GpuKernel&) = delete;
+  GpuKernel& operator=(const GpuKernel&) = delete;
 
   // The launch's own arguments; where it has none, one 64-bit pointer per binding, then the 32-bit
   // constants (IREE's CUDA calling convention).
@@ -92,8 +92,8 @@ class CudaKernel : public QueuedKernel {
   const FunctionFacts& facts() const { return facts_; }
 
  private:
-  CudaKernel(std::shared_ptr<GpuContext> gpu, const LaunchParameters& parameters,
-             DevicePointer scratch);
+  GpuKernel(std::shared_ptr<GpuContext> gpu, const LaunchParameters& parameters,
+            DevicePointer scratch);
   Status load_module(std::string_view code);
   Status find_function();
   Status fill_guards();
@@ -110,7 +110,7 @@ class CudaKernel : public QueuedKernel {
 // Kernels that run one after the other as one, and the memory they share.
 class KernelSequence : public QueuedKernel {
  public:
-  // Loads every kernel of `parameters` from its part of `code`. Failures as CudaKernel::load, and
+  // Loads every kernel of `parameters` from its part of `code`. Failures as GpuKernel::load, and
   // no memory left for the scratch.
   static Result<std::unique_ptr<KernelSequence>> load(const std::shared_ptr<GpuContext>& gpu,
                                                       std::string_view code,
@@ -127,8 +127,8 @@ class KernelSequence : public QueuedKernel {
   Status take_scratch(std::size_t bytes);
 
   std::shared_ptr<GpuContext> gpu_;
-  std::vector<std::unique_ptr<CudaKernel>> kernels_;
+  std::vector<std::unique_ptr<GpuKernel>> kernels_;
   DevicePointer scratch_ = 0;
 };
 
-}  // namespace hone::device::cuda
+}  // namespace hone::device::gpu

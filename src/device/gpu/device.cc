@@ -1,90 +1,122 @@
-#include "device/cuda/device.h"
+#include "device/gpu/device.h"
 
 #include <algorithm>
-#include <optional>
 
-#include "device/cuda/gpu.h"
-#include "device/cuda/kernel.h"
-#include "device/cuda/own_kernels.h"
-#include "device/device.h"
+#include "device/gpu/comparer.h"
+#include "device/gpu/kernel.h"
 #include "problem/code_target.h"
 
-namespace hone::device::cuda {
+namespace hone::device::gpu {
 namespace {
 
 // The driver's queue holds 1,024 launches; what comes then waits until there is room.
 constexpr std::size_t kQueued = 800;
-// Below this share of its highest clock a GPU is held down by something (nvbench's rule).
-constexpr double kLeastClock = 0.75;
-// NVML takes up to milliseconds to answer, from values that it renews no more often than this.
+// A monitor takes up to milliseconds to answer, from values that are renewed no more often.
 constexpr double kClockSeconds = 0.02;
 // About 0.1 ms on a GPU of this decade.
 constexpr std::uint32_t kCalibrationRounds = 1500;
+// Some 10 microseconds on a GPU of this decade.
+constexpr std::size_t kCopiedBytes = std::size_t{8} << 20;
 
 // A kernel of hone's own, which needs a binding that it does not use.
 class FixedWork : public QueuedKernel {
  public:
-  explicit FixedWork(std::unique_ptr<CudaKernel> kernel) : kernel_(std::move(kernel)) {}
+  explicit FixedWork(std::unique_ptr<GpuKernel> kernel) : kernel_(std::move(kernel)) {}
   Status launch(std::span<const Buffer>) override { return kernel_->launch({&nowhere_, 1}); }
   Status enqueue(std::span<const Buffer>) override { return kernel_->enqueue({&nowhere_, 1}); }
 
  private:
-  std::unique_ptr<CudaKernel> kernel_;
+  std::unique_ptr<GpuKernel> kernel_;
   Buffer nowhere_{};
+};
+
+// A copy within the GPU's memory: fixed work where no kernel can be compiled.
+class FixedCopy : public QueuedKernel {
+ public:
+  static std::unique_ptr<FixedCopy> create(std::shared_ptr<GpuContext> gpu) {
+    DevicePointer memory = 0;
+    const DriverApi& call = gpu->call();
+    if (call.memory_allocate(&memory, 2 * kCopiedBytes) != 0) return nullptr;
+    std::unique_ptr<FixedCopy> copy(new FixedCopy(std::move(gpu), memory));
+    return call.set_bytes(memory, 0, 2 * kCopiedBytes) == 0 ? std::move(copy) : nullptr;
+  }
+  ~FixedCopy() override { gpu_->call().memory_free(memory_); }
+  FixedCopy(const FixedCopy&) = delete;
+  FixedCopy& operator=(const FixedCopy&) = delete;
+
+  Status launch(std::span<const Buffer> bindings) override {
+    HONE_TRY(enqueue(bindings));
+    return gpu_->wait("copying");
+  }
+  Status enqueue(std::span<const Buffer>) override {
+    return gpu_->check(
+        gpu_->call().copy_on_device(memory_, memory_ + kCopiedBytes, kCopiedBytes, nullptr),
+        "copying");
+  }
+
+ private:
+  FixedCopy(std::shared_ptr<GpuContext> gpu, DevicePointer memory)
+      : gpu_(std::move(gpu)), memory_(memory) {}
+  std::shared_ptr<GpuContext> gpu_;
+  DevicePointer memory_ = 0;
 };
 
 }  // namespace
 
 class OpenGpu {
  public:
-  explicit OpenGpu(std::shared_ptr<GpuContext> context) : context_(std::move(context)) {
-    if (auto nvml = Nvml::open(context_->facts().uuid)) nvml_ = std::move(*nvml);
-    if (nvml_) most_megahertz_ = nvml_->most_megahertz().value_or(0);
-  }
+  OpenGpu(const Vendor& vendor, std::shared_ptr<GpuContext> context)
+      : vendor_(vendor),
+        context_(std::move(context)),
+        monitor_(vendor_.monitor(context_->facts())),
+        kernels_(vendor_.own_kernels(*context_)) {}
 
+  const Vendor& vendor() const { return vendor_; }
   const std::shared_ptr<GpuContext>& context() const { return context_; }
-  std::optional<Nvml>& nvml() { return nvml_; }
-  double most_megahertz() const { return most_megahertz_; }  // 0: not known
+  const std::optional<Monitor>& monitor() const { return monitor_; }
+  const OwnKernels& kernels() const { return kernels_; }
   // Returns null if it cannot be compiled; compiles at most once.
   Comparer* comparer() {
     if (!comparer_asked_) {
       comparer_asked_ = true;
-      if (auto comparer = Comparer::create(context_)) comparer_ = std::move(*comparer);
+      auto comparer = kernels_.comparison().and_then(
+          [&](const std::string& module) { return Comparer::create(context_, module); });
+      if (comparer) comparer_ = std::move(*comparer);
     }
     return comparer_ ? &*comparer_ : nullptr;
   }
 
  private:
+  Vendor vendor_;
   std::shared_ptr<GpuContext> context_;
-  std::optional<Nvml> nvml_;
-  double most_megahertz_ = 0;
+  std::optional<Monitor> monitor_;
+  OwnKernels kernels_;
   bool comparer_asked_ = false;
   std::optional<Comparer> comparer_;
 };
 
 namespace {
 
-class CudaDevice : public Device {
+class GpuDevice : public Device {
  public:
-  CudaDevice(std::shared_ptr<OpenGpu> open, GpuStopwatch watch)
+  GpuDevice(std::shared_ptr<OpenGpu> open, GpuStopwatch watch)
       : open_(std::move(open)),
         gpu_(open_->context()),
         watch_(std::move(watch)),
         last_look_(raw_seconds()) {}
 
-  std::string_view kind() const override { return kKind; }
+  std::string_view kind() const override { return open_->vendor().kind; }
   int threads() const override { return 1; }
   bool is_lost() const override { return gpu_->driver().is_lost(); }
 
   Result<std::unique_ptr<Kernel>> load(std::string_view format, std::string_view code,
                                        const LaunchParameters& parameters) override {
-    if (format.find("ptx") == std::string_view::npos &&
-        format.find("cubin") == std::string_view::npos) {
-      HONE_TRY(problem::check_code_target(code, gpu_->facts().arch()));
-      return failure("a CUDA GPU runs PTX and cubins, not '{}'", format);
+    if (!open_->vendor().loads(format)) {
+      HONE_TRY(problem::check_code_target(code, gpu_->facts().arch));
+      return failure("{}, not '{}'", open_->vendor().formats, format);
     }
     if (!parameters.then.empty() || parameters.scratch_bytes > 0) return sequence(code, parameters);
-    HONE_ASSIGN(auto kernel, CudaKernel::load(gpu_, code, parameters));
+    HONE_ASSIGN(auto kernel, GpuKernel::load(gpu_, code, parameters));
     return kernel;
   }
 
@@ -92,7 +124,7 @@ class CudaDevice : public Device {
                          std::size_t first, std::size_t launches) override;
 
   bool has_own_memory() const override { return true; }
-  std::int64_t last_level_cache() const override { return gpu_->facts().l2_bytes; }
+  std::int64_t last_level_cache() const override { return gpu_->facts().last_level_cache_bytes; }
   std::int64_t free_memory() override {
     std::size_t free = 0, total = 0;
     return gpu_->call().memory_info(&free, &total) == 0 ? static_cast<std::int64_t>(free) : 0;
@@ -135,20 +167,23 @@ class CudaDevice : public Device {
   double busy_seconds() const override { return gpu_->busy_seconds(); }
   const std::shared_ptr<GpuContext>& gpu() const { return gpu_; }
 
-  Peak measure_peak() override { return cuda::measure_peak(gpu_).value_or(Peak{}); }
+  Peak measure_peak() override {
+    return gpu::measure_peak(gpu_, open_->kernels()).value_or(Peak{});
+  }
   MachineState machine_state() override {
     MachineState state;
     const double time = raw_seconds();
     state.seconds = time - last_look_;
     last_look_ = time;
-    if (open_->nvml()) state.gpus.push_back(open_->nvml()->state(gpu_->facts().index));
+    if (open_->monitor()) state.gpus.push_back(open_->monitor()->state());
     return state;
   }
   MachineState detailed_machine_state() override { return machine_state(); }
 
   std::unique_ptr<Kernel> calibration_kernel() override {
-    const OwnKernel own = multiply_add_kernel(gpu_->facts().multiprocessors, kCalibrationRounds);
-    auto kernel = CudaKernel::load(gpu_, own.code, own.parameters);
+    const auto own = open_->kernels().multiply_add(kCalibrationRounds);
+    if (!own) return FixedCopy::create(gpu_);
+    auto kernel = GpuKernel::load(gpu_, own->code, own->parameters);
     if (!kernel) return nullptr;
     return std::make_unique<FixedWork>(std::move(*kernel));
   }
@@ -167,40 +202,41 @@ class CudaDevice : public Device {
   std::shared_ptr<OpenGpu> open_;
   std::shared_ptr<GpuContext> gpu_;
   GpuStopwatch watch_;
-  std::unique_ptr<CudaKernel> pause_;
+  std::unique_ptr<GpuKernel> pause_;
   double last_look_ = 0;
   double last_clock_ = 0;
   bool held_down_ = false;
 };
 
 // Keeps the GPU busy while launches queue up, so that it need not wait for launches within a batch.
-// Kernels longer than a launch hide those behind them themselves, all but the first.
-Status CudaDevice::pause(const QueuedKernel& kernel, std::size_t launches) {
+// Kernels longer than a launch hide those behind them themselves, all but the first. Where the
+// pause cannot be compiled there is none.
+Status GpuDevice::pause(const QueuedKernel& kernel, std::size_t launches) {
   const bool is_short = kernel.seconds_of_last < 2 * kernel.launch_seconds;
   const std::size_t queued = is_short ? std::min(launches, kQueued) : 4;
   const auto nanoseconds =
       static_cast<std::uint32_t>(1e9 * kernel.launch_seconds * static_cast<double>(queued));
-  const OwnKernel own = pause_kernel(nanoseconds);
+  const auto own = open_->kernels().pause(nanoseconds);
+  if (!own) return {};
   if (!pause_) {
-    HONE_ASSIGN(pause_, CudaKernel::load(gpu_, own.code, own.parameters));
+    HONE_ASSIGN(pause_, GpuKernel::load(gpu_, own->code, own->parameters));
   }
-  pause_->set_constants(own.parameters.constants);
+  pause_->set_constants(own->parameters.constants);
   const Buffer nowhere{};
   return pause_->enqueue({&nowhere, 1});
 }
 
-bool CudaDevice::is_held_down() {
-  std::optional<Nvml>& nvml = open_->nvml();
-  if (!nvml || (!held_down_ && raw_seconds() - last_clock_ < kClockSeconds)) return held_down_;
+bool GpuDevice::is_held_down() {
+  const std::optional<Monitor>& monitor = open_->monitor();
+  if (!monitor || (!held_down_ && raw_seconds() - last_clock_ < kClockSeconds)) return held_down_;
   last_clock_ = raw_seconds();
-  const auto megahertz = nvml->megahertz();
-  held_down_ = disturbs(nvml->throttle_reasons()) ||
-               (megahertz && *megahertz < kLeastClock * open_->most_megahertz());
+  const auto megahertz = monitor->megahertz();
+  held_down_ = monitor->is_slowed() || (megahertz && *megahertz < monitor->least_megahertz);
   return held_down_;
 }
 
-Result<BatchTime> CudaDevice::time(Kernel& kernel, std::span<const std::vector<Buffer>> rotation,
-                                   std::size_t first, std::size_t launches) {
+Result<BatchTime> GpuDevice::time(Kernel& kernel, std::span<const std::vector<Buffer>> rotation,
+                                  std::size_t first, std::size_t launches) {
   auto* const queued = dynamic_cast<QueuedKernel*>(&kernel);
   if (queued == nullptr) return failure("this kernel is not one of the GPU's");
   HONE_TRY(pause(*queued, launches));
@@ -221,31 +257,26 @@ Result<BatchTime> CudaDevice::time(Kernel& kernel, std::span<const std::vector<B
 
 }  // namespace
 
-std::shared_ptr<GpuContext> gpu_of(Device& device) {
-  const auto* const cuda = dynamic_cast<const CudaDevice*>(&device);
-  return cuda != nullptr ? cuda->gpu() : nullptr;
+std::shared_ptr<GpuContext> gpu_of(Device& device, std::string_view kind) {
+  const auto* const gpu = dynamic_cast<const GpuDevice*>(&device);
+  return gpu != nullptr && gpu->kind() == kind ? gpu->gpu() : nullptr;
 }
 
-Result<std::shared_ptr<OpenGpu>> open_gpu(std::shared_ptr<Driver> driver, const GpuFacts& facts) {
+Result<std::shared_ptr<OpenGpu>> open_gpu(const Vendor& vendor, std::shared_ptr<Driver> driver,
+                                          const GpuFacts& facts) {
   HONE_ASSIGN(auto context, GpuContext::open(std::move(driver), facts));
-  return std::make_shared<OpenGpu>(std::move(context));
+  return std::make_shared<OpenGpu>(vendor, std::move(context));
 }
 
 Result<std::unique_ptr<Device>> make_device(std::shared_ptr<OpenGpu> gpu) {
   HONE_ASSIGN(GpuStopwatch watch, GpuStopwatch::create(gpu->context()));
-  return std::make_unique<CudaDevice>(std::move(gpu), std::move(watch));
+  return std::make_unique<GpuDevice>(std::move(gpu), std::move(watch));
 }
 
-Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const GpuFacts& facts) {
-  HONE_ASSIGN(auto gpu, open_gpu(std::move(driver), facts));
+Result<std::unique_ptr<Device>> open_device(const Vendor& vendor, std::shared_ptr<Driver> driver,
+                                            const GpuFacts& facts) {
+  HONE_ASSIGN(auto gpu, open_gpu(vendor, std::move(driver), facts));
   return make_device(std::move(gpu));
 }
 
-Result<std::unique_ptr<Device>> open_device(int index) {
-  HONE_ASSIGN(auto driver, Driver::open());
-  HONE_ASSIGN(const auto devices, list_devices(*driver));
-  HONE_ASSIGN(const GpuFacts facts, find_device(devices, index));
-  return open_device(std::move(driver), facts);
-}
-
-}  // namespace hone::device::cuda
+}  // namespace hone::device::gpu

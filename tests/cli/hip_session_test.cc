@@ -1,0 +1,119 @@
+// Whole sessions on AMD's side, over a HIP library that emulates gfx942 (tests/amd): hone's device
+// layer and IREE's own HIP runtime both run on it.
+#ifdef HONE_FAKE_HIP
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "tests/cli/hone_command.h"
+
+namespace hone::cli {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class HipSession : public HoneCommand {
+ protected:
+  Ran on_hip(std::vector<std::string> arguments,
+             const std::vector<EnvironmentChange>& environment = {}) const {
+    for (const char* word : {"--device", "hip:0", "--hip", HONE_FAKE_HIP})
+      arguments.emplace_back(word);
+    return hone(arguments, environment);
+  }
+  std::string product() const {
+    return write("product.mlir", R"(
+func.func @product(%a: tensor<32x64xf16>, %b: tensor<64x48xf16>) -> tensor<32x48xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<32x48xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<32x48xf32>) -> tensor<32x48xf32>
+  %r = linalg.matmul ins(%a, %b : tensor<32x64xf16>, tensor<64x48xf16>)
+    outs(%f : tensor<32x48xf32>) -> tensor<32x48xf32>
+  return %r : tensor<32x48xf32>
+})");
+  }
+};
+
+// From the listing of the device to the proof by iree-run-module --device=hip. An emulator's
+// times ship nothing, whether anything seems faster or not.
+TEST_F(HipSession, AProductIsTunedFromStartToProof) {
+  const Ran ran = on_hip({"tune", product(), "--no-flags", "--candidates", "4", "--budget", "12s",
+                          "--out", "out", "--json"});
+  const auto document = nlohmann::json::parse(ran.out, nullptr, false);
+  ASSERT_FALSE(document.is_discarded()) << ran.out << ran.err;
+  const std::string outcome = document.at("verdict").at("outcome");
+  EXPECT_TRUE(outcome == "nothing faster" || outcome == "not proved") << ran.out;
+  EXPECT_EQ(document.at("wrong_by_default"), nlohmann::json::array());
+  const Ran stored = hone({"store", "list", "--json"});
+  const auto rows = nlohmann::json::parse(stored.out, nullptr, false).at("dispatches");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].at("device"), "emulated gfx942 (no GPU)");
+  EXPECT_EQ(rows[0].at("wrong"), 0);
+  EXPECT_TRUE(rows[0].at("failed").empty()) << rows[0];
+  EXPECT_GE(rows[0].at("right").get<int>(), 2);  // the default, and candidates as time allows
+  const std::string script = read_file(folder() / "out/run.sh").value_or("");
+  EXPECT_THAT(script, AllOf(HasSubstr("--device=hip"),
+                            HasSubstr("--hip_dylib_path=file:" + std::string(HONE_FAKE_HIP))));
+}
+
+TEST_F(HipSession, AProgramIsVerifiedAgainstTheHost) {
+  const Ran ran = on_hip({"verify", product()});
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("32x48xf32, right"));
+}
+
+// The runner ends, not the session.
+TEST_F(HipSession, AHangAndALostDeviceCostACall) {
+  for (const auto& [script, words] :
+       {std::pair{"* hang", "no answer after 2 s"}, std::pair{"* lost", "hipErrorUnknown"}}) {
+    const Ran ran = on_hip({"tune", product(), "--no-flags", "--no-program", "--candidates", "1",
+                            "--budget", "5s", "--kernel-timeout", "2", "--store", "faulty.db"},
+                           {{"HONE_FAKE_HIP_TIMES", write("times", script)}});
+    EXPECT_EQ(ran.exit_code, 1) << ran.out << ran.err;
+    EXPECT_THAT(hone({"store", "export", "faulty.db"}).out, HasSubstr(words)) << ran.err;
+    std::filesystem::remove(folder() / "faulty.db");
+  }
+}
+
+// A kernel's illegal store ends the runner, as HIP before 7 does: one candidate fails, with the
+// runtime's last words.
+TEST_F(HipSession, AnIllegalAddressCostsOneCandidate) {
+  write("faulty.py", R"(
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def faulty(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, FAULT: tl.constexpr):
+    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    columns = tl.arange(0, BLOCK_N)
+    ks = tl.arange(0, 32)
+    a = tl.load(a_ptr + rows[:, None] * K + ks[None, :])
+    b = tl.load(b_ptr + ks[:, None] * N + columns[None, :])
+    if FAULT == 1:
+        c_ptr = (c_ptr.to(tl.int64, bitcast=True) + (1 << 45)).to(c_ptr.dtype, bitcast=True)
+    tl.store(c_ptr + rows[:, None] * N + columns[None, :], tl.dot(a, b).to(c_ptr.dtype.element_ty))
+)");
+  write("faulty.yaml", R"(kernel: faulty
+arguments: {a_ptr: A, b_ptr: B, c_ptr: C, M: M, N: N, K: K}
+grid: ['cdiv(M, BLOCK_M)']
+knobs: {BLOCK_M: [32, 64], BLOCK_N: [32], FAULT: [0, 1], num_warps: [4]}
+default: {BLOCK_M: 32, BLOCK_N: 32, FAULT: 0, num_warps: 4}
+)");
+  const Ran ran = on_hip({"tune", "--kernel", "faulty.py", "-m", "64", "-n", "32", "-k", "32",
+                          "--budget", "6s", "--store", "faulty.db", "--env",
+                          "AMDGCN_USE_BUFFER_OPS=0", "--env", "HIP_SKIP_ABORT_ON_GPU_ERROR=0"});
+  const auto rows =
+      nlohmann::json::parse(hone({"store", "list", "--json", "faulty.db"}).out, nullptr, false)
+          .at("dispatches");
+  ASSERT_EQ(rows.size(), 1u) << ran.out << ran.err;
+  EXPECT_EQ(rows[0].at("failed"), nlohmann::json({{"kernel crash", 2}}));
+  EXPECT_EQ(rows[0].at("wrong"), 0);
+  EXPECT_EQ(rows[0].at("right"), 3);
+  EXPECT_THAT(hone({"store", "export", "faulty.db"}).out,
+              AllOf(HasSubstr("SIGABRT"), HasSubstr("Memory access fault by GPU node-1")));
+}
+
+}  // namespace
+}  // namespace hone::cli
+#endif
