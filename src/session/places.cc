@@ -13,7 +13,6 @@
 #include "device/cpu/code_features.h"
 #include "device/cpu/target.h"
 #include "device/cuda/gpu.h"
-#include "device/cuda/kind.h"
 #include "device/hip/gpu.h"
 #include "device/hip/kind.h"
 #include "provider/resources.h"
