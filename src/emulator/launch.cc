@@ -1,7 +1,6 @@
 #include "emulator/launch.h"
 
 #include <algorithm>
-#include <cfenv>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -35,29 +34,6 @@ class RegisteredBytes {
   const void* begin_;
   bool added_ = false;
 };
-
-// The host's rounding for the time of one instruction.
-class HostRounding {
- public:
-  explicit HostRounding(Rounding rounding) {
-    constexpr int kModes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-    std::fesetround(kModes[static_cast<int>(rounding)]);
-  }
-  ~HostRounding() { std::fesetround(FE_TONEAREST); }
-  HostRounding(const HostRounding&) = delete;
-  HostRounding& operator=(const HostRounding&) = delete;
-};
-
-void run_rounded(Wave& wave, const Instruction& instruction) {
-  const Rounding rounding = instruction.rounding == RoundingClass::kDouble ? wave.rounding_f16_f64()
-                                                                           : wave.rounding_f32();
-  if (instruction.rounding == RoundingClass::kNone || rounding == Rounding::kNearestEven) {
-    instruction.run(wave, instruction);
-    return;
-  }
-  const HostRounding scope(rounding);
-  instruction.run(wave, instruction);
-}
 
 // Arguments as the kernel reads them: explicit ones as given, hidden ones by the sizes (LLVM
 // AMDGPUUsage, "Code Object V5 Metadata"). Longer than the kernel says, since scalar loads of
@@ -209,11 +185,7 @@ class Workgroups {
       wave.next = at + 1;
       ++executed;
       wave.executed = executed;
-      if ((wave.mode & 0xf) == 0) {
-        instruction.run(wave, instruction);
-      } else {
-        run_rounded(wave, instruction);
-      }
+      wave.execute(instruction);
       if (wave.state == Wave::State::kJumping) jump(wave);
       if (wave.state == Wave::State::kFaulted) explain(wave, at);
       if (executed >= limits_.wave_instructions) {

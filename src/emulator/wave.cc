@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cfenv>
+
 namespace hone::emulator {
 namespace {
 
@@ -30,6 +32,18 @@ std::uint32_t placed(std::uint32_t before, std::uint32_t value, int select, int 
   }
   return part;
 }
+
+// The host's rounding for the time of one instruction.
+class HostRounding {
+ public:
+  explicit HostRounding(Rounding rounding) {
+    constexpr int kModes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    std::fesetround(kModes[static_cast<int>(rounding)]);
+  }
+  ~HostRounding() { std::fesetround(FE_TONEAREST); }
+  HostRounding(const HostRounding&) = delete;
+  HostRounding& operator=(const HostRounding&) = delete;
+};
 
 }  // namespace
 
@@ -102,6 +116,17 @@ void Wave::write(const Instruction& instruction, const Operand& destination, int
       to[lane] = (from[lane] & mask) | (to[lane] & ~mask);
     }
   }
+}
+
+void Wave::execute_rounded(const Instruction& instruction) {
+  const Rounding rounding =
+      instruction.rounding == RoundingClass::kDouble ? rounding_f16_f64() : rounding_f32();
+  if (instruction.rounding == RoundingClass::kNone || rounding == Rounding::kNearestEven) {
+    instruction.run(*this, instruction);
+    return;
+  }
+  const HostRounding scope(rounding);
+  instruction.run(*this, instruction);
 }
 
 void Wave::fail(FaultKind kind, std::string words, std::uint64_t address) {

@@ -65,6 +65,15 @@ class Wave {
   Rounding rounding_f32() const { return static_cast<Rounding>(mode & 3); }
   Rounding rounding_f16_f64() const { return static_cast<Rounding>(mode >> 2 & 3); }
 
+  // Runs one instruction, with the rounding that MODE asks for.
+  void execute(const Instruction& instruction) {
+    if ((mode & 0xf) == 0) {
+      instruction.run(*this, instruction);
+    } else {
+      execute_rounded(instruction);
+    }
+  }
+
   // The value of a scalar operand of one or two dwords.
   std::uint32_t value32(const Operand& operand) const {
     if (operand.kind == Operand::Kind::kScalar) return scalar[operand.index];
@@ -118,6 +127,7 @@ class Wave {
   void forget_ranges() { cached_ = {}; }
 
  private:
+  void execute_rounded(const Instruction& instruction);
   bool find(std::uint64_t address, std::size_t bytes, bool write);
   void fail_lds(std::uint64_t offset, std::size_t bytes);
 
