@@ -159,6 +159,12 @@ void Wave::fail_lds(std::uint64_t offset, std::size_t bytes) {
        offset);
 }
 
+bool Wave::is_alone(std::uint64_t offset, std::size_t bytes, Access access) {
+  std::optional<std::string> words = races->note(number, offset, bytes, access);
+  if (words) fail(FaultKind::kRace, std::move(*words), offset);
+  return !words;
+}
+
 std::byte* Wave::scratch_at(int lane, std::uint64_t offset, std::size_t bytes) {
   if (offset + bytes > scratch_lane_bytes) {
     fail(FaultKind::kScratch,
@@ -172,7 +178,9 @@ std::byte* Wave::scratch_at(int lane, std::uint64_t offset, std::size_t bytes) {
 
 std::byte* Wave::flat_at(int lane, std::uint64_t address, std::size_t bytes, bool write) {
   const std::uint64_t aperture = address & 0xffffffff00000000;
-  if (aperture == kSharedBase) return lds_at(address & 0xffffffff, bytes);
+  if (aperture == kSharedBase) {
+    return lds_at(address & 0xffffffff, bytes, write ? Access::kWrite : Access::kRead);
+  }
   if (aperture == kPrivateBase) return scratch_at(lane, address & 0xffffffff, bytes);
   return at(address, bytes, write);
 }
