@@ -25,7 +25,7 @@ struct LocalSpace {
     for (int lane = 0; lane < kLanes; ++lane) of[lane] = std::uint64_t{address[lane]} + i.offset;
   }
   std::byte* at(int lane, std::uint32_t more, std::size_t bytes, bool) {
-    return wave.lds_at(of[lane] + more, bytes);
+    return wave.lds_at(of[lane] + more, bytes, Access::kAtomic);
   }
 };
 

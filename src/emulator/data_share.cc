@@ -25,7 +25,8 @@ bool read_local(Wave& wave, const LocalAddresses& addresses, std::uint32_t offse
   const std::uint64_t exec = wave.exec();
   for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
     if ((exec >> lane & 1) == 0) continue;
-    const std::byte* from = wave.lds_at(std::uint64_t{addresses.of[lane]} + offset, 4 * Dwords);
+    const std::byte* from =
+        wave.lds_at(std::uint64_t{addresses.of[lane]} + offset, 4 * Dwords, Access::kRead);
     if (from == nullptr) return false;
     for (std::size_t dword = 0; dword < Dwords; ++dword) {
       std::memcpy(&wave.vector[first + dword][lane], from + 4 * dword, 4);
@@ -40,11 +41,11 @@ bool write_local(Wave& wave, const LocalAddresses& addresses, std::uint32_t offs
   const std::uint64_t exec = wave.exec();
   for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
     if ((exec >> lane & 1) == 0) continue;
-    std::byte* to = wave.lds_at(std::uint64_t{addresses.of[lane]} + offset, 4 * Dwords);
-    if (to == nullptr) return false;
-    for (std::size_t dword = 0; dword < Dwords; ++dword) {
-      std::memcpy(to + 4 * dword, &wave.vector[first + dword][lane], 4);
-    }
+    std::uint32_t data[Dwords];
+    for (std::size_t dword = 0; dword < Dwords; ++dword)
+      data[dword] = wave.vector[first + dword][lane];
+    if (!wave.lds_write(std::uint64_t{addresses.of[lane]} + offset, data, sizeof data))
+      return false;
   }
   return true;
 }
@@ -99,8 +100,8 @@ constexpr Semantics reads_part() {
             const std::uint64_t exec = wave.exec();
             for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
               if ((exec >> lane & 1) == 0) continue;
-              const std::byte* from =
-                  wave.lds_at(std::uint64_t{addresses.of[lane]} + i.offset, sizeof(T));
+              const std::byte* from = wave.lds_at(std::uint64_t{addresses.of[lane]} + i.offset,
+                                                  sizeof(T), Access::kRead);
               if (from == nullptr) return;
               T value{};
               std::memcpy(&value, from, sizeof value);
@@ -115,18 +116,18 @@ constexpr Semantics reads_part() {
 }
 template <class T, int Shift>
 constexpr Semantics writes_part() {
-  return {[](Wave& wave, const Instruction& i) {
-            const LocalAddresses addresses(wave, i, i.sources[0]);
-            const std::uint64_t exec = wave.exec();
-            for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
-              if ((exec >> lane & 1) == 0) continue;
-              std::byte* to = wave.lds_at(std::uint64_t{addresses.of[lane]} + i.offset, sizeof(T));
-              if (to == nullptr) return;
-              const auto value = static_cast<T>(wave.vector[i.sources[1].index][lane] >> Shift);
-              std::memcpy(to, &value, sizeof value);
-            }
-          },
-          0};
+  return {
+      [](Wave& wave, const Instruction& i) {
+        const LocalAddresses addresses(wave, i, i.sources[0]);
+        const std::uint64_t exec = wave.exec();
+        for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
+          if ((exec >> lane & 1) == 0) continue;
+          const auto value = static_cast<T>(wave.vector[i.sources[1].index][lane] >> Shift);
+          if (!wave.lds_write(std::uint64_t{addresses.of[lane]} + i.offset, &value, sizeof value))
+            return;
+        }
+      },
+      0};
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ enum class FaultKind {
   kLds,                 // an access beyond the workgroup's local memory
   kScratch,             // an access beyond a lane's private memory
   kInstructionLimit,    // the launch executed more instructions than its limit: a hang
+  kRace,                // two waves, one address in local memory and no barrier between
   kTrap,                // s_trap: an assertion of the program failed
   kBadLaunch,           // sizes that the hardware refuses
 };

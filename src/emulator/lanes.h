@@ -73,6 +73,14 @@ struct Bits64 {
 using U64 = Bits64<std::uint64_t>;
 using I64 = Bits64<std::int64_t>;
 
+// Whether op_sel has a source read its high half; no for operands that are no sources.
+inline bool reads_high_half(const Instruction& i, const Operand& o) {
+  for (std::size_t index = 0; index < i.sources.size(); ++index) {
+    if (&o == &i.sources[index]) return (i.op_sel >> index & 1) != 0;
+  }
+  return false;
+}
+
 // A half of a register: op_sel chooses it. The result's other half becomes zero.
 template <class T>
 struct Bits16 {
@@ -84,8 +92,7 @@ struct Bits16 {
     const std::uint32_t* bits;
     int shift;
     Source(const Wave& wave, const Instruction& i, const Operand& o)
-        : bits(wave.lanes(i, o, 0, buffer)),
-          shift((i.op_sel >> (&o - i.sources.data()) & 1) != 0 ? 16 : 0) {}
+        : bits(wave.lanes(i, o, 0, buffer)), shift(reads_high_half(i, o) ? 16 : 0) {}
     T operator[](int lane) const { return static_cast<T>(bits[lane] >> shift & 0xffffu); }
   };
   static void write(Wave& wave, const Instruction& i, const Operand& o, const T* values) {

@@ -1,7 +1,6 @@
 #include "emulator/launch.h"
 
 #include <algorithm>
-#include <cfenv>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -36,29 +35,6 @@ class RegisteredBytes {
   bool added_ = false;
 };
 
-// The host's rounding for the time of one instruction.
-class HostRounding {
- public:
-  explicit HostRounding(Rounding rounding) {
-    constexpr int kModes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-    std::fesetround(kModes[static_cast<int>(rounding)]);
-  }
-  ~HostRounding() { std::fesetround(FE_TONEAREST); }
-  HostRounding(const HostRounding&) = delete;
-  HostRounding& operator=(const HostRounding&) = delete;
-};
-
-void run_rounded(Wave& wave, const Instruction& instruction) {
-  const Rounding rounding = instruction.rounding == RoundingClass::kDouble ? wave.rounding_f16_f64()
-                                                                           : wave.rounding_f32();
-  if (instruction.rounding == RoundingClass::kNone || rounding == Rounding::kNearestEven) {
-    instruction.run(wave, instruction);
-    return;
-  }
-  const HostRounding scope(rounding);
-  instruction.run(wave, instruction);
-}
-
 // Arguments as the kernel reads them: explicit ones as given, hidden ones by the sizes (LLVM
 // AMDGPUUsage, "Code Object V5 Metadata"). Longer than the kernel says, since scalar loads of
 // several dwords may read past the last argument.
@@ -92,32 +68,32 @@ std::vector<std::byte> argument_block(const Kernel& kernel, const LaunchSizes& s
 class Workgroups {
  public:
   Workgroups(const CodeObject& code, const Kernel& kernel, const LaunchSizes& sizes,
-             const std::vector<std::byte>& arguments, Memory& memory, WaveOrder order,
-             const LaunchLimits& limits)
+             const std::vector<std::byte>& arguments, Memory& memory, const LaunchOptions& options)
       : code_(code),
         kernel_(kernel),
         sizes_(sizes),
         arguments_(arguments),
         memory_(memory),
-        order_(order),
-        limits_(limits) {
+        options_(options) {
     const std::uint32_t threads = sizes.threads[0] * sizes.threads[1] * sizes.threads[2];
     const std::size_t count = (threads + kLanes - 1) / kLanes;
     waves_ = std::make_unique<Wave[]>(count);
     wave_count_ = count;
     local_.resize(kernel.local_bytes + sizes.dynamic_local_bytes);
+    if (options.finds_races) races_.emplace(local_.size());
     threads_ = threads;
   }
 
   std::optional<Fault> run(std::array<std::uint32_t, 3> group) {
     std::fill(local_.begin(), local_.end(), std::byte{0xff});
+    if (races_) races_->pass_barrier();
     for (std::size_t index = 0; index < wave_count_; ++index) start(waves_[index], index, group);
-    const std::uint64_t turn = order_ == WaveOrder::kInTurn ? 1 : ~std::uint64_t{0};
+    const std::uint64_t turn = options_.order == WaveOrder::kInTurn ? 1 : ~std::uint64_t{0};
     for (bool any = true; any;) {
       bool runs = false;
       any = false;
       for (std::size_t at = 0; at < wave_count_; ++at) {
-        Wave& wave = waves_[order_ == WaveOrder::kReversed ? wave_count_ - 1 - at : at];
+        Wave& wave = waves_[options_.order == WaveOrder::kReversed ? wave_count_ - 1 - at : at];
         if (wave.state == Wave::State::kRunning) run(wave, turn);
         if (wave.fault) return wave.fault;
         runs = runs || wave.state == Wave::State::kRunning;
@@ -144,6 +120,8 @@ class Workgroups {
     wave.code_base = code_.base();
     wave.memory = &memory_;
     wave.lds = &local_;
+    wave.races = races_ ? &*races_ : nullptr;
+    wave.number = static_cast<int>(index);
     wave.fault.reset();
     wave.forget_ranges();
     wave.scratch_lane_bytes = kernel_.private_bytes;
@@ -189,6 +167,7 @@ class Workgroups {
   }
 
   void pass_barrier() {
+    if (races_) races_->pass_barrier();
     for (std::size_t at = 0; at < wave_count_; ++at) {
       if (waves_[at].state == Wave::State::kAtBarrier) waves_[at].state = Wave::State::kRunning;
     }
@@ -209,16 +188,12 @@ class Workgroups {
       wave.next = at + 1;
       ++executed;
       wave.executed = executed;
-      if ((wave.mode & 0xf) == 0) {
-        instruction.run(wave, instruction);
-      } else {
-        run_rounded(wave, instruction);
-      }
+      wave.execute(instruction);
       if (wave.state == Wave::State::kJumping) jump(wave);
       if (wave.state == Wave::State::kFaulted) explain(wave, at);
-      if (executed >= limits_.wave_instructions) {
-        wave.fail(FaultKind::kInstructionLimit,
-                  fmt::format("no end after {} wave instructions", limits_.wave_instructions));
+      if (executed >= options_.most_wave_instructions) {
+        wave.fail(FaultKind::kInstructionLimit, fmt::format("no end after {} wave instructions",
+                                                            options_.most_wave_instructions));
       }
     }
     counts_.wave_instructions = executed;
@@ -251,12 +226,12 @@ class Workgroups {
   const LaunchSizes& sizes_;
   const std::vector<std::byte>& arguments_;
   Memory& memory_;
-  WaveOrder order_;
-  const LaunchLimits& limits_;
+  const LaunchOptions& options_;
   std::unique_ptr<Wave[]> waves_;
   std::size_t wave_count_ = 0;
   std::uint32_t threads_ = 0;
   Lds local_;
+  std::optional<RaceWatch> races_;
   LaunchCounts counts_;
 };
 
@@ -283,12 +258,12 @@ std::optional<Fault> refused(const Kernel& kernel, const LaunchSizes& sizes) {
 tl::expected<LaunchCounts, Fault> launch(const CodeObject& code, const Kernel& kernel,
                                          const LaunchSizes& sizes,
                                          std::span<const std::byte> arguments, Memory& memory,
-                                         WaveOrder order, const LaunchLimits& limits) {
+                                         const LaunchOptions& options) {
   if (std::optional<Fault> fault = refused(kernel, sizes)) return tl::unexpected(std::move(*fault));
   const std::vector<std::byte> block = argument_block(kernel, sizes, arguments);
   const RegisteredBytes image(memory, code.image(), true);
   const RegisteredBytes argument_bytes(memory, block, false);
-  Workgroups workgroups(code, kernel, sizes, block, memory, order, limits);
+  Workgroups workgroups(code, kernel, sizes, block, memory, options);
   for (std::uint32_t z = 0; z < sizes.groups[2]; ++z) {
     for (std::uint32_t y = 0; y < sizes.groups[1]; ++y) {
       for (std::uint32_t x = 0; x < sizes.groups[0]; ++x) {

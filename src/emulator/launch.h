@@ -25,8 +25,10 @@ struct LaunchSizes {
   std::uint32_t dynamic_local_bytes = 0;
 };
 
-struct LaunchLimits {
-  std::uint64_t wave_instructions = std::uint64_t{20} * 1000 * 1000 * 1000;
+struct LaunchOptions {
+  WaveOrder order = WaveOrder::kForward;
+  std::uint64_t most_wave_instructions = std::uint64_t{20} * 1000 * 1000 * 1000;
+  bool finds_races = false;  // a race in local memory is a fault
 };
 
 struct LaunchCounts {
@@ -47,7 +49,6 @@ constexpr std::uint32_t kMostThreads = 1024;
 tl::expected<LaunchCounts, Fault> launch(const CodeObject& code, const Kernel& kernel,
                                          const LaunchSizes& sizes,
                                          std::span<const std::byte> arguments, Memory& memory,
-                                         WaveOrder order = WaveOrder::kForward,
-                                         const LaunchLimits& limits = {});
+                                         const LaunchOptions& options = {});
 
 }  // namespace hone::emulator

@@ -51,7 +51,8 @@ void load_to_lds(Wave& wave, const Instruction& i) {
     T value{};
     if (!read_element(addresses, lane, 0, value)) return;
     const auto dword = static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
-    std::byte* to = wave.lds_at(std::uint64_t{first} + 4 * static_cast<std::uint32_t>(lane), 4);
+    std::byte* to =
+        wave.lds_at(std::uint64_t{first} + 4 * static_cast<std::uint32_t>(lane), 4, Access::kWrite);
     if (to == nullptr) return;
     std::memcpy(to, &dword, 4);
   }

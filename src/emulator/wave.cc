@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cfenv>
+
 namespace hone::emulator {
 namespace {
 
@@ -30,6 +32,18 @@ std::uint32_t placed(std::uint32_t before, std::uint32_t value, int select, int 
   }
   return part;
 }
+
+// The host's rounding for the time of one instruction.
+class HostRounding {
+ public:
+  explicit HostRounding(Rounding rounding) {
+    constexpr int kModes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    std::fesetround(kModes[static_cast<int>(rounding)]);
+  }
+  ~HostRounding() { std::fesetround(FE_TONEAREST); }
+  HostRounding(const HostRounding&) = delete;
+  HostRounding& operator=(const HostRounding&) = delete;
+};
 
 }  // namespace
 
@@ -104,6 +118,17 @@ void Wave::write(const Instruction& instruction, const Operand& destination, int
   }
 }
 
+void Wave::execute_rounded(const Instruction& instruction) {
+  const Rounding rounding =
+      instruction.rounding == RoundingClass::kDouble ? rounding_f16_f64() : rounding_f32();
+  if (instruction.rounding == RoundingClass::kNone || rounding == Rounding::kNearestEven) {
+    instruction.run(*this, instruction);
+    return;
+  }
+  const HostRounding scope(rounding);
+  instruction.run(*this, instruction);
+}
+
 void Wave::fail(FaultKind kind, std::string words, std::uint64_t address) {
   if (!fault) fault = Fault{kind, std::move(words), address};
   state = State::kFaulted;
@@ -134,6 +159,12 @@ void Wave::fail_lds(std::uint64_t offset, std::size_t bytes) {
        offset);
 }
 
+bool Wave::is_alone(std::uint64_t offset, std::size_t bytes, Access access) {
+  std::optional<std::string> words = races->note(number, offset, bytes, access);
+  if (words) fail(FaultKind::kRace, std::move(*words), offset);
+  return !words;
+}
+
 std::byte* Wave::scratch_at(int lane, std::uint64_t offset, std::size_t bytes) {
   if (offset + bytes > scratch_lane_bytes) {
     fail(FaultKind::kScratch,
@@ -147,7 +178,9 @@ std::byte* Wave::scratch_at(int lane, std::uint64_t offset, std::size_t bytes) {
 
 std::byte* Wave::flat_at(int lane, std::uint64_t address, std::size_t bytes, bool write) {
   const std::uint64_t aperture = address & 0xffffffff00000000;
-  if (aperture == kSharedBase) return lds_at(address & 0xffffffff, bytes);
+  if (aperture == kSharedBase) {
+    return lds_at(address & 0xffffffff, bytes, write ? Access::kWrite : Access::kRead);
+  }
   if (aperture == kPrivateBase) return scratch_at(lane, address & 0xffffffff, bytes);
   return at(address, bytes, write);
 }

@@ -13,6 +13,7 @@
 #include "emulator/instruction.h"
 #include "emulator/memory.h"
 #include "emulator/number_formats.h"
+#include "emulator/race_watch.h"
 
 namespace hone::emulator {
 
@@ -42,6 +43,8 @@ class Wave {
   std::uint64_t jump_to = 0;    // address in the code object that s_setpc asked for; 0: none
   const Memory* memory = nullptr;
   Lds* lds = nullptr;
+  RaceWatch* races = nullptr;          // nullptr: races are not looked for
+  int number = 0;                      // in the workgroup
   std::vector<std::byte> scratch;      // private memory, lane after lane
   std::size_t scratch_lane_bytes = 0;  // of one lane
   std::optional<Fault> fault;
@@ -64,6 +67,15 @@ class Wave {
   bool keeps_f16_f64_outputs() const { return (mode >> 7 & 1) != 0; }
   Rounding rounding_f32() const { return static_cast<Rounding>(mode & 3); }
   Rounding rounding_f16_f64() const { return static_cast<Rounding>(mode >> 2 & 3); }
+
+  // Runs one instruction, with the rounding that MODE asks for.
+  void execute(const Instruction& instruction) {
+    if ((mode & 0xf) == 0) {
+      instruction.run(*this, instruction);
+    } else {
+      execute_rounded(instruction);
+    }
+  }
 
   // The value of a scalar operand of one or two dwords.
   std::uint32_t value32(const Operand& operand) const {
@@ -101,12 +113,21 @@ class Wave {
     return reinterpret_cast<std::byte*>(address);
   }
   // The bytes of local memory at an offset, or nullptr after fail().
-  std::byte* lds_at(std::uint64_t offset, std::size_t bytes) {
+  std::byte* lds_at(std::uint64_t offset, std::size_t bytes, Access access) {
     if (offset + bytes > lds->size()) {
       fail_lds(offset, bytes);
       return nullptr;
     }
+    if (races != nullptr && !is_alone(offset, bytes, access)) return nullptr;
     return lds->data() + offset;
+  }
+  // Writes to local memory. Returns false after fail().
+  bool lds_write(std::uint64_t offset, const void* data, std::size_t bytes) {
+    const bool same = races != nullptr && offset + bytes <= lds->size() &&
+                      std::memcmp(lds->data() + offset, data, bytes) == 0;
+    std::byte* to = lds_at(offset, bytes, same ? Access::kRewrite : Access::kWrite);
+    if (to != nullptr) std::memcpy(to, data, bytes);
+    return to != nullptr;
   }
   // The bytes of a lane's private memory at an offset, or nullptr after fail().
   std::byte* scratch_at(int lane, std::uint64_t offset, std::size_t bytes);
@@ -118,8 +139,10 @@ class Wave {
   void forget_ranges() { cached_ = {}; }
 
  private:
+  void execute_rounded(const Instruction& instruction);
   bool find(std::uint64_t address, std::size_t bytes, bool write);
   void fail_lds(std::uint64_t offset, std::size_t bytes);
+  bool is_alone(std::uint64_t offset, std::size_t bytes, Access access);
 
   Memory::Range cached_;
 };

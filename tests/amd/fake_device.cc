@@ -101,9 +101,10 @@ FakeDevice::FakeDevice() {
   traces_ = is_set("HONE_FAKE_HIP_TRACE");
   returns_faults_ = is_set("HIP_SKIP_ABORT_ON_GPU_ERROR");
   in_turn_ = is_set("HONE_FAKE_HIP_IN_TURN");
-  limits_.wave_instructions = 2'000'000'000;
+  options_.finds_races = is_set("HONE_FAKE_HIP_RACES");
+  options_.most_wave_instructions = 2'000'000'000;
   if (const char* limit = std::getenv("HONE_FAKE_HIP_INSTRUCTIONS")) {
-    limits_.wave_instructions = std::strtoull(limit, nullptr, 10);
+    options_.most_wave_instructions = std::strtoull(limit, nullptr, 10);
   }
   if (const char* path = std::getenv("HONE_FAKE_HIP_TIMES")) {
     std::ifstream file(path);
@@ -251,11 +252,13 @@ Error FakeDevice::launch(Function& function, const emulator::LaunchSizes& sizes,
     sticky_ = kUnknown;
     return kSuccess;  // found out by the next call
   }
-  const auto order =
-      function.launches++ % 2 == 0 ? emulator::WaveOrder::kForward : emulator::WaveOrder::kReversed;
+  const bool again = function.launches++ % 2 != 0;
+  options_.order = in_turn_ ? emulator::WaveOrder::kInTurn
+                   : again  ? emulator::WaveOrder::kReversed
+                            : emulator::WaveOrder::kForward;
   const auto start = std::chrono::steady_clock::now();
   const auto ran =
-      emulator::launch(function.module->code, kernel, sizes, arguments, memory_, order, limits_);
+      emulator::launch(function.module->code, kernel, sizes, arguments, memory_, options_);
   if (!ran) return failed(kernel, ran.error());
   const double microseconds =
       line != nullptr ? line->microseconds

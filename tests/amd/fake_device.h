@@ -104,7 +104,7 @@ class FakeDevice {
   std::map<const void*, std::size_t> allocations_;  // mapped bytes
   std::size_t used_ = 0;
   std::vector<ScriptLine> script_;
-  emulator::LaunchLimits limits_;
+  emulator::LaunchOptions options_;
   bool in_turn_ = false;
   bool traces_ = false;
   bool returns_faults_ = false;  // HIP_SKIP_ABORT_ON_GPU_ERROR

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "emulator/race_watch.h"
 
 namespace hone::emulator {
 namespace {
@@ -83,10 +84,9 @@ class Launch : public testing::Test {
   }
   tl::expected<LaunchCounts, Fault> run(const void* input,
                                         const LaunchSizes& sizes = {{1, 1, 1}, {64, 1, 1}, 0},
-                                        const LaunchLimits& limits = {}) {
+                                        const LaunchOptions& options = {}) {
     const void* pointers[] = {input, output_.data()};
-    return launch(code_, *kernel_, sizes, std::as_bytes(std::span(pointers)), memory_,
-                  WaveOrder::kForward, limits);
+    return launch(code_, *kernel_, sizes, std::as_bytes(std::span(pointers)), memory_, options);
   }
 
   std::string file_ = corpus("code_object/code-object");
@@ -122,7 +122,8 @@ TEST_F(Launch, FaultsOutsideAllocations) {
 TEST_F(Launch, StopsAtItsLimitOfInstructions) {
   memory_.add(input_.data(), sizeof input_);
   memory_.add(output_.data(), sizeof output_);
-  const auto counts = run(input_.data(), {{1, 1, 1}, {64, 1, 1}, 0}, LaunchLimits{5});
+  const auto counts =
+      run(input_.data(), {{1, 1, 1}, {64, 1, 1}, 0}, LaunchOptions{WaveOrder::kForward, 5, false});
   ASSERT_FALSE(counts.has_value());
   EXPECT_EQ(counts.error().kind, FaultKind::kInstructionLimit);
   EXPECT_EQ(counts.error().words, "no end after 5 wave instructions");
@@ -139,6 +140,29 @@ TEST_F(Launch, RefusesSizesThatTheHardwareRefuses) {
   EXPECT_EQ(words({{1, 1, 1}, {64, 1, 1}, 65537}),
             "65537 bytes of local memory, of which gfx942 has 65536");
   EXPECT_EQ(words({{1, 0, 1}, {64, 1, 1}, 0}), "a launch of nothing");
+}
+
+TEST(RaceWatch, NamesTwoWavesWithoutABarrierBetween) {
+  RaceWatch watch(64);
+  EXPECT_EQ(watch.note(0, 16, 4, Access::kWrite), std::nullopt);
+  EXPECT_EQ(watch.note(0, 16, 4, Access::kRead), std::nullopt);
+  EXPECT_EQ(
+      watch.note(1, 18, 4, Access::kRead),
+      "race in local memory: wave 1 reads offset 18, which wave 0 wrote since the last barrier");
+  watch.pass_barrier();
+  EXPECT_EQ(watch.note(1, 16, 4, Access::kRead), std::nullopt);
+  EXPECT_EQ(watch.note(2, 16, 4, Access::kRead), std::nullopt);
+  EXPECT_EQ(
+      watch.note(2, 16, 1, Access::kWrite),
+      "race in local memory: wave 2 writes offset 16, which wave 1 read since the last barrier");
+  EXPECT_EQ(watch.note(3, 48, 4, Access::kWrite), std::nullopt);
+  EXPECT_EQ(watch.note(4, 48, 4, Access::kRewrite), std::nullopt);
+  EXPECT_EQ(watch.note(4, 48, 4, Access::kRead), std::nullopt) << "its own value";
+  EXPECT_EQ(watch.note(3, 32, 4, Access::kAtomic), std::nullopt);
+  EXPECT_EQ(watch.note(4, 32, 4, Access::kAtomic), std::nullopt);
+  EXPECT_EQ(
+      watch.note(4, 32, 4, Access::kRead),
+      "race in local memory: wave 4 reads offset 32, which wave 3 wrote since the last barrier");
 }
 
 TEST(Memory, FindsTheRangeThatHoldsAnAccess) {

@@ -77,7 +77,7 @@ class OneWave {
     wave_->state = Wave::State::kRunning;
     while (wave_->state == Wave::State::kRunning && wave_->next < lines.size()) {
       const Instruction& instruction = program->instructions()[wave_->next++];
-      instruction.run(*wave_, instruction);
+      wave_->execute(instruction);
       if (wave_->state == Wave::State::kJumping) {
         wave_->next = program->index_at(wave_->jump_to).value_or(0);
         wave_->state = Wave::State::kRunning;

@@ -158,6 +158,28 @@ TEST(Vector, SubnormalsFollowMode) {
   EXPECT_EQ(wave.v(3), bits(0x1p-23f));
 }
 
+TEST(Vector, RoundingFollowsMode) {
+  OneWave wave;
+  wave.set_v(0, bits(1.0f));
+  wave.set_v(1, bits(0x1p-30f));
+  const auto sum = [&](std::uint32_t mode) {
+    wave->mode = 0xf0 | mode;
+    wave.run("v_add_f32_e32 v3, v0, v1");
+    return number(wave.v(3));
+  };
+  EXPECT_EQ(sum(0), 1.0f);
+  EXPECT_EQ(sum(1), 1.0f + 0x1p-23f) << "up";
+  EXPECT_EQ(sum(2), 1.0f) << "down";
+  EXPECT_EQ(sum(4), 1.0f) << "of f16 and f64 only";
+  wave->mode = 0xf4;
+  wave.run("v_cvt_f16_f32_e32 v3, v1");
+  EXPECT_EQ(wave.v(3), 1u);
+  wave.set_v64(4, std::bit_cast<std::uint64_t>(1.0));
+  wave.set_v64(6, std::bit_cast<std::uint64_t>(0x1p-60));
+  wave.run("v_add_f64 v[8:9], v[4:5], v[6:7]");
+  EXPECT_EQ(std::bit_cast<double>(wave.v64(8)), 1.0 + 0x1p-52);
+}
+
 // A quotient by the sequence that the compiler makes of a division.
 float quotient(float a, float b) {
   OneWave wave;
@@ -243,6 +265,52 @@ TEST(Vector, Comparisons) {
   wave.set_v(0, 0x7f800000);
   wave.run("v_cmp_class_f32_e64 s[0:1], v0, 0x200");
   EXPECT_EQ(wave.s64(0), ~std::uint64_t{0});
+}
+
+TEST(Vector, FloatsOf16Bits) {
+  expect_lanes({
+      {"v_add_f16_e32 v3, v0, v1", half(1.5f), half(2.25f), 0, half(3.75f)},
+      {"v_add_f16_e64 v3, -v0, 1.0", half(1.5f), 0, 0, half(-0.5f)},
+      {"v_mul_f16_e32 v3, v0, v1", half(3), half(0x1p-15f), 0, half(0x1.8p-14f)},
+      {"v_fmac_f16_e32 v3, v0, v1", half(3), half(5), 0, half(15)},
+      {"v_fma_f16 v3, v0, v1, v2 op_sel:[1,0,0,1]", halves(0, 3), half(5), half(1), half(16) << 16},
+      {"v_max_f16_e32 v3, v0, v1", half(3), half(5), 0, half(5)},
+      {"v_exp_f16_e32 v3, v0", half(-3), 0, 0, half(0.125f)},
+      {"v_ldexp_f16_e32 v3, v0, v1", half(3), 2, 0, half(12)},
+  });
+}
+
+TEST(Vector, FloatsOf64Bits) {
+  OneWave wave;
+  const auto expect = [&](const char* text, double result) {
+    SCOPED_TRACE(text);
+    wave.set_v64(0, std::bit_cast<std::uint64_t>(1.5));
+    wave.set_v64(2, std::bit_cast<std::uint64_t>(-2.25));
+    wave.set_v64(4, std::bit_cast<std::uint64_t>(4.0));
+    wave.run(text);
+    EXPECT_EQ(std::bit_cast<double>(wave.v64(6)), result);
+  };
+  expect("v_add_f64 v[6:7], v[0:1], v[2:3]", -0.75);
+  expect("v_add_f64 v[6:7], v[0:1], |v[2:3]|", 3.75);
+  expect("v_mul_f64 v[6:7], v[0:1], 0.5", 0.75);
+  expect("v_mul_f64 v[6:7], v[0:1], 0x40000000", 3);
+  expect("v_fma_f64 v[6:7], v[0:1], v[2:3], -v[4:5]", -7.375);
+  expect("v_max_f64 v[6:7], v[0:1], v[2:3]", 1.5);
+  expect("v_rsq_f64_e32 v[6:7], v[4:5]", 0.5);
+  expect("v_ldexp_f64 v[6:7], v[0:1], 3", 12);
+  expect("v_fract_f64_e32 v[6:7], v[2:3]", 0.75);
+  wave.run("v_cvt_f32_f64_e32 v8, v[0:1]");
+  EXPECT_EQ(number(wave.v(8)), 1.5f);
+  wave.run("v_cvt_i32_f64_e32 v8, v[2:3]");
+  EXPECT_EQ(static_cast<std::int32_t>(wave.v(8)), -2);
+}
+
+TEST(Vector, DotProducts) {
+  expect_lanes({
+      {"v_dot4_i32_i8 v3, v0, v1, v2", 0x010203ff, 0x02020202, 100, 110},
+      {"v_dot2_f32_f16 v3, v0, v1, v2", halves(2, 3), halves(5, 7), bits(1), bits(32)},
+      {"v_dot8_u32_u4 v3, v0, v1, v2", 0x11111111, 0x12345678, 0, 36},
+  });
 }
 
 TEST(Vector, PackedF16) {

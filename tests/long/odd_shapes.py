@@ -76,7 +76,7 @@ def main():
                     "--configs", "default"]
         subprocess.run(generate, cwd=folder, stdout=subprocess.DEVNULL, check=True)
         profile = [options.hone, "profile", "--device", options.device, "--providers", "iree", "--benchmark-repetitions", "1",
-                   "--output", "rows.json"]
+                   "--output", "rows.json", *(["--profiling-enabled", "false"] if options.hip else [])]
         subprocess.run(profile, cwd=folder, stdout=subprocess.DEVNULL, check=False, env=environment)
         rows = json.loads((folder / "rows.json").read_text())
     failed = {row["Operation"]: row["Message"] for row in rows if row["Verification"] != "SUCCESS"}
