@@ -27,7 +27,7 @@ std::string joined(const Expression& expression, std::string_view between) {
 // illegal by other constraints, and must not raise.
 std::string quotient(const Expression& expression, std::string_view operation) {
   const std::string a = python(expression.operands()[0]), b = python(expression.operands()[1]);
-  if (expression.operands()[1].operation() == Operation::kConstant)
+  if (expression.operands()[1].operation() == Operator::kConstant)
     return fmt::format("({} {} {})", a, operation, b);
   return fmt::format("({0} {1} ({2} + ({2} == 0)))", a, operation, b);
 }
@@ -35,41 +35,41 @@ std::string quotient(const Expression& expression, std::string_view operation) {
 std::string python(const Expression& expression) {
   const auto operand = [&](std::size_t i) { return python(expression.operands()[i]); };
   switch (expression.operation()) {
-    case Operation::kConstant:
+    case Operator::kConstant:
       return fmt::format("{}", expression.constant_value());
-    case Operation::kVariable:
+    case Operator::kVariable:
       return identifier(expression.variable_name());
-    case Operation::kAdd:
+    case Operator::kAdd:
       return joined(expression, " + ");
-    case Operation::kSubtract:
+    case Operator::kSubtract:
       return joined(expression, " - ");
-    case Operation::kMultiply:
+    case Operator::kMultiply:
       return joined(expression, " * ");
-    case Operation::kDivide:
+    case Operator::kDivide:
       return quotient(expression, "//");
-    case Operation::kModulo:
+    case Operator::kModulo:
       return quotient(expression, "%");
-    case Operation::kMinimum:
+    case Operator::kMinimum:
       return "min" + joined(expression, ", ");
-    case Operation::kMaximum:
+    case Operator::kMaximum:
       return "max" + joined(expression, ", ");
-    case Operation::kEqual:
+    case Operator::kEqual:
       return joined(expression, " == ");
-    case Operation::kNotEqual:
+    case Operator::kNotEqual:
       return joined(expression, " != ");
-    case Operation::kLess:
+    case Operator::kLess:
       return joined(expression, " < ");
-    case Operation::kLessEqual:
+    case Operator::kLessEqual:
       return joined(expression, " <= ");
-    case Operation::kAnd:
+    case Operator::kAnd:
       return joined(expression, " and ");
-    case Operation::kOr:
+    case Operator::kOr:
       return joined(expression, " or ");
-    case Operation::kNot:
+    case Operator::kNot:
       return fmt::format("(not {})", operand(0));
-    case Operation::kIfThenElse:
+    case Operator::kIfThenElse:
       return fmt::format("(({0}) * {1} + (1 - ({0})) * {2})", operand(0), operand(1), operand(2));
-    case Operation::kLookup: {
+    case Operator::kLookup: {
       std::vector<std::string> pairs;
       for (std::size_t i = 0; i < expression.lookup_keys().size(); ++i)
         pairs.push_back(
@@ -81,19 +81,19 @@ std::string python(const Expression& expression) {
 }
 
 bool is_variable(const Expression& expression, const std::string& name) {
-  return expression.operation() == Operation::kVariable && expression.variable_name() == name;
+  return expression.operation() == Operator::kVariable && expression.variable_name() == name;
 }
 
 void bound(const Expression& expression, Variable& variable) {
   const auto operands = expression.operands();
-  if (expression.operation() == Operation::kAnd)
+  if (expression.operation() == Operator::kAnd)
     for (const Expression& operand : operands) bound(operand, variable);
-  if (expression.operation() != Operation::kLess && expression.operation() != Operation::kLessEqual)
+  if (expression.operation() != Operator::kLess && expression.operation() != Operator::kLessEqual)
     return;
-  const Value strict = expression.operation() == Operation::kLess ? 1 : 0;
-  if (is_variable(operands[0], variable.name) && operands[1].operation() == Operation::kConstant)
+  const Value strict = expression.operation() == Operator::kLess ? 1 : 0;
+  if (is_variable(operands[0], variable.name) && operands[1].operation() == Operator::kConstant)
     variable.upper = std::min(variable.upper, operands[1].constant_value() - strict);
-  if (is_variable(operands[1], variable.name) && operands[0].operation() == Operation::kConstant)
+  if (is_variable(operands[1], variable.name) && operands[0].operation() == Operator::kConstant)
     variable.lower = std::max(variable.lower, operands[0].constant_value() + strict);
 }
 
