@@ -15,6 +15,7 @@ namespace hone::emulator {
 // their end, where loads give 0 and stores are dropped.
 
 struct GlobalAddresses {
+  static constexpr bool kOwn = false;  // memory of a lane or a workgroup
   static constexpr bool kBounded = false;
   static constexpr int kDataOfStore = 1;
   Wave& wave;
@@ -39,6 +40,7 @@ struct GlobalAddresses {
 };
 
 struct FlatAddresses {
+  static constexpr bool kOwn = false;  // memory of a lane or a workgroup
   static constexpr bool kBounded = false;
   static constexpr int kDataOfStore = 1;
   Wave& wave;
@@ -54,6 +56,7 @@ struct FlatAddresses {
 
 // Private memory of each lane; the flat scratch base is hidden from programs.
 struct ScratchAddresses {
+  static constexpr bool kOwn = true;  // memory of a lane or a workgroup
   static constexpr bool kBounded = false;
   static constexpr int kDataOfStore = 1;
   Wave& wave;
@@ -73,10 +76,21 @@ struct ScratchAddresses {
   }
 };
 
+// Writes to bytes that at() of an address space gave: private memory is nobody else's.
+template <class Addresses>
+void store_bytes(Wave& wave, std::byte* to, const void* data, std::size_t bytes) {
+  if constexpr (Addresses::kOwn) {
+    std::memcpy(to, data, bytes);
+  } else {
+    wave.store(to, data, bytes);
+  }
+}
+
 // A buffer: base, stride, number of records and flags in four scalar registers. Raw buffers are
 // checked by bytes, those with an index by records; swizzled ones and those that add the thread's
 // number are refused.
 struct BufferAddresses {
+  static constexpr bool kOwn = false;  // memory of a lane or a workgroup
   static constexpr bool kBounded = true;
   static constexpr int kDataOfStore = 0;
   Wave& wave;

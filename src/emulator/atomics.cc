@@ -17,6 +17,7 @@ namespace {
 
 // Local memory as an address space: the address in the first source, data behind it.
 struct LocalSpace {
+  static constexpr bool kOwn = true;
   static constexpr int kDataOfStore = 1;
   Wave& wave;
   std::uint64_t of[kLanes];
@@ -71,7 +72,7 @@ void update(Wave& wave, const Instruction& i) {
     } else {
       after = Function{}(before, operand);
     }
-    std::memcpy(at, &after, sizeof after);
+    store_bytes<Space>(wave, at, &after, sizeof after);
     if (!returns) continue;
     std::uint32_t bits[kDwords];
     std::memcpy(bits, &before, sizeof before);

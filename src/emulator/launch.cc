@@ -102,6 +102,9 @@ class Workgroups {
       if (!runs) pass_barrier();
     }
     counts_.waves += wave_count_;
+    for (std::size_t index = 0; index < wave_count_; ++index) {
+      counts_.changed_memory = counts_.changed_memory || waves_[index].changed_memory;
+    }
     return std::nullopt;
   }
 
@@ -123,6 +126,7 @@ class Workgroups {
     wave.races = races_ ? &*races_ : nullptr;
     wave.number = static_cast<int>(index);
     wave.fault.reset();
+    wave.changed_memory = false;
     wave.forget_ranges();
     wave.scratch_lane_bytes = kernel_.private_bytes;
     wave.scratch.assign(std::size_t{kernel_.private_bytes} * kLanes, std::byte{0xff});

@@ -34,6 +34,7 @@ struct LaunchOptions {
 struct LaunchCounts {
   std::uint64_t wave_instructions = 0;
   std::uint64_t waves = 0;
+  bool changed_memory = false;  // a byte of an allocation got another value
 };
 
 // LDS of a compute unit, which one workgroup can have (MI300 ISA, chapter "Local Data Share").

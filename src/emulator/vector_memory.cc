@@ -93,7 +93,8 @@ void store_dwords(Wave& wave, const Instruction& i) {
         if (wave.state == Wave::State::kFaulted) return;
         continue;
       }
-      std::memcpy(to, &wave.vector[data + dword][static_cast<std::size_t>(lane)], 4);
+      store_bytes<Addresses>(wave, to, &wave.vector[data + dword][static_cast<std::size_t>(lane)],
+                             4);
     }
   }
 }
@@ -111,7 +112,7 @@ void store_part(Wave& wave, const Instruction& i) {
       continue;
     }
     const auto value = static_cast<T>(wave.vector[data][static_cast<std::size_t>(lane)] >> Shift);
-    std::memcpy(to, &value, sizeof value);
+    store_bytes<Addresses>(wave, to, &value, sizeof value);
   }
 }
 

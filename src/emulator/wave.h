@@ -48,6 +48,7 @@ class Wave {
   std::vector<std::byte> scratch;      // private memory, lane after lane
   std::size_t scratch_lane_bytes = 0;  // of one lane
   std::optional<Fault> fault;
+  bool changed_memory = false;  // a byte outside of local and private memory got another value
 
   std::uint64_t exec() const { return scalar64(kExec); }
   std::uint64_t scalar64(int index) const {
@@ -111,6 +112,12 @@ class Wave {
       if (!find(address, bytes, write)) return nullptr;
     }
     return reinterpret_cast<std::byte*>(address);
+  }
+  // Writes to bytes that at() or flat_at() gave.
+  void store(std::byte* to, const void* data, std::size_t bytes) {
+    if (std::memcmp(to, data, bytes) == 0) return;
+    changed_memory = true;
+    std::memcpy(to, data, bytes);
   }
   // The bytes of local memory at an offset, or nullptr after fail().
   std::byte* lds_at(std::uint64_t offset, std::size_t bytes, Access access) {

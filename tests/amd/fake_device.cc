@@ -1,6 +1,7 @@
 #include "tests/amd/fake_device.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -133,8 +134,10 @@ bool FakeDevice::is_allocated(const void* pointer, std::size_t bytes) const {
   return memory_.find(reinterpret_cast<std::uintptr_t>(pointer), bytes) != nullptr;
 }
 
-Error FakeDevice::allocate(void** pointer, std::size_t bytes) {
+Error FakeDevice::allocate(void** pointer, std::size_t bytes, bool host) {
   const std::lock_guard lock(mutex_);
+  ++version_;
+  host_writes_ = host_writes_ || host;
   if (sticky_ != kSuccess) return sticky_;
   bytes = std::max<std::size_t>(bytes, 1);
   const std::size_t mapped = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
@@ -153,6 +156,7 @@ Error FakeDevice::allocate(void** pointer, std::size_t bytes) {
 
 Error FakeDevice::release(void* pointer) {
   const std::lock_guard lock(mutex_);
+  ++version_;
   if (pointer == nullptr) return kSuccess;
   const auto found = allocations_.find(pointer);
   if (found == allocations_.end()) return kInvalidValue;
@@ -166,6 +170,7 @@ Error FakeDevice::release(void* pointer) {
 Error FakeDevice::register_host(void* pointer, std::size_t bytes, bool add) {
   const std::lock_guard lock(mutex_);
   if (add) {
+    host_writes_ = true;
     memory_.add(pointer, bytes);
     return kSuccess;
   }
@@ -184,6 +189,7 @@ Error FakeDevice::copy(void* to, const void* from, std::size_t bytes, bool devic
   if (bytes == 0) return kSuccess;
   if (device_to && !is_allocated(to, bytes)) return kInvalidValue;
   if (device_from && !is_allocated(from, bytes)) return kInvalidValue;
+  if (device_to || !device_from) ++version_;
   copy_bytes(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes);
   clock_ += static_cast<double>(bytes) / kCopiedBytesOfMicrosecond;
   return kSuccess;
@@ -194,6 +200,7 @@ Error FakeDevice::fill(void* to, std::uint32_t value, std::size_t bytes, std::si
   if (sticky_ != kSuccess) return sticky_;
   if (count == 0) return kSuccess;
   if (!is_allocated(to, bytes * count)) return kInvalidValue;
+  ++version_;
   auto* at = static_cast<std::byte*>(to);
   const bool whole_pages =
       reinterpret_cast<std::uintptr_t>(to) % kPageBytes == 0 && allocations_.contains(to);
@@ -252,26 +259,38 @@ Error FakeDevice::launch(Function& function, const emulator::LaunchSizes& sizes,
     sticky_ = kUnknown;
     return kSuccess;  // found out by the next call
   }
-  const bool again = function.launches++ % 2 != 0;
-  options_.order = in_turn_ ? emulator::WaveOrder::kInTurn
-                   : again  ? emulator::WaveOrder::kReversed
-                            : emulator::WaveOrder::kForward;
+  const std::string key =
+      fmt::format("{} {} {} {} ", static_cast<const void*>(&function), fmt::join(sizes.groups, ","),
+                  fmt::join(sizes.threads, ","), sizes.dynamic_local_bytes)
+          .append(reinterpret_cast<const char*>(arguments.data()), arguments.size());
   const auto start = std::chrono::steady_clock::now();
-  const auto ran =
-      emulator::launch(function.module->code, kernel, sizes, arguments, memory_, options_);
-  if (!ran) return failed(kernel, ran.error());
-  const double microseconds =
-      line != nullptr ? line->microseconds
-                      : kLaunchMicroseconds + kMicrosecondsOfInstruction *
-                                                  static_cast<double>(ran->wave_instructions);
-  clock_ += microseconds;
+  const auto settled = settled_.find(key);
+  std::uint64_t wave_instructions = 0;
+  if (settled != settled_.end() && settled->second.version == version_ && !host_writes_) {
+    wave_instructions = settled->second.wave_instructions;
+  } else {
+    const bool again = function.launches++ % 2 != 0;
+    options_.order = in_turn_ ? emulator::WaveOrder::kInTurn
+                     : again  ? emulator::WaveOrder::kReversed
+                              : emulator::WaveOrder::kForward;
+    const auto ran =
+        emulator::launch(function.module->code, kernel, sizes, arguments, memory_, options_);
+    if (!ran) return failed(kernel, ran.error());
+    wave_instructions = ran->wave_instructions;
+    if (ran->changed_memory) ++version_;
+    settled_.erase(key);
+    if (!ran->changed_memory) settled_[key] = {version_, wave_instructions};
+  }
+  clock_ += line != nullptr ? line->microseconds
+                            : kLaunchMicroseconds + kMicrosecondsOfInstruction *
+                                                        static_cast<double>(wave_instructions);
   if (traces_) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     say(fmt::format(
         "fake hip: {} grid {},{},{} block {},{},{} lds {}+{}: {} wave instructions, {:.3f} s",
         kernel.name, sizes.groups[0], sizes.groups[1], sizes.groups[2], sizes.threads[0],
         sizes.threads[1], sizes.threads[2], kernel.local_bytes, sizes.dynamic_local_bytes,
-        ran->wave_instructions, took.count()));
+        wave_instructions, took.count()));
   }
   return kSuccess;
 }

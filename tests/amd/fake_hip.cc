@@ -328,10 +328,10 @@ HIP int hipMallocFromPoolAsync(void** pointer, std::size_t bytes, void*, void*) 
   return hipMalloc(pointer, bytes);
 }
 HIP int hipMallocManaged(void** pointer, std::size_t bytes, unsigned) {
-  return hipMalloc(pointer, bytes);
+  return result(device().allocate(pointer, bytes, true));
 }
 HIP int hipHostMalloc(void** pointer, std::size_t bytes, unsigned) {
-  return hipMalloc(pointer, bytes);
+  return result(device().allocate(pointer, bytes, true));
 }
 HIP int hipFree(void* pointer) {
   return result(device().release(pointer));

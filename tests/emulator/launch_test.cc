@@ -105,6 +105,10 @@ TEST_F(Launch, RunsAKernel) {
   EXPECT_EQ(counts->waves, 1u);
   EXPECT_EQ(counts->wave_instructions, 13u);
   for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(output_[i], 2 * static_cast<float>(i));
+  EXPECT_TRUE(counts->changed_memory);
+  const auto again = run(input_.data());
+  ASSERT_TRUE(again.has_value());
+  EXPECT_FALSE(again->changed_memory) << "every byte has its value";
 }
 
 TEST_F(Launch, FaultsOutsideAllocations) {
