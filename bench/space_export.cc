@@ -46,6 +46,7 @@ std::string python(const Expression& expression) {
     case Operator::kMultiply:
       return joined(expression, " * ");
     case Operator::kDivide:
+    case Operator::kExactDivide:
       return quotient(expression, "//");
     case Operator::kModulo:
       return quotient(expression, "%");

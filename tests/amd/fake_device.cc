@@ -123,9 +123,13 @@ FakeDevice::FakeDevice() {
   }
 }
 
-const FakeDevice::ScriptLine* FakeDevice::scripted(const std::string& kernel) const {
+const FakeDevice::ScriptLine* FakeDevice::scripted(const std::string& kernel,
+                                                   const emulator::LaunchSizes& sizes) const {
+  const auto& groups = sizes.groups;
+  const std::string launch = kernel + '@' + std::to_string(groups[0] * groups[1] * groups[2]);
   for (const ScriptLine& line : script_) {
-    if (fnmatch(line.pattern.c_str(), kernel.c_str(), 0) == 0) return &line;
+    const std::string& text = line.pattern.find('@') == std::string::npos ? kernel : launch;
+    if (fnmatch(line.pattern.c_str(), text.c_str(), 0) == 0) return &line;
   }
   return nullptr;
 }
@@ -250,7 +254,7 @@ Error FakeDevice::launch(Function& function, const emulator::LaunchSizes& sizes,
   if (sticky_ != kSuccess) return sticky_;
   if (hung_) return kSuccess;  // enqueued behind what never ends
   const emulator::Kernel& kernel = *function.kernel;
-  const ScriptLine* line = scripted(kernel.name);
+  const ScriptLine* line = scripted(kernel.name, sizes);
   if (line != nullptr && line->outcome == Outcome::kHang) {
     hung_ = true;
     return kSuccess;

@@ -92,11 +92,11 @@ class FakeDevice {
   // A line of the script: what happens to launches of matching kernels.
   enum class Outcome { kTime, kHang, kLost };
   struct ScriptLine {
-    std::string pattern;  // as for fnmatch(3)
+    std::string pattern;  // as for fnmatch(3), of a kernel or of KERNEL@WORKGROUPS
     Outcome outcome = Outcome::kTime;
     double microseconds = 0;
   };
-  const ScriptLine* scripted(const std::string& kernel) const;
+  const ScriptLine* scripted(const std::string& kernel, const emulator::LaunchSizes& sizes) const;
   // A launch that changed no byte does nothing on the same memory: benchmarks repeat launches a
   // thousand times.
   struct Settled {

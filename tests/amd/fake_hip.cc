@@ -1,15 +1,14 @@
 // libamdhip64.so without a GPU: the calls of HIP 7 that IREE's runtime and hone make, over
 // FakeDevice.
 //
-// Environment:
-//   HONE_FAKE_HIP_TIMES=FILE       lines "KERNEL-PATTERN MICROSECONDS", "... hang" or "... lost"
-//   HONE_FAKE_HIP_INSTRUCTIONS=N   wave instructions after which a launch is a hang [2000000000]
-//   HONE_FAKE_HIP_TRACE=1          a line on stderr for each launch
-//   HONE_FAKE_HIP_IN_TURN=1        waves run an instruction each in turn: another result tells of a
-//   race HONE_FAKE_HIP_RACES=1          a race in local memory fails the launch, with words
-//   HONE_FAKE_HIP_UUID=WORD        up to 16 bytes of the device's UUID: tests with a lease of their
-//   own HIP_SKIP_ABORT_ON_GPU_ERROR=1  a memory fault gives error 700 and does not abort, as in HIP
-//   7
+// Environment (docs/emulator.md):
+// - HONE_FAKE_HIP_TIMES=FILE: lines "KERNEL[@WORKGROUPS] MICROSECONDS", "... hang" or "... lost";
+// - HONE_FAKE_HIP_INSTRUCTIONS=N: wave instructions after which a launch is a hang [2000000000];
+// - HONE_FAKE_HIP_TRACE=1: a line on stderr for each launch;
+// - HONE_FAKE_HIP_IN_TURN=1: waves run an instruction each in turn. Another result tells of a race;
+// - HONE_FAKE_HIP_RACES=1: a race in local memory fails the launch, with words;
+// - HONE_FAKE_HIP_UUID=WORD: up to 16 bytes of the device's UUID, for a lease of its own;
+// - HIP_SKIP_ABORT_ON_GPU_ERROR=1: a memory fault is error 700 and no abort, as in HIP 7.
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>

@@ -114,6 +114,89 @@ default: {BLOCK_M: 32, BLOCK_N: 32, FAULT: 0, num_warps: 4}
               AllOf(HasSubstr("SIGABRT"), HasSubstr("Memory access fault by GPU node-1")));
 }
 
+// Candidates differ by their workgroups, and the script makes the one that is wrong the fastest.
+TEST_F(HipSession, AWrongCandidateThatIsTheFastestLosesToTheFastestRightOne) {
+  write("hasty.py", R"(
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def hasty(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr):
+    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    columns = tl.arange(0, 32)
+    ks = tl.arange(0, 32)
+    a = tl.load(a_ptr + rows[:, None] * K + ks[None, :])
+    b = tl.load(b_ptr + ks[:, None] * N + columns[None, :])
+    c = tl.dot(a, b)
+    if BLOCK_M == 64:
+        c += tl.where(columns == 7, 1.0, 0.0)[None, :]
+    tl.store(c_ptr + rows[:, None] * N + columns[None, :], c.to(c_ptr.dtype.element_ty))
+)");
+  write("hasty.yaml", R"(kernel: hasty
+arguments: {a_ptr: A, b_ptr: B, c_ptr: C, M: M, N: N, K: K}
+grid: ['cdiv(M, BLOCK_M)']
+knobs: {BLOCK_M: [16, 32, 64], num_warps: [4]}
+default: {BLOCK_M: 32, num_warps: 4}
+)");
+  const Ran ran =
+      on_hip({"tune", "--kernel", "hasty.py", "-m", "64", "-n", "32", "-k", "32", "--budget", "10s",
+              "--store", "hasty.db", "--json"},
+             {{"HONE_FAKE_HIP_TIMES", write("times", "hasty@1 100\nhasty@4 200\nhasty@2 400\n")}});
+  const auto rows =
+      nlohmann::json::parse(hone({"store", "list", "--json", "hasty.db"}).out, nullptr, false)
+          .at("dispatches");
+  ASSERT_EQ(rows.size(), 1u) << ran.out << ran.err;
+  EXPECT_EQ(rows[0].at("wrong"), 1);
+  EXPECT_EQ(rows[0].at("right"), 3);  // the default twice: as such, and as a configuration
+  const auto document = nlohmann::json::parse(ran.out, nullptr, false);
+  const auto& winner = document.at("dispatches").at(0);
+  EXPECT_EQ(winner.at("configuration").at("BLOCK_M"), 16) << winner;
+  EXPECT_EQ(winner.at("speedup").at("speedup"), 2.0);
+}
+
+TEST_F(HipSession, AListOfTritonsGemmsIsTuned) {
+  write("sizes.yaml", "- {M: 64, N: 64, K: 64}\n- {M: 33, N: 48, K: 80}\n");
+  const Ran ran = on_hip({"tune", "sizes.yaml", "--provider", "triton", "--candidates", "4",
+                          "--budget", "16s", "--o", "best.yaml"});
+  EXPECT_LE(ran.exit_code, 1) << ran.out << ran.err;
+  const auto rows =
+      nlohmann::json::parse(hone({"store", "list", "--json"}).out, nullptr, false).at("dispatches");
+  ASSERT_EQ(rows.size(), 2u) << ran.out << ran.err;
+  for (const auto& row : rows) {
+    EXPECT_EQ(row.at("wrong"), 0);
+    EXPECT_GE(row.at("right").get<int>(), 2);
+  }
+}
+
+TEST_F(HipSession, ABlockOfAttentionIsTunedFromStartToProof) {
+  const std::string block = std::string(HONE_SOURCE_DIR) + "/examples/attention_block.mlir";
+  const Ran ran = on_hip({"tune", block, "--no-flags", "--candidates", "2", "--budget", "20s",
+                          "--out", "out", "--json"});
+  const auto document = nlohmann::json::parse(ran.out, nullptr, false);
+  ASSERT_FALSE(document.is_discarded()) << ran.out << ran.err;
+  EXPECT_EQ(document.at("wrong_by_default"), nlohmann::json::array());
+  EXPECT_TRUE(std::filesystem::exists(folder() / "out/run.sh"));
+  const auto rows =
+      nlohmann::json::parse(hone({"store", "list", "--json"}).out, nullptr, false).at("dispatches");
+  EXPECT_GE(rows.size(), 3u);
+  for (const auto& row : rows) EXPECT_EQ(row.at("wrong"), 0) << row;
+}
+
+// Flags, a profile, and a comparison of a store with itself, each on small work.
+TEST_F(HipSession, TheOtherCommandsRun) {
+  const Ran flags = on_hip({"flags", product(), "--budget", "5s", "--out", "flags"});
+  EXPECT_EQ(flags.exit_code, 0) << flags.out << flags.err;
+  const Ran profile = on_hip({"dispatches", product(), "--profile"});
+  EXPECT_EQ(profile.exit_code, 0) << profile.out << profile.err;
+  EXPECT_THAT(profile.out, HasSubstr("product_dispatch_0"));
+  const Ran tuned = on_hip({"tune", product(), "--no-flags", "--no-program", "--candidates", "2",
+                            "--budget", "6s", "--store", "a.db"});
+  EXPECT_LE(tuned.exit_code, 1) << tuned.out << tuned.err;
+  const Ran compared = on_hip({"compare", "a.db", "a.db"});
+  EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
+}
+
 }  // namespace
 }  // namespace hone::cli
 #endif

@@ -146,7 +146,7 @@ TEST_F(SshPlace, AWholeProgramIsProvedUnderTheRuntimeThere) {
   const std::string program = write("proved.mlir", matmul_program("128"));
   const std::string iree = std::string(HONE_SOURCE_DIR) + "/.venv";
   const Ran ran =
-      hone({"tune", program, "--device", device(), "--candidates", "3", "--budget", "20s",
+      hone({"tune", program, "--device", device(), "--candidates", "3", "--budget", "8s",
             "--no-baselines", "--no-flags", "--json", "--env", "HONE_IREE=" + iree},
            by_ssh());
   EXPECT_LE(ran.exit_code, 1) << ran.err;

@@ -115,7 +115,7 @@ TEST(SpecApplication, ConfiguresAProductThatAccumulatesIntoWhatItIsGiven) {
 // The compiler applies specs to operations whose data it then lays out anew: an entry for the old
 // layout would fail to compile.
 TEST(SpecApplication, DoesNothingUnderDataTiling) {
-  const ContractionProgram program = bias_gelu_program(128, 256, 128);
+  const ContractionProgram program = matmul_program(128, 256, 128);
   const std::string spec = tuning_spec_text({entry_of(program, kBlocked)}).value();
   const std::vector<std::string> flags = {"--iree-opt-data-tiling"};
   EXPECT_EQ(compile(program, spec, flags).root_configs, compile(program, "", flags).root_configs);
