@@ -1,7 +1,7 @@
 // The engine against z3, which shares nothing with it.
 #include <gtest/gtest.h>
 
-#if __has_include(<z3++.h>)
+#ifndef HONE_WITHOUT_Z3
 
 #include "tests/space/known_spaces.h"
 #include "tests/space/random_space.h"
