@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "device/cpu/code_features.h"
 #include "device/cpu/target.h"
 #include "device/cuda/gpu.h"
@@ -161,9 +162,26 @@ Result<std::vector<device::Place>> places_of(const std::vector<NamedDevice>& dev
   return places;
 }
 
-// Refuses a GPU whose code hone does not compile, or that a variable makes look like another one.
-Status check_gpu(const device::Place& place, const ToolchainOptions& toolchain) {
-  if (!place.address.index) return {};
+// Refuses code that the place's CPU cannot run, as far as its target says so.
+Status check_cpu(const device::Place& place, const std::string& target) {
+  const problem::CpuTarget& cpu = place.host_cpu;
+  const auto needed = device::cpu::code_features(target, cpu);
+  const std::vector<std::string> missing =
+      device::cpu::missing_features(needed.value_or(std::vector<std::string>()), cpu);
+  const bool foreign = device::cpu::is_foreign(target, cpu);
+  if (missing.empty() && !foreign) return {};
+  return input_error(
+      "--target {}: {} ({}) {}; leave --target out to compile for it, or name its level: --target "
+      "{}",
+      target, name_of(place.address), cpu.cpu,
+      foreign ? "is of another architecture" : fmt::format("lacks {}", fmt::join(missing, ", ")),
+      device::cpu::architecture_level(cpu));
+}
+
+// Refuses a place that does not run the target's code, and a GPU that a variable makes look like
+// another one.
+Status check_code(const device::Place& place, const ToolchainOptions& toolchain) {
+  if (!place.address.index) return check_cpu(place, toolchain.target);
   const std::string name = name_of(place.address);
   for (const std::string& variable : place.facts.overrides)
     if (std::ranges::find(toolchain.environment, variable) == toolchain.environment.end())
@@ -213,10 +231,11 @@ Result<std::vector<device::Place>> list_places(const std::string& kind,
     HONE_ASSIGN(listed, run_process(command, kLimits));
   }
   if (!listed.succeeded())
-    return environment_error(
-        "the process that lists the devices of kind '{}' failed{}: {}{}{}", kind,
-        host.empty() ? "" : fmt::format(" on '{}'", host), describe(listed, kLimits),
-        listed.standard_error.text().empty() ? "" : "; ", listed.standard_error.text());
+    return environment_error("the process that lists the devices of kind '{}' failed{}: {}{}{}",
+                             kind, host.empty() ? "" : fmt::format(" on '{}'", host),
+                             describe(listed, kLimits),
+                             listed.standard_error.text().empty() ? "" : "; ",
+                             reason_of(readable(listed.standard_error.text())));
   HONE_ASSIGN(std::vector<device::Place> places, answer_in(listed.standard_output.text(), host));
   for (device::Place& place : places) {
     if (host.empty()) break;
@@ -289,7 +308,7 @@ Result<std::vector<device::Place>> choose_places(const std::string& device,
                                "hone tune --compile-only",
                                target));
   HONE_ASSIGN(std::vector<device::Place> places, std::move(chosen));
-  for (const device::Place& place : places) HONE_TRY(check_gpu(place, toolchain));
+  for (const device::Place& place : places) HONE_TRY(check_code(place, toolchain));
   const device::Place& first = places.front();
   compile_for(first, toolchain);
   if (target == "host") target = first.address.index ? first.facts.target : toolchain.host;

@@ -216,7 +216,8 @@ Status KernelRunner::verify_ahead(const std::vector<RunnerKernel*>& kernels) {
                               return runner_->load_and_verify(codes);
                             }));
   for (std::size_t i = 0; i < all.size(); ++i) {
-    kernels[i]->handle = all[i].handle;
+    // A kernel that gave no verdict went with its runner, which no other call may have noticed yet.
+    kernels[i]->handle = all[i].verification ? all[i].handle : std::nullopt;
     kernels[i]->generation = runner_->generation();
     kernels[i]->verified = std::move(all[i].verification);
   }

@@ -192,8 +192,8 @@ class KernelRunner {
   explicit KernelRunner(RunnerService& runner) : KernelRunner(runner, Around()) {}
   KernelRunner(RunnerService& runner, const Around& around) : runner_(&runner), around_(around) {}
 
-  // On a machine behind a slow line, verifies kernels in one turn: verify() then has the answers.
-  // Those behind a kernel that fails have none yet. Does nothing on this machine.
+  // Verifies kernels with code on a machine behind a slow line, in one turn: verify() then has the
+  // answers. Kernels behind one that fails are left to verify(). Does nothing on this machine.
   Status verify_ahead(const std::vector<RunnerKernel*>& kernels);
   Result<KernelResult<measure::Verification>> verify(RunnerKernel& kernel);
   // Launches the kernel repeatedly within the time limit and compares the result each time.

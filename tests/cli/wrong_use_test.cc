@@ -25,6 +25,14 @@ TEST_F(WrongUse, AnUnknownCommandNamesTheNearest) {
       << ran.err;
 }
 
+#if defined(__x86_64__)
+TEST_F(WrongUse, CodeForAnotherProcessorIsNotMeasuredHere) {
+  const Ran ran = hone({"tune", example("matmul_512.mlir"), "--target", "aarch64-neoverse-n1"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("is of another architecture; leave --target out"));
+}
+#endif
+
 TEST_F(WrongUse, AMissingFileIsNamed) {
   const Ran ran = hone({"dispatches", "missing.mlir"});
   EXPECT_EQ(ran.exit_code, 2);

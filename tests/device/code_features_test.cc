@@ -38,6 +38,18 @@ TEST(CodeFeatures, OfAnArmAreAllThatItHas) {
   EXPECT_THAT(missing_features({"asimd"}, some_cpu()), ElementsAre("asimd"));
 }
 
+TEST(CodeFeatures, AnotherArchitectureIsToldByItsName) {
+  problem::CpuTarget arm;
+  arm.features = {"fp", "asimd"};
+  EXPECT_TRUE(is_foreign("aarch64-neoverse-n1", some_cpu()));
+  EXPECT_FALSE(is_foreign("aarch64-neoverse-n1", arm));
+  EXPECT_TRUE(is_foreign("x86-64-v3", arm));
+  for (const char* either : {"host", "generic"}) {
+    EXPECT_FALSE(is_foreign(either, arm));
+    EXPECT_FALSE(is_foreign(either, some_cpu()));
+  }
+}
+
 TEST(ArchitectureLevel, IsTheHighestThatTheCpuHasWhole) {
   problem::CpuTarget cpu;
   cpu.features = *code_features("x86-64-v3", {});

@@ -29,6 +29,9 @@ class FakeRunner final : public worker::RunnerTransport {
   // Whether these codes, measured together, take the runner along.
   std::function<bool(const measure::MeasureRequest&, const std::vector<std::string>& codes)>
       crashes = [](const auto&, const auto&) { return false; };
+  // Whether a code does not load.
+  std::function<bool(const std::string& code)> is_refused;
+  bool far = false;   // is_far()
   device::Peak peak;  // of the device; as it is, unknown
   // Told of each job's kind before it is done.
   std::function<void(const std::string&)> before_job;
@@ -41,6 +44,7 @@ class FakeRunner final : public worker::RunnerTransport {
   }
   Status ensure_ready() override { return start(); }
   std::uint64_t generation() const override { return generation_; }
+  bool is_far() const override { return far; }
 
   Result<worker::Outcome> call(const worker::Message& message, double) override {
     HONE_TRY(start());
@@ -58,6 +62,9 @@ class FakeRunner final : public worker::RunnerTransport {
       return worker::Outcome(
           tl::unexpected(provider::Failure{provider::FailureKind::kKernelCrash, "SIGSEGV"}));
     }
+    if (message.kind == "load" && is_refused && is_refused(message.blobs.at(0)))
+      return worker::Outcome(
+          tl::unexpected(provider::Failure{provider::FailureKind::kLoadError, "no code"}));
     return worker::Outcome(worker::Message{"answer", answer(message), {}});
   }
 

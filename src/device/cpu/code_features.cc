@@ -75,6 +75,10 @@ std::string architecture_level(const problem::CpuTarget& cpu) {
   return baseline(cpu);
 }
 
+bool is_foreign(std::string_view name, const problem::CpuTarget& cpu) {
+  return name.starts_with(is_arm(cpu) ? "x86-64" : kArm);
+}
+
 std::vector<std::string> missing_features(const std::vector<std::string>& needed,
                                           const problem::CpuTarget& cpu) {
   Names missing;

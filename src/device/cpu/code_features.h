@@ -25,6 +25,8 @@ std::string baseline(const problem::CpuTarget& cpu);
 // "x86-64-v3" with AVX2, else the baseline.
 std::string architecture_level(const problem::CpuTarget& cpu);
 
+// Whether code for the CPU `name` is for another processor architecture than the CPU's.
+bool is_foreign(std::string_view name, const problem::CpuTarget& cpu);
 // Returns those of `needed` that the CPU lacks.
 std::vector<std::string> missing_features(const std::vector<std::string>& needed,
                                           const problem::CpuTarget& cpu);
