@@ -75,8 +75,13 @@ class HostFunctions {
   std::deque<std::function<void()>> waiting_;
 };
 
-// The numbers of hipDeviceAttribute_t, the same in HIP 5, 6 and 7; values of an MI300X.
+// The numbers of hipDeviceAttribute_t, the same in HIP 5, 6 and 7; values of an MI300X, but for the
+// one that HONE_FAKE_HIP_ATTRIBUTE=NUMBER:VALUE states.
 int attribute_value(int attribute) {
+  if (const char* stated = std::getenv("HONE_FAKE_HIP_ATTRIBUTE")) {
+    char* end = nullptr;
+    if (std::strtol(stated, &end, 10) == attribute && *end == ':') return std::atoi(end + 1);
+  }
   switch (attribute) {
     case 5:  // ClockRate, kHz
       return 2100000;
