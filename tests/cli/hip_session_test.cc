@@ -62,6 +62,10 @@ TEST_F(HipSession, AProgramIsVerifiedAgainstTheHost) {
   EXPECT_THAT(ran.out, HasSubstr("32x48xf32, right"));
 }
 
+TEST_F(HipSession, DispatchesAreThoseOfTheNamedDevice) {
+  EXPECT_THAT(on_hip({"dispatches", product()}).out, HasSubstr("MFMA_F32_16x16x16_F16"));
+}
+
 // The runner ends, not the session.
 TEST_F(HipSession, AHangAndALostDeviceCostACall) {
   for (const auto& [script, words] :
