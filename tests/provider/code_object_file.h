@@ -13,9 +13,18 @@
 namespace hone::test {
 
 // MISA's convolution as its assembler describes it: 3 addresses and 26 numbers of 4 bytes, 256
-// threads. Without ".args", which not every assembler's text has.
+// threads.
 inline nlohmann::json misa_kernel() {
+  nlohmann::json arguments = nlohmann::json::array();
+  constexpr int kAddresses = 3, kNumbers = 26;
+  for (int i = 0; i < kAddresses + kNumbers; ++i) {
+    const bool address = i < kAddresses;
+    arguments.push_back({{".offset", address ? 8 * i : 4 * (i + kAddresses)},
+                         {".size", address ? 8 : 4},
+                         {".value_kind", address ? "global_buffer" : "by_value"}});
+  }
   return {
+      {".args", arguments},
       {".name",
        "igemm_fwd_gtcx3_nhwc_fp16_bx0_ex1_bt128x128x32_wt32x32x8_ws1x1_wr2x2_ta1x8x2x1_1x4x1x64_"
        "tb1x8x2x1_1x4x1x64_gkgs"},

@@ -193,6 +193,14 @@ class LaunchReader {
           "object's kernel reads {}",
           launch.operands.size(), launch.constants.size(), launch.argument_bytes(),
           said.kernarg_bytes);
+    // AMD's runtime (clr, hip_module.cpp) walks this list for kernelParams, and rejects `extra` if
+    // the list is empty.
+    if (said.arguments.empty())
+      return at(kernel_.object_line)
+          .error(
+              "object: it lists no arguments for its kernel, so HIP passes none; list them as "
+              ".args "
+              "in the .amdgpu_metadata of its assembly");
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < said.arguments.size(); ++i) {
       const CodeObjectKernel::Argument& theirs = said.arguments[i];

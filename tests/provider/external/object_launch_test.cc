@@ -112,7 +112,16 @@ TEST(ObjectLaunch, WhatTheObjectSaysOtherwiseIsNamed) {
       HasSubstr("shared_memory: the object's 16384 bytes and 65536 are more than the 65536"));
 }
 
-TEST(ObjectLaunch, ArgumentsAreComparedOneByOneWhereTheObjectListsThem) {
+// HIP copies the arguments that the metadata lists, and no other ones.
+TEST(ObjectLaunch, AnObjectThatListsNoArgumentsIsRefused) {
+  json kernel = test::misa_kernel();
+  kernel.erase(".args");
+  EXPECT_EQ(Misa({}, {}, kernel).error(),
+            "misa_conv.yaml:9: object: it lists no arguments for its kernel, so HIP passes none; "
+            "list them as .args in the .amdgpu_metadata of its assembly");
+}
+
+TEST(ObjectLaunch, ArgumentsAreComparedOneByOne) {
   json kernel = test::misa_kernel();
   const auto argument = [](const char* name, int offset, int size) {
     return json{{".name", name},
