@@ -2,6 +2,7 @@
 // layer and IREE's own HIP runtime both run on it.
 #ifdef HONE_FAKE_HIP
 #include <gmock/gmock.h>
+#include <sqlite3.h>
 
 #include <filesystem>
 
@@ -201,6 +202,21 @@ TEST_F(HipSession, TheOtherCommandsRun) {
   EXPECT_LE(tuned.exit_code, 1) << tuned.out << tuned.err;
   const Ran compared = on_hip({"compare", "a.db", "a.db"});
   EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
+  // The same results as if a GPU had them: choices by an emulator's times are not set against them.
+  std::filesystem::copy_file(folder() / "a.db", folder() / "b.db");
+  sqlite3* gpu = nullptr;
+  ASSERT_EQ(sqlite3_open((folder() / "b.db").c_str(), &gpu), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(gpu,
+                         "UPDATE device_identity SET "
+                         "protocol = json_remove(protocol, '$.identity.emulated')",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  EXPECT_EQ(sqlite3_changes(gpu), 1);
+  sqlite3_close(gpu);
+  const Ran refused = on_hip({"compare", "a.db", "b.db"});
+  EXPECT_EQ(refused.exit_code, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("one of 'a.db' and 'b.db' chose it by times of an emulator, "
+                                     "which are no device's; tune it on the device"));
 }
 
 }  // namespace
