@@ -81,8 +81,9 @@ Result<ReplacingTools> find_replacing(const SessionOptions& options,
   if (!options.searches) return tools;
   const device::Facts& facts = options.tuning.place().facts;
   const Result<triton::GemmDevice> device = triton::gemm_device_of(facts);
-  const bool fits = options.tuning.traits().own_memory && device && device->is_cuda();
-  if (!options.external.empty()) HONE_TRY(check_asked(options, "--external", fits));
+  const bool fits = options.tuning.traits().own_memory && device;
+  if (!options.external.empty())
+    HONE_TRY(check_asked(options, "--external", fits && device->is_cuda()));
   if (asked) HONE_TRY(check_asked(options, "--provider iree,triton", fits));
   // Configurations given with --config are IREE's.
   if (!fits || !options.tuning.configurations.empty()) return tools;
@@ -112,7 +113,7 @@ Result<std::vector<std::unique_ptr<provider::Provider>>> replacing_providers(
   HONE_ASSIGN(std::vector<external::ExternalKernel> kernels, read_external_kernels(manifests));
   std::vector<std::unique_ptr<provider::Provider>> providers;
   if (gpu)
-    if (const auto device = triton::gemm_device(gpu->arch); device && device->is_cuda())
+    if (const auto device = triton::gemm_device(gpu->arch))
       providers.push_back(std::make_unique<triton::ReplacingProvider>(*device, ""));
   const std::int64_t shared_bytes = gpu ? gpu->workgroup_memory_bytes : 0;
   for (external::ExternalKernel& kernel : kernels)
