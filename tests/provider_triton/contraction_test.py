@@ -11,7 +11,7 @@ import unittest
 
 import numpy
 
-from stated_kernels import (FOLDER, H100, INTERPRETED, ROOT_VALUE, Compiles, access, constant, f32, interpreted, load,
+from stated_kernels import (FOLDER, H100, HAS_NUMBERS, ROOT_VALUE, Compiles, access, constant, f32, interpreted, load,
                             main, numbers, operation, view)
 from stated_kernels import run as run_stated
 
@@ -108,7 +108,7 @@ def run(said, bindings, constants=(), knobs=None):
     run_stated(contraction.Contraction, said, bindings, constants, SMALL | (knobs or {}))
 
 
-@unittest.skipUnless(INTERPRETED, "of the interpreter")
+@unittest.skipUnless(HAS_NUMBERS, "of the interpreter or the emulator")
 class Numbers(unittest.TestCase):
     def assert_equal(self, got, wanted):
         numpy.testing.assert_array_equal(got, wanted)
@@ -454,7 +454,7 @@ class Numbers(unittest.TestCase):
             self.assert_equal(result, wanted)
 
 
-@unittest.skipIf(INTERPRETED, "of the compiler")
+@unittest.skipIf(HAS_NUMBERS, "of the compiler")
 class Code(Compiles):
     kind, knobs = contraction.Contraction, LARGE
 
@@ -588,7 +588,7 @@ class Code(Compiles):
                 worker.prepare({"flags": flags}, [said.encode()])
 
 
-@unittest.skipIf(INTERPRETED, "runs the interpreter")
+@unittest.skipIf(HAS_NUMBERS, "runs the interpreter")
 class Interpreted(unittest.TestCase):
     def test_numbers(self):
         interpreted(self, __file__)
