@@ -16,8 +16,8 @@ namespace {
 Status check_asked(const SessionOptions& options, const std::string& option, bool fits) {
   if (!fits)
     return input_error(
-        "{}: such kernels replace IREE's on NVIDIA GPUs only; give --device cuda:0, or "
-        "--compile-only and --target sm_90. hone spec external places code objects for AMD GPUs",
+        "{}: such kernels replace IREE's on GPUs only; give --device cuda:0 or hip:0, or "
+        "--compile-only and --target sm_90",
         option);
   if (!options.tuning.configurations.empty())
     return input_error("{}: configurations that are given by hand (--config) are IREE's own",

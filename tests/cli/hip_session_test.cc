@@ -156,6 +156,37 @@ default: {BLOCK_M: 32, num_warps: 4}
   EXPECT_EQ(winner.at("speedup").at("speedup"), 2.0);
 }
 
+// The script makes Triton's split-K the fastest: only it has 16 workgroups. The program is compiled
+// with its code object and called by IREE's HIP runtime, whose results decide what is left out.
+TEST_F(HipSession, ATritonKernelTakesThePlaceOfIreesInTheProgram) {
+  const std::string deep = write("deep.mlir", R"(
+func.func @deep(%a: tensor<16x1024xf16>, %b: tensor<1024x32xf16>) -> tensor<16x32xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x32xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<16x32xf32>) -> tensor<16x32xf32>
+  %r = linalg.matmul ins(%a, %b : tensor<16x1024xf16>, tensor<1024x32xf16>)
+    outs(%f : tensor<16x32xf32>) -> tensor<16x32xf32>
+  return %r : tensor<16x32xf32>
+})");
+  const Ran ran =
+      on_hip({"tune", deep, "--provider", "iree,triton", "--no-flags", "--candidates", "2",
+              "--budget", "14s", "--json"},
+             {{"HONE_FAKE_HIP_TIMES", write("times", "*@16 20\n* 400\n")}});
+  const auto document = nlohmann::json::parse(ran.out, nullptr, false);
+  ASSERT_FALSE(document.is_discarded()) << ran.out << ran.err;
+  const auto& winner = document.at("dispatches").at(0);
+  EXPECT_THAT(std::string(winner.at("provider")), testing::StartsWith("triton@")) << winner;
+  EXPECT_EQ(winner.at("configuration").at("SPLIT_K"), 8);
+  EXPECT_NEAR(winner.at("speedup").at("speedup").get<double>(), 20, 1e-3);
+  EXPECT_EQ(document.at("gpu").at(0).at("wrong"), 0);
+  EXPECT_EQ(document.at("programs").size(), 2u) << "as it is, and with the kernel";
+  // Wrong results would be a reason, and the emulator's slowness is one.
+  for (const auto& left_out : document.at("left_out"))
+    EXPECT_THAT(std::string(left_out.at("reason")),
+                testing::AnyOf(HasSubstr("the program is no different with it"),
+                               HasSubstr("the program is slower with it")));
+}
+
 TEST_F(HipSession, AListOfTritonsGemmsIsTuned) {
   write("sizes.yaml", "- {M: 64, N: 64, K: 64}\n- {M: 33, N: 48, K: 80}\n");
   const Ran ran = on_hip({"tune", "sizes.yaml", "--provider", "triton", "--candidates", "4",
