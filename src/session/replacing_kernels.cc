@@ -13,16 +13,20 @@ namespace hone::session {
 namespace {
 
 // Returns an input error that names `option`, if this session cannot use replacing kernels.
-Status check_asked(const SessionOptions& options, const std::string& option, bool fits) {
-  if (!fits)
-    return input_error(
-        "{}: such kernels replace IREE's on GPUs only; give --device cuda:0 or hip:0, or "
-        "--compile-only and --target sm_90",
-        option);
+// `where`: what they are for, and what to do elsewhere.
+Status check_asked(const SessionOptions& options, const std::string& option, bool fits,
+                   std::string_view where) {
+  if (!fits) return input_error("{}: such kernels replace IREE's on {}", option, where);
   if (!options.tuning.configurations.empty())
     return input_error("{}: configurations that are given by hand (--config) are IREE's own",
                        option);
   return {};
+}
+
+Status check_external(const SessionOptions& options, bool fits) {
+  return check_asked(options, "--external", fits,
+                     "NVIDIA GPUs only; give --device cuda:0, or --compile-only and --target "
+                     "sm_90. hone spec external calls code objects on AMD GPUs");
 }
 
 // Checks that kernels can replace dispatches: such a kernel gets the parameters of the dispatch's
@@ -82,9 +86,10 @@ Result<ReplacingTools> find_replacing(const SessionOptions& options,
   const device::Facts& facts = options.tuning.place().facts;
   const Result<triton::GemmDevice> device = triton::gemm_device_of(facts);
   const bool fits = options.tuning.traits().own_memory && device;
-  if (!options.external.empty())
-    HONE_TRY(check_asked(options, "--external", fits && device->is_cuda()));
-  if (asked) HONE_TRY(check_asked(options, "--provider iree,triton", fits));
+  if (!options.external.empty()) HONE_TRY(check_external(options, fits && device->is_cuda()));
+  if (asked)
+    HONE_TRY(check_asked(options, "--provider iree,triton", fits,
+                         "GPUs only; give --device cuda:0 or hip:0"));
   // Configurations given with --config are IREE's.
   if (!fits || !options.tuning.configurations.empty()) return tools;
   HONE_ASSIGN(tools, tools_for(options, *device, facts.target));
@@ -104,7 +109,7 @@ Result<ReplacingTools> find_replacing_for(const SessionOptions& options,
                                           const std::string& target) {
   if (options.external.empty()) return ReplacingTools();
   const Result<triton::GemmDevice> device = triton::gemm_device(target);
-  HONE_TRY(check_asked(options, "--external", device && device->is_cuda()));
+  HONE_TRY(check_external(options, device && device->is_cuda()));
   return tools_for(options, *device, target);
 }
 

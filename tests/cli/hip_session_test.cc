@@ -168,10 +168,9 @@ func.func @deep(%a: tensor<16x1024xf16>, %b: tensor<1024x32xf16>) -> tensor<16x3
     outs(%f : tensor<16x32xf32>) -> tensor<16x32xf32>
   return %r : tensor<16x32xf32>
 })");
-  const Ran ran =
-      on_hip({"tune", deep, "--provider", "iree,triton", "--no-flags", "--candidates", "2",
-              "--budget", "14s", "--json"},
-             {{"HONE_FAKE_HIP_TIMES", write("times", "*@16 20\n* 400\n")}});
+  const Ran ran = on_hip({"tune", deep, "--provider", "iree,triton", "--no-flags", "--candidates",
+                          "2", "--budget", "14s", "--json"},
+                         {{"HONE_FAKE_HIP_TIMES", write("times", "*@16 20\n* 400\n")}});
   const auto document = nlohmann::json::parse(ran.out, nullptr, false);
   ASSERT_FALSE(document.is_discarded()) << ran.out << ran.err;
   const auto& winner = document.at("dispatches").at(0);
@@ -185,6 +184,70 @@ func.func @deep(%a: tensor<16x1024xf16>, %b: tensor<1024x32xf16>) -> tensor<16x3
     EXPECT_THAT(std::string(left_out.at("reason")),
                 testing::AnyOf(HasSubstr("the program is no different with it"),
                                HasSubstr("the program is slower with it")));
+}
+
+// tests/amd/split.ll by LLVM 19 and IREE's linker: the folder then has split.hsaco.
+bool make_object(const std::filesystem::path& folder, const std::string& processor) {
+  std::filesystem::path linker;
+  for (const auto& python : std::filesystem::directory_iterator(HONE_SOURCE_DIR "/.venv/lib"))
+    linker = python.path() / "site-packages/iree/compiler/_mlir_libs/iree-lld";
+  const std::string object = folder / "split.o";
+  const auto runs = [](std::vector<std::string> words) {
+    const auto ran = run_process({.arguments = std::move(words)}, {.seconds = 60});
+    return ran && ran->succeeded();
+  };
+  return runs({"llc-19", "-O2", "-mcpu=" + processor, "-filetype=obj", "-o", object,
+               HONE_SOURCE_DIR "/tests/amd/split.ll"}) &&
+         runs({linker, "-flavor", "gnu", "-shared", object, "-o", folder / "split.hsaco"});
+}
+
+// A user's code object for gfx940, which keeps sums in scratch memory and reads f32 and the second
+// operand transposed, beside kernels of IREE's for gfx942.
+TEST_F(HipSession, AnObjectForGfx940RunsBesideIreesKernels) {
+  ASSERT_TRUE(make_object(folder(), "gfx940"));
+  const std::string manifest = R"(kernel: split
+operation: matmul
+operands:
+  A: {type: f32, layout: [M, K]}
+  B: {type: f32, layout: [N, K]}
+  C: {type: f32, layout: [M, N]}
+object: split.hsaco
+arguments: [A, B, scratch, C, M, N, K]
+scratch: 8 * M * N
+grid: ['cdiv(M * N, 64)', 2]
+block: 64
+)";
+  write("split.yaml", manifest);
+  const std::string program = write("two.mlir", R"(
+func.func @two(%a: tensor<20x40xf16>, %b: tensor<40x24xf16>) -> tensor<20x24xf16> {
+  %z = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<20x24xf16>
+  %f = linalg.fill ins(%z : f16) outs(%e : tensor<20x24xf16>) -> tensor<20x24xf16>
+  %r = linalg.matmul ins(%a, %b : tensor<20x40xf16>, tensor<40x24xf16>)
+    outs(%f : tensor<20x24xf16>) -> tensor<20x24xf16>
+  %x = math.absf %r : tensor<20x24xf16>
+  return %x : tensor<20x24xf16>
+})");
+  const std::vector<std::string> placing{"spec",       "external", program, "--external",
+                                         "split.yaml", "--out",    "out"};
+  const Ran refused = on_hip(placing);
+  EXPECT_EQ(refused.exit_code, 2) << refused.out;
+  EXPECT_THAT(refused.err,
+              HasSubstr("the code is for gfx940, not for gfx942; gfx942 has its instructions: "
+                        "'processor: gfx942' in the manifest places a copy that names it"));
+  write("split.yaml", manifest + "processor: gfx942\n");
+  const Ran placed = on_hip(placing);
+  EXPECT_EQ(placed.exit_code, 0) << placed.out << placed.err;
+  EXPECT_THAT(placed.out,
+              AllOf(HasSubstr("B: f16 to f32, transposed from K x N to N x K"),
+                    HasSubstr("16  address     scratch"),
+                    HasSubstr("outputs were compared on an emulator; its times say nothing")));
+  // A kernel that keeps half of its sums is wrong.
+  std::string less = manifest + "processor: gfx942\n";
+  less.replace(less.find(", 2]"), 4, ", 1]");
+  write("split.yaml", less);
+  const Ran wrong = on_hip(placing);
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out << wrong.err;
 }
 
 TEST_F(HipSession, AListOfTritonsGemmsIsTuned) {

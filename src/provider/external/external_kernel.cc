@@ -11,10 +11,10 @@
 namespace hone::external {
 namespace {
 
-const std::vector<std::string> kKeys{"kernel",      "operation", "operands",      "object",
-                                     "source",      "build",     "arguments",     "grid",
-                                     "block",       "knobs",     "shared_memory", "default",
-                                     "constraints", "scratch",   "zeroed",        "behind"};
+const std::vector<std::string> kKeys{
+    "kernel",      "operation", "operands", "object", "source",        "build",
+    "arguments",   "grid",      "block",    "knobs",  "shared_memory", "default",
+    "constraints", "scratch",   "zeroed",   "behind", "processor"};
 
 bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
   return std::ranges::find(names, name) != names.end();
@@ -69,8 +69,10 @@ class Reader : private provider::ManifestReader {
     if (key == "behind") return words(key, node, kernel_.behind.emplace());
     if (key == "zeroed") return words(key, node, kernel_.zeroed);
     if (key == "block") return extents(key, node).map([&](auto read) { kernel_.block = read; });
-    std::optional<Text>& bytes = key == kScratch ? kernel_.scratch : kernel_.shared_memory;
-    return scalar(key, node).map([&](auto read) { bytes = read; });
+    std::optional<Text>& one = key == "processor" ? kernel_.processor
+                               : key == kScratch  ? kernel_.scratch
+                                                  : kernel_.shared_memory;
+    return scalar(key, node).map([&](auto read) { one = read; });
   }
 
   Status operation(const YAML::Node& node) {

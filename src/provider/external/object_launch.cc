@@ -48,6 +48,11 @@ class LaunchReader {
     launch.zeroed = !kernel_.zeroed.empty();
     if (!problem::code_target(launch.code) && !ptx_entries(launch.code).empty())
       return of_ptx(std::move(launch));
+    if (kernel_.processor) {
+      auto copy = problem::for_processor(launch.code, kernel_.processor->text);
+      if (!copy) return at(kernel_.processor->line).error("processor: {}", copy.error().message);
+      launch.code = *std::move(copy);
+    }
     HONE_TRY(check_target(launch.code));
     launch.format = device_.target.starts_with("gfx") ? "hsaco" : "cubin";
     HONE_TRY(read_arguments(launch));
@@ -64,6 +69,9 @@ class LaunchReader {
 
   // Rewrites PTX to take one address for each operand, in the order of the form's bindings.
   Result<ObjectLaunch> of_ptx(ObjectLaunch launch) const {
+    if (kernel_.processor)
+      return at(kernel_.processor->line)
+          .error("processor: it is for AMD code objects, and this is PTX");
     const Status fits = external::check_target(launch.code, device_.runs_as);
     if (!fits) return at(kernel_.object_line).error("{}", fits.error().message);
     HONE_ASSIGN(const std::vector<Argument> arguments, candidate_.arguments(form_));
@@ -102,6 +110,12 @@ class LaunchReader {
                  device_.target);
     if (version.empty() || !device_.target.starts_with("gfx"))
       return at(kernel_.object_line).error("{}", fits.error().message);
+    if (problem::has_its_instructions(device_.target, *made_for))
+      return at(kernel_.object_line)
+          .error(
+              "{}; {} has its instructions: 'processor: {}' in the manifest places a copy that "
+              "names it",
+              fits.error().message, device_.target, device_.target);
     return at(kernel_.object_line)
         .error(
             "{}; --env HSA_OVERRIDE_GFX_VERSION={} has AMD's runtime take the GPU for a {}, and "
@@ -113,12 +127,8 @@ class LaunchReader {
   Status read_arguments(ObjectLaunch& launch) const {
     for (const Text& argument : kernel_.arguments) {
       const auto operand = form_.operands.find(argument.text);
-      if (argument.text == kScratch)
-        return at(argument.line)
-            .error(
-                "arguments: scratch is for PTX: machine code gets what a launch gives, which "
-                "has none");
-      if (operand == form_.operands.end()) {
+      const bool scratch = argument.text == kScratch;
+      if (operand == form_.operands.end() && !scratch) {
         HONE_ASSIGN(const space::Value value, candidate_.value_of("arguments", argument));
         constexpr space::Value kLeast = std::numeric_limits<std::int32_t>::min(),
                                kMost = std::numeric_limits<std::uint32_t>::max();
@@ -139,7 +149,10 @@ class LaunchReader {
       if (std::ranges::find(launch.operands, argument.text) != launch.operands.end())
         return at(argument.line).error("arguments: {} is passed twice", argument.text);
       launch.operands.push_back(argument.text);
-      launch.bindings.push_back(operand->second.binding);
+      if (scratch) {
+        HONE_ASSIGN(launch.scratch_bytes, candidate_.scratch_bytes());
+      }
+      launch.bindings.push_back(scratch ? kScratchBinding : operand->second.binding);
     }
     return {};
   }
@@ -175,13 +188,20 @@ class LaunchReader {
     if (says && !std::ranges::equal(wanted, launch.block))
       return at(line).error("block: it is {}, and the object's kernel must have {}",
                             fmt::join(launch.block, " x "), fmt::join(wanted, " x "));
-    const std::int64_t shared = said.shared_bytes + launch.shared_bytes;
-    if (shared > device_.shared_bytes)
-      return at(kernel_.shared_memory ? kernel_.shared_memory->line : kernel_.object_line)
+    // IREE 3.13's HIP runtime launches with none.
+    if (launch.shared_bytes > 0)
+      return at(kernel_.shared_memory->line)
           .error(
-              "shared_memory: the object's {} bytes and {} are more than the {} that a workgroup "
-              "may have",
-              said.shared_bytes, launch.shared_bytes, device_.shared_bytes);
+              "shared_memory: a launch in a program has none on AMD GPUs; give the kernel {} bytes "
+              "of "
+              "fixed size (.group_segment_fixed_size)",
+              launch.shared_bytes);
+    const std::int64_t shared = said.shared_bytes;
+    if (shared > device_.shared_bytes)
+      return at(kernel_.object_line)
+          .error(
+              "object: its {} bytes of local memory are more than the {} that a workgroup may have",
+              shared, device_.shared_bytes);
     return {};
   }
 
@@ -264,11 +284,7 @@ Result<std::vector<Argument>> Candidate::arguments(const DispatchForm& form) con
       continue;
     }
     if (argument.text == kScratch) {
-      HONE_ASSIGN(const space::Value bytes, value_of("scratch", *kernel_.scratch));
-      if (bytes < 1 || bytes > kMostScratchBytes)
-        return failure("{}:{}: scratch: '{}' is {}; it must be from 1 to {} bytes",
-                       kernel_.manifest, kernel_.scratch->line, kernel_.scratch->text, bytes,
-                       kMostScratchBytes);
+      HONE_ASSIGN(const space::Value bytes, scratch_bytes());
       arguments.emplace_back(Scratch{bytes});
       continue;
     }
@@ -276,6 +292,13 @@ Result<std::vector<Argument>> Candidate::arguments(const DispatchForm& form) con
     arguments.emplace_back(value);
   }
   return arguments;
+}
+
+Result<space::Value> Candidate::scratch_bytes() const {
+  HONE_ASSIGN(const space::Value bytes, value_of("scratch", *kernel_.scratch));
+  if (bytes >= 1 && bytes <= kMostScratchBytes) return bytes;
+  return failure("{}:{}: scratch: '{}' is {}; it must be from 1 to {} bytes", kernel_.manifest,
+                 kernel_.scratch->line, kernel_.scratch->text, bytes, kMostScratchBytes);
 }
 
 Result<std::string> Candidate::filled(const std::string& text, const std::string& object) const {
