@@ -13,20 +13,16 @@ namespace hone::session {
 namespace {
 
 // Returns an input error that names `option`, if this session cannot use replacing kernels.
-// `where`: what they are for, and what to do elsewhere.
-Status check_asked(const SessionOptions& options, const std::string& option, bool fits,
-                   std::string_view where) {
-  if (!fits) return input_error("{}: such kernels replace IREE's on {}", option, where);
+Status check_asked(const SessionOptions& options, const std::string& option, bool fits) {
+  if (!fits)
+    return input_error(
+        "{}: such kernels replace IREE's on GPUs only; give --device cuda:0 or hip:0, or "
+        "--compile-only and --target sm_90",
+        option);
   if (!options.tuning.configurations.empty())
     return input_error("{}: configurations that are given by hand (--config) are IREE's own",
                        option);
   return {};
-}
-
-Status check_external(const SessionOptions& options, bool fits) {
-  return check_asked(options, "--external", fits,
-                     "NVIDIA GPUs only; give --device cuda:0, or --compile-only and --target "
-                     "sm_90. hone spec external calls code objects on AMD GPUs");
 }
 
 // Checks that kernels can replace dispatches: such a kernel gets the parameters of the dispatch's
@@ -39,8 +35,8 @@ Status check_fits_dispatches(const std::vector<external::ExternalKernel>& kernel
     }
     if (const auto target = problem::code_target(object))
       return input_error(
-          "{}:{}: object: this is machine code for {}, which cannot be given the parameters of a "
-          "dispatch; hone spec external places it",
+          "{}:{}: object: this is machine code for {}, which cannot be given the name and the "
+          "parameters of a dispatch; hone spec external places it",
           kernel.manifest, kernel.object_line, *target);
     if (!kernel.zeroed.empty())
       return input_error(
@@ -86,10 +82,8 @@ Result<ReplacingTools> find_replacing(const SessionOptions& options,
   const device::Facts& facts = options.tuning.place().facts;
   const Result<triton::GemmDevice> device = triton::gemm_device_of(facts);
   const bool fits = options.tuning.traits().own_memory && device;
-  if (!options.external.empty()) HONE_TRY(check_external(options, fits && device->is_cuda()));
-  if (asked)
-    HONE_TRY(check_asked(options, "--provider iree,triton", fits,
-                         "GPUs only; give --device cuda:0 or hip:0"));
+  if (!options.external.empty()) HONE_TRY(check_asked(options, "--external", fits));
+  if (asked) HONE_TRY(check_asked(options, "--provider iree,triton", fits));
   // Configurations given with --config are IREE's.
   if (!fits || !options.tuning.configurations.empty()) return tools;
   HONE_ASSIGN(tools, tools_for(options, *device, facts.target));
@@ -109,7 +103,7 @@ Result<ReplacingTools> find_replacing_for(const SessionOptions& options,
                                           const std::string& target) {
   if (options.external.empty()) return ReplacingTools();
   const Result<triton::GemmDevice> device = triton::gemm_device(target);
-  HONE_TRY(check_external(options, device && device->is_cuda()));
+  HONE_TRY(check_asked(options, "--external", device.has_value()));
   return tools_for(options, *device, target);
 }
 

@@ -186,11 +186,16 @@ func.func @deep(%a: tensor<16x1024xf16>, %b: tensor<1024x32xf16>) -> tensor<16x3
                                HasSubstr("the program is slower with it")));
 }
 
-// tests/amd/split.ll by LLVM 19 and IREE's linker: the folder then has split.hsaco.
-bool make_object(const std::filesystem::path& folder, const std::string& processor) {
+// The linker of AMD code objects in IREE's wheel.
+std::string object_linker() {
   std::filesystem::path linker;
   for (const auto& python : std::filesystem::directory_iterator(HONE_SOURCE_DIR "/.venv/lib"))
     linker = python.path() / "site-packages/iree/compiler/_mlir_libs/iree-lld";
+  return linker;
+}
+
+// tests/amd/split.ll by LLVM 19 and IREE's linker: the folder then has split.hsaco.
+bool make_object(const std::filesystem::path& folder, const std::string& processor) {
   const std::string object = folder / "split.o";
   const auto runs = [](std::vector<std::string> words) {
     const auto ran = run_process({.arguments = std::move(words)}, {.seconds = 60});
@@ -198,7 +203,50 @@ bool make_object(const std::filesystem::path& folder, const std::string& process
   };
   return runs({"llc-19", "-O2", "-mcpu=" + processor, "-filetype=obj", "-o", object,
                HONE_SOURCE_DIR "/tests/amd/split.ll"}) &&
-         runs({linker, "-flavor", "gnu", "-shared", object, "-o", folder / "split.hsaco"});
+         runs({object_linker(), "-flavor", "gnu", "-shared", object, "-o", folder / "split.hsaco"});
+}
+
+// A user's source, which the build makes into a code object under the dispatch's name.
+TEST_F(HipSession, AUsersSourceCompetesInADispatch) {
+  write("product.ll", read_file(HONE_SOURCE_DIR "/tests/amd/product.ll").value());
+  write("build.sh", R"(set -e
+sed -e "s/ENTRY/$3/; s/ALL/$5/; s/COLUMNS/$6/; s/DEPTH/$7/" "$1" > "$2.ll"
+llc-19 -O2 -mcpu="$4" -filetype=obj -o "$2.o" "$2.ll"
+)" + object_linker() + R"( -flavor gnu -shared "$2.o" -o "$2"
+)");
+  write("mine.yaml", R"(kernel: '{entry}'
+operation: matmul
+operands:
+  A: {type: f32, layout: [M, K]}
+  B: {type: f32, layout: [K, N]}
+  C: {type: f32, layout: [M, N]}
+source: product.ll
+build: sh build.sh {source} {object} {entry} {target} {ALL} {N} {K}
+arguments: [A, B, C]
+grid: cdiv(M * N, 64)
+block: 64
+knobs: {ALL: [640]}
+default: {ALL: 640}
+)");
+  const std::string program = write("rows.mlir", R"(
+func.func @rows(%a: tensor<20x40xf32>, %b: tensor<40x32xf32>) -> tensor<20x32xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<20x32xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<20x32xf32>) -> tensor<20x32xf32>
+  %r = linalg.matmul ins(%a, %b : tensor<20x40xf32>, tensor<40x32xf32>)
+    outs(%f : tensor<20x32xf32>) -> tensor<20x32xf32>
+  return %r : tensor<20x32xf32>
+})");
+  const Ran ran = on_hip({"tune", program, "--provider", "iree,external", "--external", "mine.yaml",
+                          "--no-flags", "--candidates", "1", "--budget", "10s", "--json"},
+                         {{"HONE_FAKE_HIP_TIMES", write("times", "*@10 20\n* 400\n")}});
+  const auto document = nlohmann::json::parse(ran.out, nullptr, false);
+  ASSERT_FALSE(document.is_discarded()) << ran.out << ran.err;
+  const auto& winner = document.at("dispatches").at(0);
+  EXPECT_THAT(std::string(winner.at("provider")), testing::StartsWith("external:mine"))
+      << winner << ran.err;
+  EXPECT_EQ(document.at("gpu").at(0).at("wrong"), 0);
+  EXPECT_EQ(document.at("programs").size(), 2u) << "as it is, and with the kernel";
 }
 
 // A user's code object for gfx940, which keeps sums in scratch memory and reads f32 and the second

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "problem/code_target.h"
 #include "provider/code_object_metadata.h"
+#include "provider/ptx_kernel.h"
 #include "provider/resources.h"
 
 namespace hone::external {
@@ -250,7 +251,10 @@ class LaunchReader {
 
 Candidate::Candidate(const ExternalKernel& kernel, const DispatchForm& form, std::string target,
                      space::Value shared_bytes)
-    : kernel_(kernel), target_(std::move(target)), shared_bytes_(shared_bytes) {
+    : kernel_(kernel),
+      target_(std::move(target)),
+      entry_(provider::symbol_in_code(form.entry.empty() ? kernel.name() : form.entry)),
+      shared_bytes_(shared_bytes) {
   names_.emplace("shared_bytes", shared_bytes);
   for (const auto& [name, size] : form.sizes) give(name, size);
   for (const auto& [knob, value] : kernel.defaults) give(knob, value);
@@ -306,6 +310,7 @@ Result<std::string> Candidate::filled(const std::string& text, const std::string
     if (name == "source") return std::filesystem::absolute(kernel_.source).string();
     if (name == "object") return object;
     if (name == "target") return target_;
+    if (name == "entry") return entry_;
     const auto value = values_.find(name);
     return value == values_.end() ? std::nullopt : std::optional(std::to_string(value->second));
   });

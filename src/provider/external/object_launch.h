@@ -52,6 +52,7 @@ class Candidate {
 
   const ExternalKernel& kernel_;
   std::string target_;
+  std::string entry_;  // {entry}: the dispatch's name as a symbol, else the kernel's
   space::Value shared_bytes_ = 0;
   std::map<std::string, space::Value> values_;
   space::Names names_;
