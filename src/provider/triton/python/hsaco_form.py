@@ -30,12 +30,12 @@ def inspect_stages(*arguments):
     return None
 
 
-def finished(kernel, compiled, parameters, variables):
+def finished(kernel, compiled, given, parameters, variables):
     """(code, dynamic local memory in bytes) under the dispatch's name and with so many parameters. Those behind them
     are `variables` of the module instead; parameters beyond must not be read."""
     from triton.compiler.compiler import make_backend
     backend = make_backend(compiled.metadata.target)
-    said = backend.parse_options({**compiled.metadata._asdict(), "extern_libs": None})
+    said = backend.parse_options(dict(given))
     llir = as_iree_launches(compiled.asm["llir"], kernel.name, kernel.entry, parameters, variables)
     llir, found = re.subn(r"(@global_smem = )external( .*addrspace\(3\) global )\[0 x i8\]",
                           rf"\g<1>internal\g<2>[{compiled.metadata.shared} x i8] poison", llir)
@@ -62,8 +62,9 @@ def as_iree_launches(llir, name, entry, parameters, variables):
             body = re.sub(value, variable, body)
         if re.search(value, body):
             raise ValueError(f"the kernel reads '{hidden}', which IREE's launches do not give")
-    # The first block keeps its number, by which others refer to it.
-    define = f"define amdgpu_kernel void @{entry}({', '.join(listed[:parameters])}{llir[end:begin]}{len(listed)}:\n"
+    # The first block keeps its number, by which others refer to it, unless it has a name.
+    label = "" if re.match(r"[\w.$\"-]+:", body) else f"{len(listed)}:\n"
+    define = f"define amdgpu_kernel void @{entry}({', '.join(listed[:parameters])}{llir[end:begin]}{label}"
     return llir[:head.start()] + "".join(declared) + define + body
 
 

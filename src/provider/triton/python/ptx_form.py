@@ -27,7 +27,7 @@ def inspect_stages(*arguments):
     return None
 
 
-def finished(kernel, compiled, parameters, variables):
+def finished(kernel, compiled, _, parameters, variables):
     """(code, dynamic shared memory in bytes) under the dispatch's name and with so many parameters. Those behind them
     point to `variables` of the module instead; parameters beyond must not be read."""
     ptx = compiled.asm["ptx"]

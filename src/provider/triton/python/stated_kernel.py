@@ -121,7 +121,7 @@ class StatedKernel:
         # Triton makes tensor descriptors in scratch memory of its own, a part for each program.
         own_bytes = getattr(metadata, "global_scratch_size", 0) * math.prod(grid)
         variables += [Variable(own_bytes)] * (own_bytes > 0)
-        code, shared_bytes = form.finished(self, compiled, launched, variables)
+        code, shared_bytes = form.finished(self, compiled, options, launched, variables)
         launch = {"entry": self.entry, "ordinal": 0, "grid": list(grid),
                   "block": [metadata.num_warps * device.target().warp_size, 1, 1], "shared_bytes": shared_bytes,
                   "constants": [0] * len(constants)}
