@@ -383,7 +383,8 @@ Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
   for (const auto& [mine, other] : shared)
     if (mine->emulated != other->emulated)
       return input_error(
-          "'{}': one of '{}' and '{}' chose it by times of an emulator, which are no device's; tune "
+          "'{}': one of '{}' and '{}' chose it by times of an emulator, which are no device's; "
+          "tune "
           "it on the device",
           mine->dispatch.name, a.string(), b.string());
 

@@ -16,6 +16,12 @@ def options(device, has_descriptors):
     return {}
 
 
+def attributes(kernel, binding):
+    """Triton's of a pointer, beside those of all backends: offsets of 32 bits allow buffer instructions. Addresses of
+    what is masked lie beyond the end, by less than a quarter of that."""
+    return [["tt.pointer_range", 32]] if kernel.reach(binding) < 3 * 2**29 else []
+
+
 def inspect_stages(*arguments):
     """Triton's hook on its stages, without the last ones."""
     if not arguments:

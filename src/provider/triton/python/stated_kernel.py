@@ -92,7 +92,7 @@ class StatedKernel:
         signature = {name: "*" + TYPES[self.type_of(i)][1] for i, name in enumerate(bindings)}
         signature |= {name: "i32" for name in constants}
         # The runtime aligns bindings to at least 16 bytes.
-        attributes = {(i,): [["tt.divisibility", 16]] for i in range(len(bindings))}
+        attributes = {(i,): [["tt.divisibility", 16], *form.attributes(self, i)] for i in range(len(bindings))}
         launched = len(signature)
         variables = []  # of the module, which the pointers behind those of the launch point to
         for place, table in enumerate(self.tables):
@@ -151,6 +151,19 @@ class StatedKernel:
         sys.modules[specification.name] = module
         specification.loader.exec_module(module)
         return getattr(module, self.name)
+
+    def reach(self, binding):
+        """Bytes of a binding up to the last one that is read or written; infinity where that is known at run time only."""
+        last = 0
+        for use in self.uses:
+            if "view" not in use or self.said["views"][use["view"]]["binding"] != binding:
+                continue
+            view = self.said["views"][use["view"]]
+            if view["words"] or min(use["strides"], default=0) < 0:
+                return math.inf
+            steps = sum(stride * (loop["size"] - 1) for stride, loop in zip(use["strides"], self.said["loops"]))
+            last = max(last, view["offset"] + (use["offset"] + steps + 1) * TYPES[use["type"]][2])
+        return last
 
     def type_of(self, binding):
         """Of the first view in it, by which its pointer is passed."""
