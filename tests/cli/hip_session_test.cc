@@ -38,8 +38,8 @@ func.func @product(%a: tensor<32x64xf16>, %b: tensor<64x48xf16>) -> tensor<32x48
 // From the listing of the device to the proof by iree-run-module --device=hip. An emulator's
 // times ship nothing, whether anything seems faster or not.
 TEST_F(HipSession, AProductIsTunedFromStartToProof) {
-  const Ran ran = on_hip({"tune", product(), "--no-flags", "--candidates", "4", "--budget", "12s",
-                          "--out", "out", "--json"});
+  const Ran ran = on_hip({"tune", product(), "--provider", "iree", "--no-flags", "--candidates",
+                          "4", "--budget", "12s", "--out", "out", "--json"});
   const auto document = nlohmann::json::parse(ran.out, nullptr, false);
   ASSERT_FALSE(document.is_discarded()) << ran.out << ran.err;
   const std::string outcome = document.at("verdict").at("outcome");
@@ -71,9 +71,10 @@ TEST_F(HipSession, DispatchesAreThoseOfTheNamedDevice) {
 TEST_F(HipSession, AHangAndALostDeviceCostACall) {
   for (const auto& [script, words] :
        {std::pair{"* hang", "no answer after 2 s"}, std::pair{"* lost", "hipErrorUnknown"}}) {
-    const Ran ran = on_hip({"tune", product(), "--no-flags", "--no-program", "--candidates", "1",
-                            "--budget", "5s", "--kernel-timeout", "2", "--store", "faulty.db"},
-                           {{"HONE_FAKE_HIP_TIMES", write("times", script)}});
+    const Ran ran = on_hip(
+        {"tune", product(), "--provider", "iree", "--no-flags", "--no-program", "--candidates", "1",
+         "--budget", "5s", "--kernel-timeout", "2", "--store", "faulty.db"},
+        {{"HONE_FAKE_HIP_TIMES", write("times", script)}});
     EXPECT_EQ(ran.exit_code, 1) << ran.out << ran.err;
     EXPECT_THAT(hone({"store", "export", "faulty.db"}).out, HasSubstr(words)) << ran.err;
     std::filesystem::remove(folder() / "faulty.db");
@@ -322,8 +323,8 @@ TEST_F(HipSession, AListOfTritonsGemmsIsTuned) {
 
 TEST_F(HipSession, ABlockOfAttentionIsTunedFromStartToProof) {
   const std::string block = std::string(HONE_SOURCE_DIR) + "/examples/attention_block.mlir";
-  const Ran ran = on_hip({"tune", block, "--no-flags", "--candidates", "2", "--budget", "20s",
-                          "--out", "out", "--json"});
+  const Ran ran = on_hip({"tune", block, "--provider", "iree", "--no-flags", "--candidates", "2",
+                          "--budget", "20s", "--out", "out", "--json"});
   const auto document = nlohmann::json::parse(ran.out, nullptr, false);
   ASSERT_FALSE(document.is_discarded()) << ran.out << ran.err;
   EXPECT_EQ(document.at("wrong_by_default"), nlohmann::json::array());
@@ -343,8 +344,8 @@ TEST_F(HipSession, TheOtherCommandsRun) {
   const Ran profile = on_hip({"dispatches", product(), "--profile"});
   EXPECT_EQ(profile.exit_code, 0) << profile.out << profile.err;
   EXPECT_THAT(profile.out, HasSubstr("product_dispatch_0"));
-  const Ran tuned = on_hip({"tune", product(), "--no-flags", "--no-program", "--candidates", "2",
-                            "--budget", "6s", "--store", "a.db"});
+  const Ran tuned = on_hip({"tune", product(), "--provider", "iree", "--no-flags", "--no-program",
+                            "--candidates", "2", "--budget", "6s", "--store", "a.db"});
   EXPECT_LE(tuned.exit_code, 1) << tuned.out << tuned.err;
   const Ran compared = on_hip({"compare", "a.db", "a.db"});
   EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;

@@ -139,13 +139,14 @@ Result<ComparedPair> compare_configurations(const CompareContext& context,
 // A's default configuration or computed exactly. Code that another user compiled (store/seal.h) is
 // not loaded unless options.trust says so. Instead, `compiler` compiles it again with the flags in
 // the store. Each of k dispatches is compared at alpha / k, so at most a share alpha of pairs of
-// equal stores shows any difference. Input error: the stores share no dispatch or keep no code.
+// equal stores shows any difference. Input error: the stores share no dispatch, keep no code, or
+// one's times are of an emulator.
 Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
                                                  trial::CompileService* compiler,
                                                  const std::filesystem::path& a,
                                                  const std::filesystem::path& b,
                                                  const std::vector<std::string>& dispatches);
-// Stored code that compare_stores() would load.
+// Stored code that compare_stores() would load. Input errors as there, but that no code is kept.
 struct StoredCode {
   bool is_own = true;             // all of it is this user's: no compiler is needed
   std::set<std::string> formats;  // provider::Artifact::format

@@ -342,21 +342,63 @@ Result<ComparedPair> compare_configurations(const CompareContext& context,
   return pair;
 }
 
+namespace {
+
+// Choices of a store and another one for the same dispatch.
+struct SharedChoices {
+  std::vector<Choice> a, b;
+  std::vector<std::pair<const Choice*, const Choice*>> pairs;  // of these
+};
+
+// A store and its path, for messages.
+struct NamedStore {
+  store::Store& store;
+  const std::filesystem::path& path;
+};
+
+// Input errors: the stores share no dispatch, or one's times are of an emulator.
+Result<SharedChoices> shared_choices(const NamedStore& a, const NamedStore& b,
+                                     const std::vector<std::string>& dispatches) {
+  SharedChoices shared;
+  HONE_ASSIGN(shared.a, choices_in(a.store, dispatches));
+  HONE_ASSIGN(shared.b, choices_in(b.store, dispatches));
+  for (const Choice& mine : shared.a)
+    for (const Choice& other : shared.b)
+      if (problem::fingerprint(mine.dispatch) == problem::fingerprint(other.dispatch))
+        shared.pairs.emplace_back(&mine, &other);
+  const std::string a_path = a.path.string(), b_path = b.path.string();
+  if (shared.pairs.empty())
+    return input_error(
+        "'{}' ({} measured dispatches) and '{}' ({}) share no dispatch{}", a_path, shared.a.size(),
+        b_path, shared.b.size(),
+        dispatches.empty() ? "" : fmt::format(" that matches {}", fmt::join(dispatches, ", ")));
+  for (const auto& [mine, other] : shared.pairs)
+    if (mine->emulated != other->emulated)
+      return input_error(
+          "'{}': one of '{}' and '{}' chose it by times of an emulator, which are no device's; "
+          "tune it on the device",
+          mine->dispatch.name, a_path, b_path);
+  return shared;
+}
+
+}  // namespace
+
 Result<StoredCode> stored_code(const std::filesystem::path& a, const std::filesystem::path& b,
                                const std::vector<std::string>& dispatches) {
+  HONE_ASSIGN(store::Store a_store, store::Store::open(a, store::Mode::kReadOnly));
+  HONE_ASSIGN(store::Store b_store, store::Store::open(b, store::Mode::kReadOnly));
+  HONE_ASSIGN(const SharedChoices shared, shared_choices({a_store, a}, {b_store, b}, dispatches));
   StoredCode code;
-  for (const std::filesystem::path& path : {a, b}) {
-    HONE_ASSIGN(store::Store store, store::Store::open(path, store::Mode::kReadOnly));
-    HONE_ASSIGN(const std::vector<Choice> choices, choices_in(store, dispatches));
-    for (const Choice& choice : choices)
+  for (const auto& [store, choices] :
+       {std::pair{&a_store, &shared.a}, std::pair{&b_store, &shared.b}})
+    for (const Choice& choice : *choices)
       for (const store::Id candidate :
            {choice.candidate, choice.default_candidate.value_or(choice.candidate)}) {
-        HONE_ASSIGN(const bool own, store.is_own(candidate));
+        HONE_ASSIGN(const bool own, store->is_own(candidate));
         code.is_own = code.is_own && own;
-        HONE_ASSIGN(const store::KnownResults known, store.known(candidate, std::nullopt));
+        HONE_ASSIGN(const store::KnownResults known, store->known(candidate, std::nullopt));
         if (known.artifact) code.formats.insert(known.artifact->format);
       }
-  }
   return code;
 }
 
@@ -367,26 +409,8 @@ Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
                                                  const std::vector<std::string>& dispatches) {
   HONE_ASSIGN(store::Store a_store, store::Store::open(a, store::Mode::kReadOnly));
   HONE_ASSIGN(store::Store b_store, store::Store::open(b, store::Mode::kReadOnly));
-  HONE_ASSIGN(const std::vector<Choice> a_choices, choices_in(a_store, dispatches));
-  HONE_ASSIGN(const std::vector<Choice> b_choices, choices_in(b_store, dispatches));
-  std::vector<std::pair<const Choice*, const Choice*>> shared;
-  for (const Choice& mine : a_choices)
-    for (const Choice& other : b_choices)
-      if (problem::fingerprint(mine.dispatch) == problem::fingerprint(other.dispatch))
-        shared.emplace_back(&mine, &other);
-  if (shared.empty())
-    return input_error(
-        "'{}' ({} measured dispatches) and '{}' ({}) share no dispatch{}", a.string(),
-        a_choices.size(), b.string(), b_choices.size(),
-        dispatches.empty() ? "" : fmt::format(" that matches {}", fmt::join(dispatches, ", ")));
-
-  for (const auto& [mine, other] : shared)
-    if (mine->emulated != other->emulated)
-      return input_error(
-          "'{}': one of '{}' and '{}' chose it by times of an emulator, which are no device's; "
-          "tune "
-          "it on the device",
-          mine->dispatch.name, a.string(), b.string());
+  HONE_ASSIGN(const SharedChoices choices, shared_choices({a_store, a}, {b_store, b}, dispatches));
+  const auto& shared = choices.pairs;
 
   measure::ComparisonOptions statistics = context.options.statistics;
   statistics.alpha /= static_cast<double>(shared.size());
