@@ -26,6 +26,7 @@ FOLDERS = {
     "device/gpu": ["device"],
     "device/cuda": ["device/gpu"],
     "device/hip": ["device/gpu"],
+    "device/emulated": ["device", "emulator"],
     "provider": ["space", "device"],
     "provider/iree/compiler": ["provider"],
     "provider/iree/cpu": ["provider/iree/compiler"],
@@ -47,7 +48,7 @@ FOLDERS = {
     "tune": ["tune/program"],
     "output": ["store", "tune", "tune/compare"],
     "profiler": ["tune/services", "output"],
-    "session": ["tune", "output", "profiler", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda", "device/hip"],
+    "session": ["tune", "output", "profiler", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda", "device/hip", "device/emulated"],
     "fleet": ["plan"],
     "cli": ["session", "fleet", "profiler", "tune", "tune/compare", "output", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda", "device/hip"],
 }
