@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "plan/work_plan.h"
 #include "tune/dispatch/dispatch_tuner.h"
 #include "tune/services/context.h"
 
