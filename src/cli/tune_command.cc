@@ -226,9 +226,9 @@ void add_tune_command(CLI::App& app, Action& run) {
                     "ship only builds that change no output bit [rounding differences pass]");
   command->add_flag("--compile-only", options->compile_only,
                     "compile candidates into the store, for --measure-only; measure nothing");
-  command->add_flag("--verify-emulated", options->verify_emulated,
-                    "verify what --compile-only --target gfx942 compiles on an emulator; rank only "
-                    "correct candidates");
+  command->add_flag(
+      "--verify-emulated", options->verify_emulated,
+      "verify what --compile-only makes for gfx942, on an emulator; rank correct code");
   command->add_flag("--measure-only", options->measure_only,
                     "measure what --compile-only stored; needs no compiler, runs any stored code");
   command->add_flag("--json", options->json, "print one JSON document");

@@ -390,11 +390,11 @@ Result<std::string> compiled_report(const nlohmann::json& target,
                                       {"failed", dispatch.failures.count()},
                                       {"failed_reason", dispatch.failures.words()},
                                       {"default_failure", dispatch.default_failure},
-                                      {"seconds", dispatch.seconds},
                                       {"candidates", table.to_json()}});
     if (dispatch.verdicts)
       document["dispatches"].back()["emulated"] = {
           {"correct", dispatch.verdicts->right},
+          {"seconds", dispatch.seconds},
           {"wrong", json_of(dispatch.verdicts->wrong)},
           {"not_verified", json_of(dispatch.verdicts->not_verified)},
           {"default_is_wrong", dispatch.verdicts->default_is_wrong}};

@@ -21,6 +21,9 @@ namespace {
 
 // Seconds between two looks at the clock.
 constexpr double kReportSeconds = 1, kLookSeconds = 0.05;
+// Likewise while runners work, so that compile workers do not wait for their next candidate; and
+// how long the look takes, for which runners may wait. A pool looks at nothing in no time.
+constexpr double kPollSeconds = 0.01, kPollLookSeconds = 0.001;
 
 // The problem that candidates are verified by; none, and why the dispatch cannot be verified.
 struct VerifiableProblem {
@@ -65,15 +68,15 @@ class CompileOnly {
       HONE_TRY(propose_configurations(id, request_.provider));
     for (const provider::Provider* const each : request_.replacing)
       if (each->why_no_space(dispatch).empty()) HONE_TRY(propose_configurations(id, *each));
+    std::optional<EmulatedCheck> check;  // its lanes end before the runner of trials does
     if (problem) {
       result_.verdicts.emplace();
       why_not_verified_ = problem->why_not;
       if (problem->request)
-        check_.emplace(*request_.emulator, std::move(*problem->request), runner);
+        check_ = &check.emplace(*request_.emulator, std::move(*problem->request), runner);
     }
     HONE_TRY(runner.begin(all()));
-    HONE_TRY(compile(runner));
-    if (check_) result_.verdicts->verified_now = check_->verified();
+    HONE_TRY(check_ != nullptr ? compile_and_verify(runner) : compile(runner));
     HONE_TRY(runner.cancel_compiles());
     HONE_TRY(request_.compiler.release(runner.key()));
     for (std::size_t i = 0; i < trials_.size(); ++i) HONE_TRY(take(runner, i));
@@ -136,27 +139,49 @@ class CompileOnly {
 
   double seconds_left() const { return share_.seconds - clock_.seconds(); }
 
-  // Compiles until the time is over, and verifies what is compiled meanwhile. The rest stays
-  // untried, but at least one trial is always waited for.
+  // Compiles until the time is over. The rest stays untried, but at least one trial is always
+  // waited for.
   Status compile(trial::TrialRunner& runner) {
     const std::size_t known = trials_.size() - compiling();
     while (compiling() > 0) {
       report();
       const double left = seconds_left();
-      if (left <= 0 && trials_.size() - compiling() > known) break;
+      if (left <= 0 && trials_.size() - compiling() > known) return {};
       HONE_TRY(runner.finish_compiling(all(), std::clamp(left, kLookSeconds, kReportSeconds)));
-      HONE_TRY(verify());
     }
-    return verify();
+    return {};
   }
 
-  // Compile workers go idle meanwhile: runners use their cores.
-  Status verify() {
-    if (!check_) return {};
-    trial::Trials reported;
+  // Compiles likewise, and verifies what is compiled meanwhile.
+  Status compile_and_verify(trial::TrialRunner& runner) {
+    const std::size_t known = trials_.size() - compiling();
+    EmulatedCheck::Lock lock = check_->lock();
+    check_->queue(reported());
+    std::optional<Stopwatch> since_report;
+    while (!check_->has_failed() && (compiling() > 0 || check_->is_busy())) {
+      if (!since_report || since_report->seconds() >= kReportSeconds) {
+        report();
+        since_report = Stopwatch();
+      }
+      if (seconds_left() <= 0 && (compiling() == 0 || trials_.size() - compiling() > known)) break;
+      HONE_ASSIGN(const std::size_t finished, runner.wait_for_compiles(kPollLookSeconds));
+      if (finished > 0) {
+        HONE_TRY(runner.finish_compiling(all(), kPollLookSeconds));
+        check_->queue(reported());
+      }
+      check_->wait(lock, kPollSeconds);
+    }
+    lock.unlock();
+    HONE_TRY(check_->finish());
+    result_.verdicts->verified_now = check_->verified();
+    return {};
+  }
+
+  trial::Trials reported() {
+    trial::Trials trials;
     for (std::size_t i = 0; i < trials_.size(); ++i)
-      if (!shipped_forms_.contains(i)) reported.push_back(&trials_[i]);
-    return check_->verify(reported, std::max(0.0, seconds_left()), [this] { report(); });
+      if (!shipped_forms_.contains(i)) trials.push_back(&trials_[i]);
+    return trials;
   }
 
   trial::Trials all() {
@@ -225,7 +250,7 @@ class CompileOnly {
 
   std::string why_not_verified() const {
     if (!why_not_verified_.empty()) return why_not_verified_;
-    if (check_ && !check_->why_not().empty()) return check_->why_not();
+    if (check_ != nullptr && !check_->why_not().empty()) return check_->why_not();
     return "the time was over: raise --budget";
   }
 
@@ -257,7 +282,7 @@ class CompileOnly {
         {.dispatch = result_.dispatch->name,
          .dispatch_index = share_.index,
          .dispatch_count = share_.count,
-         .step = check_ ? "compile and verify" : "compile",
+         .step = check_ != nullptr ? "compile and verify" : "compile",
          .tried = trials_.size() - compiling(),
          .planned = trials_.size(),
          .failed = static_cast<std::size_t>(
@@ -312,7 +337,7 @@ class CompileOnly {
   };
   std::map<std::string, Failures> of_providers_;
   std::string why_not_verified_;
-  std::optional<EmulatedCheck> check_;
+  EmulatedCheck* check_ = nullptr;  // none: nothing is verified
   CompiledDispatch result_;
 };
 

@@ -2,15 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <utility>
-
-#include "base/stopwatch.h"
 
 namespace hone::tune {
 namespace {
-
-constexpr std::chrono::seconds kReportInterval{1};
 
 // So many candidates without an end, and none with a verdict: the rest would take as long.
 constexpr std::size_t kMostTimeouts = 3;
@@ -33,44 +28,79 @@ EmulatedVerdict verdict_of(provider::FailureKind failure) {
   }
 }
 
-Status EmulatedCheck::verify(const trial::Trials& trials, double seconds,
-                             const std::function<void()>& report) {
-  const Stopwatch watch;
-  queue_.clear();
-  next_ = 0;
-  is_over_ = [&] { return watch.seconds() >= seconds; };
-  std::set<std::string> queued;
-  std::set<const trial::Trial*> waiting;
+EmulatedCheck::~EmulatedCheck() {
+  stop();
+}
+
+void EmulatedCheck::queue(const trial::Trials& trials) {
   for (trial::Trial* const trial : trials) {
-    if (trial->state != trial::TrialState::kCompiled) continue;
-    waiting.insert(trial);
-    if (queued.insert(trial->identity).second) queue_.push_back(trial);
+    if (trial->state != trial::TrialState::kCompiled || !waiting_.insert(trial).second) continue;
+    if (queued_.insert(trial->identity).second) queue_.push_back(trial);
   }
-  const std::size_t lanes = std::min(queue_.size(), emulator_.lanes.size());
-  std::vector<std::future<Status>> working;
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    working.push_back(std::async(std::launch::async, [this, lane] { return work(lane); }));
-  Status status;
-  for (std::future<Status>& each : working) {
-    while (each.wait_for(kReportInterval) != std::future_status::ready) {
-      const Lock lock(mutex_);
-      report();
-    }
-    if (Status done = each.get(); !done && status) status = std::move(done);
+  while (lanes_.size() < std::min(queue_.size(), emulator_.lanes.size()))
+    lanes_.emplace_back([this, lane = lanes_.size()] { work(lane); });
+  changed_.notify_all();
+}
+
+bool EmulatedCheck::is_busy() const {
+  return working_ > 0 || (next_ < queue_.size() && why_not_.empty());
+}
+
+void EmulatedCheck::wait(Lock& lock, double seconds) {
+  changed_.wait_for(lock, std::chrono::duration<double>(seconds));
+}
+
+void EmulatedCheck::stop() {
+  {
+    const Lock lock(mutex_);
+    stops_ = true;
   }
-  HONE_TRY(status);
-  // Equal code has its verdict in the store.
-  for (trial::Trial* const trial : trials) {
-    if (!waiting.contains(trial)) continue;
+  changed_.notify_all();
+  for (std::thread& lane : lanes_) lane.join();
+  lanes_.clear();
+}
+
+Status EmulatedCheck::finish() {
+  stop();
+  HONE_TRY(status_);
+  for (trial::Trial* const trial : waiting_) {
+    // Equal code has its verdict in the store.
     if (trial->state == trial::TrialState::kCompiled) HONE_TRY(trials_.recall(*trial));
     if (trial->state != trial::TrialState::kCompiled) ++verified_;
   }
   return {};
 }
 
-trial::Trial* EmulatedCheck::next() {
-  if (!why_not_.empty() || next_ == queue_.size() || is_over_()) return nullptr;
-  return queue_[next_++];
+void EmulatedCheck::work(std::size_t lane) {
+  Lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return stops_ || (next_ < queue_.size() && why_not_.empty()); });
+    if (stops_) return;
+    trial::Trial& trial = *queue_[next_++];
+    ++working_;
+    if (Status done = verify(lane, trial, lock); !done) {
+      if (status_) status_ = std::move(done);
+      stops_ = true;
+    }
+    --working_;
+    changed_.notify_all();
+  }
+}
+
+Status EmulatedCheck::verify(std::size_t lane, trial::Trial& trial, Lock& lock) {
+  if (is_ready_[lane] == 0) HONE_TRY(give_problem(lane, lock));
+  if (is_ready_[lane] == 0) return {};
+  HONE_ASSIGN(provider::Artifact code, trials_.artifact(trial.candidate));
+  trial::RunnerKernel kernel{std::move(code)};
+  trial::KernelRunner runner(*emulator_.lanes[lane].runner, {.time = nullptr, .lock = &lock});
+  HONE_TRY(trials_.verify(runner, trial, kernel));
+  if (!trial.failure) HONE_TRY(runner.unload(kernel));
+  const bool timed_out =
+      trial.failure && trial.failure->kind == provider::FailureKind::kKernelTimeout;
+  ++(timed_out ? timeouts_ : verdicts_);
+  if (verdicts_ == 0 && timeouts_ >= kMostTimeouts && why_not_.empty())
+    why_not_ = "the first candidates all took longer than --kernel-timeout on the emulator";
+  return {};
 }
 
 Status EmulatedCheck::give_problem(std::size_t lane, Lock& lock) {
@@ -86,25 +116,6 @@ Status EmulatedCheck::give_problem(std::size_t lane, Lock& lock) {
   }
   is_ready_[lane] = 1;
   if (trials_.reference().empty()) trials_.verify_by(ready->reference);
-  return {};
-}
-
-Status EmulatedCheck::work(std::size_t lane) {
-  Lock lock(mutex_);
-  while (trial::Trial* const trial = next()) {
-    if (is_ready_[lane] == 0) HONE_TRY(give_problem(lane, lock));
-    if (is_ready_[lane] == 0) return {};
-    HONE_ASSIGN(provider::Artifact code, trials_.artifact(trial->candidate));
-    trial::RunnerKernel kernel{std::move(code)};
-    trial::KernelRunner runner(*emulator_.lanes[lane].runner, {.time = nullptr, .lock = &lock});
-    HONE_TRY(trials_.verify(runner, *trial, kernel));
-    if (!trial->failure) HONE_TRY(runner.unload(kernel));
-    const bool timed_out =
-        trial->failure && trial->failure->kind == provider::FailureKind::kKernelTimeout;
-    ++(timed_out ? timeouts_ : verdicts_);
-    if (verdicts_ == 0 && timeouts_ >= kMostTimeouts && why_not_.empty())
-      why_not_ = "the first candidates all took longer than --kernel-timeout on the emulator";
-  }
   return {};
 }
 
