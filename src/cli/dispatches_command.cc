@@ -232,6 +232,9 @@ CommandResult list_dispatches(DispatchesOptions& options) {
   if (options.quick) return input_error("--quick needs --profile");
   if (!options.output.empty() && options.extract_root.empty())
     return input_error("-o needs --extract-root DISPATCH");
+  // A device that is named is the target.
+  if (const std::string& device = options.profiling.device; !device.empty())
+    HONE_TRY(choose_places(device, options.toolchain, options.profiling.cores));
   const auto gpu = gpu_of(options.toolchain);
   HONE_ASSIGN(const Providers replacing, replacing_providers(options.external, gpu));
   HONE_ASSIGN(const OpenedProgram opened, open_program(options.toolchain, options.input));

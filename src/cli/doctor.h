@@ -48,7 +48,7 @@ std::vector<Finding> check_storage(const std::filesystem::path& store);
 // -- installed software
 
 struct DoctorPlaces {
-  std::string iree, triton;  // as --iree and --triton name them; empty: looked for
+  std::string iree = {}, triton = {};  // as --iree and --triton name them; empty: looked for
   std::string store = "hone.db";
 };
 
@@ -57,8 +57,8 @@ std::vector<Finding> check_compilers(const DoctorPlaces& places);
 // Checks NVIDIA's driver and the parts of its toolkit that hone uses if they are there. Without an
 // NVIDIA GPU there is a single note.
 std::vector<Finding> check_gpus();
-// Checks AMD's HIP runtime and the parts of ROCm that hone uses if they are there. Without an AMD GPU
-// there is a single note.
+// Checks AMD's HIP runtime and the parts of ROCm that hone uses if they are there. Without an AMD
+// GPU there is a single note.
 std::vector<Finding> check_amd_gpus();
 // Checks variables: those that name something missing, and names near those that hone knows.
 std::vector<Finding> check_environment();

@@ -44,7 +44,7 @@ struct Named {
 constexpr Named kGroups[] = {
     {"Tune and prove", "tune compare verify flags"},    {"Inspect a program", "dispatches space"},
     {"Profile operations", "generate compile profile"}, {"Results", "store show spec report fleet"},
-    {"This machine", "devices doctor config"},          {"Help and shell", "completion man help"},
+    {"This machine", "devices doctor selftest config"}, {"Help and shell", "completion man help"},
 };
 
 constexpr Named kPlaceholders[] = {
@@ -53,7 +53,7 @@ constexpr Named kPlaceholders[] = {
     {"FILE",
      "--benchmark --compare-wo-tuning --config-file --gemm-size-file --junit "
      "--kernel --manifest --output --program --report --runtime-flags-file "
-     "--save-cmds --spec --store --tuning-results-file --workload A INPUT NEW "
+     "--recorded --save-cmds --spec --store --tuning-results-file --workload A INPUT NEW "
      "OTHER PROGRAM SPEC STORE"},
     {"FLAG", "--flag --reference-flag --runtime-flag"},
     {"GB", "--compile-memory"},

@@ -58,6 +58,8 @@ constexpr Example kExamples[] = {
     {"report", "hone report hone.db -o report.html", "write a store as one page"},
     {"report", "hone report out/demo/hone.db -o demo.html", "write the demo's store as one page"},
     {"report", "hone report hone.db --trace trace.json", "write its runs as a timeline"},
+    {"selftest", "hone selftest --device hip:0", "check an AMD GPU, and write selftest.json"},
+    {"selftest", "hone selftest --device cpu --only kernels,guards", "run two of the checks"},
     {"show", "hone show 53", "show candidate 53 and its times"},
     {"show", "hone show 53 --out candidate_53", "write its IR, code, samples and commands"},
     {"space", "hone space examples/matmul_512.mlir --samples 5", "show this CPU's knobs and rules"},

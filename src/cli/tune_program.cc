@@ -254,7 +254,7 @@ CommandResult compile_program(TuneOptions& options) {
   if (target) {
     HONE_ASSIGN(tools, find_replacing_for(options, target->arch));
   } else if (!options.external.empty()) {
-    return input_error("--external replaces kernels of NVIDIA GPUs, and --target is a CPU");
+    return input_error("--external replaces kernels of GPUs, and --target is a CPU");
   }
   HONE_TRY(make_out(options));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));

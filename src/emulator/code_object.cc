@@ -20,9 +20,10 @@ constexpr std::uint32_t kMostPrivateBytes = 1 << 20;  // of a lane
 constexpr std::uint64_t kPreloadPrologue = 256;       // bytes, for firmware that does not preload
 
 Result<json> read_metadata(const ElfFile& elf) {
-  HONE_ASSIGN(const std::span<const std::byte> note, metadata_note(elf));
-  const auto* text = reinterpret_cast<const std::uint8_t*>(note.data());
-  json metadata = json::from_msgpack(text, text + note.size(), true, false);
+  constexpr std::uint32_t kMetadata = 32;  // NT_AMDGPU_METADATA
+  const auto note = amdgpu_note(elf, kMetadata);
+  if (!note) return input_error("the code object has no AMDGPU metadata");
+  json metadata = json::from_msgpack(*note, true, false);
   if (metadata.is_discarded()) return input_error("the code object's metadata is no msgpack");
   return metadata;
 }
@@ -41,19 +42,20 @@ std::string text_of(const json& object, const char* key) {
 
 // The kernel's descriptor (LLVM AMDGPUUsage, "code object V3 kernel descriptor"), 64 bytes.
 Status read_descriptor(std::span<const std::byte> image, std::uint64_t address, Kernel& kernel) {
-  const auto descriptor = part_of(image, address, 64);
-  if (!descriptor)
+  constexpr std::uint64_t kDescriptorBytes = 64;
+  if (address > image.size() || image.size() - address < kDescriptorBytes)
     return input_error("the descriptor of kernel {} is outside the code object", kernel.name);
+  const auto descriptor = characters(image).substr(address, kDescriptorBytes);
   const auto word = [&](std::uint64_t offset) {
-    return *structure_at<std::uint32_t>(*descriptor, offset);
+    return *structure_at<std::uint32_t>(descriptor, offset);
   };
   const auto half = [&](std::uint64_t offset) {
-    return *structure_at<std::uint16_t>(*descriptor, offset);
+    return *structure_at<std::uint16_t>(descriptor, offset);
   };
   kernel.local_bytes = word(0);
   kernel.private_bytes = word(4);
   kernel.argument_bytes = std::max(kernel.argument_bytes, word(8));
-  kernel.entry = address + *structure_at<std::uint64_t>(*descriptor, 16);
+  kernel.entry = address + *structure_at<std::uint64_t>(descriptor, 16);
   const std::uint32_t resources1 = word(48);
   const std::uint32_t resources2 = word(52);
   const std::uint32_t resources3 = word(44);
@@ -144,7 +146,7 @@ std::optional<Symbol> CodeObject::variable(std::string_view name) const {
 }
 
 Result<CodeObject> read_code_object(std::span<const std::byte> file, std::string_view disassembly) {
-  HONE_ASSIGN(const ElfFile elf, read_elf(file));
+  HONE_ASSIGN(const ElfFile elf, read_gfx942(characters(file)));
   HONE_ASSIGN(const json metadata, read_metadata(elf));
   CodeObject object;
   HONE_ASSIGN(object.kernels_, kernels_of(metadata));
@@ -170,7 +172,7 @@ Result<CodeObject> read_code_object(std::span<const std::byte> file, std::string
 }
 
 Result<CodeObject> read_code_object(std::span<const std::byte> file) {
-  HONE_TRY(read_elf(file));  // before a process is started for it
+  HONE_TRY(read_gfx942(characters(file)));  // before a process is started for it
   HONE_ASSIGN(const std::string text, disassemble(file));
   return read_code_object(file, text);
 }
@@ -185,7 +187,7 @@ std::size_t code_object_bytes(const void* file) {
 }
 
 bool is_gfx942(std::span<const std::byte> file) {
-  return is_gfx942_header(file);
+  return is_gfx942_header(characters(file));
 }
 
 }  // namespace hone::emulator

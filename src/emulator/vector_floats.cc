@@ -216,7 +216,8 @@ struct Mixed {
     float values[kLanes];
     Source(const Wave& wave, const Instruction& i, const Operand& o) {
       const auto index = &o - i.sources.data();
-      const bool half = (i.op_sel_hi >> index & 1) != 0;
+      // A float constant of a half is that number too, which the decoder wrote as f32.
+      const bool half = (i.op_sel_hi >> index & 1) != 0 && !is_f32(o);
       const int shift = (i.op_sel >> index & 1) != 0 ? 16 : 0;
       std::uint32_t buffer[kLanes];
       const std::uint32_t* bits = wave.lanes(i, o, 0, buffer);
@@ -227,6 +228,11 @@ struct Mixed {
       }
     }
     float operator[](int lane) const { return values[lane]; }
+    // Integers have equal bits above the lower half.
+    static bool is_f32(const Operand& o) {
+      const std::uint64_t high = o.constant >> 16 & 0xffff;
+      return o.kind == Operand::Kind::kConstant && high != 0 && high != 0xffff;
+    }
   };
 };
 template <bool High>

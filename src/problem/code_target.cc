@@ -2,10 +2,15 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "base/elf.h"
+#include "base/ranges.h"
 
 namespace hone::problem {
 namespace {
@@ -54,6 +59,27 @@ std::optional<std::string> code_target(std::string_view code) {
   if (header.e_machine != kMachineCuda) return std::nullopt;
   const int shift = header.e_ident[EI_ABIVERSION] >= kCudaAbiOfFlags8 ? 8 : 0;
   return fmt::format("sm_{}", (header.e_flags >> shift) & 0xff);
+}
+
+bool has_its_instructions(std::string_view processor, std::string_view made_for) {
+  return processor == "gfx942" && (made_for == "gfx940" || made_for == "gfx941");
+}
+
+Result<std::string> for_processor(std::string_view code, std::string_view processor) {
+  const std::string made_for = code_target(code).value_or("no GPU");
+  std::string copy(code);
+  if (made_for == processor) return copy;
+  if (!has_its_instructions(processor, made_for))
+    return failure("the code is for {}, whose instructions '{}' need not have", made_for,
+                   processor);
+  const auto number = std::ranges::find(kProcessors, processor, &Processor::name)->number;
+  copy[offsetof(Elf64_Ehdr, e_flags)] = static_cast<char>(number);
+  constexpr std::uint32_t kMetadata = 32;  // NT_AMDGPU_METADATA, which names it as text
+  if (const auto elf = read_elf(code))
+    if (const auto note = amdgpu_note(*elf, kMetadata))
+      if (const std::size_t at = note->rfind(made_for); at != std::string_view::npos)
+        copy.replace(to_index(note->data() - code.data()) + at, made_for.size(), processor);
+  return copy;
 }
 
 Result<std::string> target_under_override(std::string_view target, std::string_view version) {

@@ -20,6 +20,14 @@ std::optional<std::string> code_target(std::string_view code);
 // Cubins run on later minor versions of their major version too. Bytes without a target pass.
 Status check_code_target(std::string_view code, std::string_view target);
 
+// Returns an AMD code object that names another processor, in its header and its metadata. Only
+// gfx942 for code of gfx940 or gfx941: it has their instructions, and their code is gfx942's but
+// for stores that pass the caches (LLVM 19; later LLVM has gfx942 alone). A failure for other
+// pairs.
+Result<std::string> for_processor(std::string_view code, std::string_view processor);
+// Whether for_processor() can name `processor` in code for `made_for`.
+bool has_its_instructions(std::string_view processor, std::string_view made_for);
+
 // Returns the GPU that AMD's runtime takes `target` for if HSA_OVERRIDE_GFX_VERSION is `version`:
 // "9.4.0" makes any AMD GPU gfx940. The version has major, minor and stepping as in AMDGPUUsage's
 // processor names: decimal, then hexadecimal digits ("9.0.10" is gfx90a). Returns `target` itself

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string_view>
 
+#include "base/elf.h"
 #include "base/hash.h"
 #include "provider/artifact.h"
-#include "provider/elf.h"
 #include "provider/resources.h"
 
 namespace hone::provider {

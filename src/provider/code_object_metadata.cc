@@ -3,36 +3,14 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <optional>
 
-#include "provider/elf.h"
+#include "base/elf.h"
 
 namespace hone::provider {
 namespace {
 
 constexpr std::uint32_t kAmdgpuMetadata = 32;  // NT_AMDGPU_METADATA
-
-std::size_t aligned(std::size_t size) {
-  return (size + 3) & ~std::size_t{3};
-}
-
-// Content of the first note of that type by "AMDGPU".
-std::optional<std::string_view> metadata_note(std::string_view notes) {
-  constexpr std::string_view kOwner("AMDGPU\0", 7);
-  while (notes.size() >= sizeof(Elf64_Nhdr)) {
-    Elf64_Nhdr header;
-    std::memcpy(&header, notes.data(), sizeof header);
-    notes.remove_prefix(sizeof header);
-    const std::size_t owner = aligned(header.n_namesz), content = aligned(header.n_descsz);
-    if (owner > notes.size() || content > notes.size() - owner) return std::nullopt;
-    if (header.n_type == kAmdgpuMetadata && notes.substr(0, header.n_namesz) == kOwner)
-      return notes.substr(owner, header.n_descsz);
-    notes.remove_prefix(owner + content);
-  }
-  return std::nullopt;
-}
 
 std::int64_t whole_number(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
@@ -79,18 +57,14 @@ CodeObjectKernel kernel_of(const nlohmann::json& said) {
 nlohmann::json code_object_metadata(std::string_view code) {
   const auto elf = read_elf(code);
   if (!elf || elf->machine != EM_AMDGPU) return nullptr;
-  for (const ElfSection& section : elf->sections) {
-    if (section.type != SHT_NOTE) continue;
-    const auto note = metadata_note(section.bytes);
-    if (!note) continue;
-    constexpr bool kStrict = true, kThrows = false;
-    nlohmann::json metadata = nlohmann::json::from_msgpack(*note, kStrict, kThrows);
-    if (!metadata.is_object() || !metadata.contains("amdhsa.kernels") ||
-        !metadata["amdhsa.kernels"].is_array())
-      return nullptr;
-    return metadata;
-  }
-  return nullptr;
+  const auto note = amdgpu_note(*elf, kAmdgpuMetadata);
+  if (!note) return nullptr;
+  constexpr bool kStrict = true, kThrows = false;
+  nlohmann::json metadata = nlohmann::json::from_msgpack(*note, kStrict, kThrows);
+  if (!metadata.is_object() || !metadata.contains("amdhsa.kernels") ||
+      !metadata["amdhsa.kernels"].is_array())
+    return nullptr;
+  return metadata;
 }
 
 std::vector<CodeObjectKernel> code_object_kernels(std::string_view code) {

@@ -103,8 +103,8 @@ class ProgramProvider : public Provider {
     return {};
   }
 
-  // The device code of kernel `entry` inside a compiled module: PTX on an NVIDIA GPU. Nothing where
-  // the module has no such kernel or is not for a GPU.
+  // The device code of kernel `entry` inside a compiled module: PTX, or an AMD code object. Nothing
+  // where the module has no such kernel or is not for a GPU.
   virtual std::optional<std::string> device_code(std::string_view module,
                                                  const std::string& entry) const = 0;
   // Runs what the compiler made, where the session's devices are.

@@ -110,4 +110,9 @@ std::optional<std::string> ptx_kernel(std::string_view ptx, std::string_view ent
   return kernel ? kernel : kernel_called(ptx, symbol_in_code(entry));
 }
 
+bool same_kernel(std::string_view a, std::string_view b, std::string_view entry) {
+  const auto kernel = ptx_kernel(a, entry);
+  return kernel ? kernel == ptx_kernel(b, entry) : a == b;
+}
+
 }  // namespace hone::provider

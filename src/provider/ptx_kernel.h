@@ -19,4 +19,7 @@ std::string symbol_in_code(std::string_view name);
 // such kernel.
 std::optional<std::string> ptx_kernel(std::string_view ptx, std::string_view entry);
 
+// Whether two modules have the same kernel `entry`: by its text in PTX, else byte for byte.
+bool same_kernel(std::string_view a, std::string_view b, std::string_view entry);
+
 }  // namespace hone::provider

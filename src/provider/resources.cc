@@ -5,8 +5,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/elf.h"
 #include "provider/code_object_metadata.h"
-#include "provider/elf.h"
 
 namespace hone::provider {
 namespace {

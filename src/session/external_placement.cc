@@ -44,6 +44,10 @@ PlacedKernel placed(const external::ExternalKernel& kernel, external::ObjectLaun
       fmt::format("{}-{}.{}", kernel.name(), content_hash(launch.code).substr(0, 8), launch.format);
   PlacedKernel each{kernel.manifest, object, std::move(launch), operation, std::move(borders), {}};
   for (const int binding : each.launch.bindings) {
+    if (binding == external::kScratchBinding) {
+      each.binding_bytes.push_back(each.launch.scratch_bytes);
+      continue;
+    }
     const auto border = std::ranges::find(each.borders, binding, &external::Border::binding);
     each.binding_bytes.push_back(
         border == each.borders.end()
@@ -145,7 +149,9 @@ iree::ExternLaunch expected(const PlacedKernel& kernel) {
                             .written_bindings = {}};
   constexpr int kResult = 2;
   const auto& bindings = kernel.launch.bindings;
-  wanted.written_bindings = {std::ranges::find(bindings, kResult) - bindings.begin()};
+  for (std::size_t i = 0; i < bindings.size(); ++i)
+    if (bindings[i] == kResult || bindings[i] == external::kScratchBinding)
+      wanted.written_bindings.push_back(static_cast<std::int64_t>(i));
   return wanted;
 }
 
@@ -229,6 +235,7 @@ std::vector<iree::ExternDispatch> extern_dispatches(const std::vector<PlacedKern
              mapped(each.borders,
                     [&](const external::Border& border) { return extern_border(each, border); }),
          .zeroed = each.launch.zeroed,
+         .scratch_bytes = each.launch.scratch_bytes,
          .subgroup_size = each.launch.subgroup_size > 0 ? each.launch.subgroup_size
                                                         : target.subgroup_sizes.front()});
   }
@@ -274,10 +281,12 @@ Status check_module(const std::vector<PlacedKernel>& placed, std::string_view mo
   for (const iree::GpuKernel& kernel : kernels) {
     const Status fits = problem::check_code_target(kernel.code, device.runs_as);
     if (fits) continue;
+    const bool copied = problem::has_its_instructions(device.target, device.runs_as);
     return input_error(
         "'{}' is compiled for {}, but HSA_OVERRIDE_GFX_VERSION makes AMD's runtime see a {}: unset "
-        "it, and give an object for {}",
-        kernel.entry, device.target, device.runs_as, device.target);
+        "it, and give an object for {}{}",
+        kernel.entry, device.target, device.runs_as, device.target,
+        copied ? fmt::format(", or write 'processor: {}' in the manifest", device.target) : "");
   }
   return {};
 }

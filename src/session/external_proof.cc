@@ -125,7 +125,7 @@ Result<std::vector<tune::ComparedPair>> price_replacements(const tune::CompareCo
 }
 
 bool holds(const Prices& prices) {
-  return !prices.pairs.front().regressed() &&
+  return (prices.emulated || !prices.pairs.front().regressed()) &&
          std::ranges::all_of(prices.pairs, [](const auto& pair) { return pair.failure.empty(); });
 }
 
@@ -135,6 +135,8 @@ std::string text_of(const Prices& prices, const measure::ComparisonOptions& stat
       text_of(output::ComparisonReport{statistics, prices.machine, prices.pairs}, width);
   for (const tune::ComparedPair& pair : prices.pairs)
     if (pair.errors) text += text_of_errors(pair);
+  if (prices.emulated)
+    text += "outputs were compared on an emulator; its times say nothing about a GPU\n";
   return text;
 }
 
@@ -144,6 +146,7 @@ nlohmann::json json_of(const Prices& prices, const measure::ComparisonOptions& s
   for (std::size_t i = 0; i < prices.pairs.size(); ++i)
     if (prices.pairs[i].errors)
       document["comparisons"][i]["errors"] = json_of_errors(*prices.pairs[i].errors);
+  if (prices.emulated) document["emulated"] = true;
   return document;
 }
 
@@ -164,24 +167,32 @@ Result<Prices> prove(const ExternalProofRequest& request, const Toolchain& toolc
   HONE_ASSIGN(const auto provider, make_provider(request.toolchain, toolchain.installation()));
   trial::RunnerService runner(make_runner(toolchain.stop_fd(), toolchain.temporary()));
   output::StatusLine status(request.status);
-  measure::NoiseOptions noise;
-  noise.rounds = compare.rounds;
-  noise.comparison = compare.statistics;
   Prices prices;
-  HONE_ASSIGN(prices.machine, tune::check_machine(runner, request.place.address, noise, status));
+  prices.emulated = request.place.facts.emulated;
+  // An emulator shows outputs only, in the first round.
+  if (prices.emulated) {
+    compare.rounds = compare.most_rounds = measure::fewest_rounds(compare.statistics.alpha);
+  } else {
+    measure::NoiseOptions noise;
+    noise.rounds = compare.rounds;
+    noise.comparison = compare.statistics;
+    HONE_ASSIGN(prices.machine, tune::check_machine(runner, request.place.address, noise, status));
+  }
   HONE_ASSIGN(const std::vector<int> cores, choose_cores(CoreOptions()));
   device::cpu::MachineSampler sampler(cores);
   const auto state = [&sampler] { return sampler.sample_in_detail(); };
   HONE_ASSIGN(prices.pairs, price_replacements({compare, *provider, runner, status, state},
                                                toolchain.compiler(), {sides.front()}));
-  // The program's function and arguments do not apply to the operations' own programs.
-  compare.function.clear();
-  compare.inputs.clear();
-  HONE_ASSIGN(auto operations,
-              price_replacements({compare, *provider, runner, status, state}, toolchain.compiler(),
-                                 {sides.begin() + 1, sides.end()}));
+  if (!prices.emulated) {
+    // The program's function and arguments do not apply to the operations' own programs.
+    compare.function.clear();
+    compare.inputs.clear();
+    HONE_ASSIGN(auto operations,
+                price_replacements({compare, *provider, runner, status, state},
+                                   toolchain.compiler(), {sides.begin() + 1, sides.end()}));
+    std::ranges::move(operations, std::back_inserter(prices.pairs));
+  }
   status.clear();
-  std::ranges::move(operations, std::back_inserter(prices.pairs));
   return prices;
 }
 

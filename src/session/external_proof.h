@@ -39,10 +39,12 @@ Result<std::vector<tune::ComparedPair>> price_replacements(const tune::CompareCo
 struct Prices {
   std::vector<tune::ComparedPair> pairs;  // the program, then the operations
   tune::MachineCheck machine;
+  bool emulated = false;  // device::Facts::emulated
 };
 
 // Returns whether the program is not slower with the kernels, and all outputs are correct. Costly
-// borders or an operation that is slower alone do not count: the program decides.
+// borders or an operation that is slower alone do not count: the program decides. An emulator's
+// times do not count either.
 bool holds(const Prices& prices);
 
 // Renders the pairs as hone compare does, with the errors of outputs.

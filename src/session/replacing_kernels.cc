@@ -16,8 +16,8 @@ namespace {
 Status check_asked(const SessionOptions& options, const std::string& option, bool fits) {
   if (!fits)
     return input_error(
-        "{}: such kernels replace IREE's on NVIDIA GPUs only; give --device cuda:0, or "
-        "--compile-only and --target sm_90. hone spec external places code objects for AMD GPUs",
+        "{}: such kernels replace IREE's on GPUs only; give --device cuda:0 or hip:0, or "
+        "--compile-only and --target sm_90",
         option);
   if (!options.tuning.configurations.empty())
     return input_error("{}: configurations that are given by hand (--config) are IREE's own",
@@ -35,8 +35,8 @@ Status check_fits_dispatches(const std::vector<external::ExternalKernel>& kernel
     }
     if (const auto target = problem::code_target(object))
       return input_error(
-          "{}:{}: object: this is machine code for {}, which cannot be given the parameters of a "
-          "dispatch; hone spec external places it",
+          "{}:{}: object: this is machine code for {}, which cannot be given the name and the "
+          "parameters of a dispatch; hone spec external places it",
           kernel.manifest, kernel.object_line, *target);
     if (!kernel.zeroed.empty())
       return input_error(
@@ -81,7 +81,7 @@ Result<ReplacingTools> find_replacing(const SessionOptions& options,
   if (!options.searches) return tools;
   const device::Facts& facts = options.tuning.place().facts;
   const Result<triton::GemmDevice> device = triton::gemm_device_of(facts);
-  const bool fits = options.tuning.traits().own_memory && device && device->is_cuda();
+  const bool fits = options.tuning.traits().own_memory && device;
   if (!options.external.empty()) HONE_TRY(check_asked(options, "--external", fits));
   if (asked) HONE_TRY(check_asked(options, "--provider iree,triton", fits));
   // Configurations given with --config are IREE's.
@@ -103,7 +103,7 @@ Result<ReplacingTools> find_replacing_for(const SessionOptions& options,
                                           const std::string& target) {
   if (options.external.empty()) return ReplacingTools();
   const Result<triton::GemmDevice> device = triton::gemm_device(target);
-  HONE_TRY(check_asked(options, "--external", device && device->is_cuda()));
+  HONE_TRY(check_asked(options, "--external", device.has_value()));
   return tools_for(options, *device, target);
 }
 
@@ -112,7 +112,7 @@ Result<std::vector<std::unique_ptr<provider::Provider>>> replacing_providers(
   HONE_ASSIGN(std::vector<external::ExternalKernel> kernels, read_external_kernels(manifests));
   std::vector<std::unique_ptr<provider::Provider>> providers;
   if (gpu)
-    if (const auto device = triton::gemm_device(gpu->arch); device && device->is_cuda())
+    if (const auto device = triton::gemm_device(gpu->arch))
       providers.push_back(std::make_unique<triton::ReplacingProvider>(*device, ""));
   const std::int64_t shared_bytes = gpu ? gpu->workgroup_memory_bytes : 0;
   for (external::ExternalKernel& kernel : kernels)

@@ -31,17 +31,17 @@ struct ReplacingTools {
 
 // Finds the tools, before anything is written. Empty if the user or the device wants none, or if
 // Triton is missing and was not asked for; a note then says so. If --provider, --triton or
-// --external asks for replacing kernels, errors are: an input error for a device other than an
-// NVIDIA GPU, those of triton::find_installation and external::read_external_kernel.
+// --external asks for replacing kernels, errors are: an input error for a device that is no GPU,
+// those of triton::find_installation and external::read_external_kernel.
 Result<ReplacingTools> find_replacing(const SessionOptions& options,
                                       std::vector<std::string>& notes);
 
 // Returns the tools of --external for a GPU that this machine need not have ("sm_90"), without
-// Triton. An input error for a GPU that is not NVIDIA's.
+// Triton. An input error for a GPU that hone does not know.
 Result<ReplacingTools> find_replacing_for(const SessionOptions& options, const std::string& target);
 
-// Returns the providers whose kernels may replace the compiler's on a target: Triton's on an NVIDIA
-// GPU, installed or not, and the user's own. They serve to ask which dispatches they support.
+// Returns the providers whose kernels may replace the compiler's on a target: Triton's on a GPU,
+// installed or not, and the user's own. They serve to ask which dispatches they support.
 // `manifests`: paths of the user's kernels. `gpu`: none for a CPU. Input errors: those of
 // external::read_external_kernel, and a kernel that is given twice.
 Result<std::vector<std::unique_ptr<provider::Provider>>> replacing_providers(

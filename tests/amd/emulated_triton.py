@@ -6,6 +6,7 @@ usage: emulated_triton.py --hip FOLDER [--keep FOLDER] [--only WORD]
 Exit status: 0 all are right, 1 some are not, 3 Triton is missing. --keep FOLDER writes the code objects.
 """
 import argparse
+import contextlib
 import ctypes
 import pathlib
 import sys
@@ -36,16 +37,22 @@ class Device:
         self.check(self.hip.hipMemcpyDtoH(ctypes.c_void_p(array.ctypes.data), pointer, ctypes.c_size_t(array.nbytes)))
         return array
 
-    def launch(self, image, name, grid, threads, shared, arguments):
+    def free(self, pointer):
+        self.check(self.hip.hipFree(pointer))
+
+    @contextlib.contextmanager
+    def loaded(self, image, name):
+        """The function of a code object."""
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         self.check(self.hip.hipModuleLoadData(ctypes.byref(module), image))
         self.check(self.hip.hipModuleGetFunction(ctypes.byref(function), module, name.encode()))
-        # Two null pointers: Triton's scratch memories.
-        values = [*arguments, ctypes.c_void_p(), ctypes.c_void_p()]
+        yield function
+        self.check(self.hip.hipModuleUnload(module))
+
+    def launch(self, function, grid, threads, shared, values):
         pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
         self.check(self.hip.hipModuleLaunchKernel(function, *grid, threads, 1, 1, shared, None, pointers, None))
         self.check(self.hip.hipDeviceSynchronize())
-        self.check(self.hip.hipModuleUnload(module))
 
 
 SPELLED = {"float32": "*fp32", "float16": "*fp16", "bfloat16": "*bf16", "float8_e4m3fnuz": "*fp8e4b8",
@@ -125,7 +132,10 @@ def run(device, arguments, result, name, image, grid, metadata):
     pointers = [device.upload(value) if hasattr(value, "dtype") else value for value in arguments]
     values = [each if isinstance(each, ctypes.c_void_p) else ctypes.c_float(each) if isinstance(each, float)
               else ctypes.c_int32(each) for each in pointers]
-    device.launch(image, name, grid, 64 * metadata.num_warps, metadata.shared, values)
+    # Two null pointers: Triton's scratch memories.
+    values += [ctypes.c_void_p(), ctypes.c_void_p()]
+    with device.loaded(image, name) as function:
+        device.launch(function, grid, 64 * metadata.num_warps, metadata.shared, values)
     return device.download(pointers[result], arguments[result])
 
 

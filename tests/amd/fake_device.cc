@@ -117,6 +117,7 @@ FakeDevice::FakeDevice() {
       if (!(words >> entry.pattern >> outcome) || entry.pattern.starts_with('#')) continue;
       if (outcome == "hang") entry.outcome = Outcome::kHang;
       if (outcome == "lost") entry.outcome = Outcome::kLost;
+      if (outcome == "skip") entry.outcome = Outcome::kSkip;
       entry.microseconds = std::strtod(outcome.c_str(), nullptr);
       script_.push_back(entry);
     }
@@ -259,6 +260,7 @@ Error FakeDevice::launch(Function& function, const emulator::LaunchSizes& sizes,
     hung_ = true;
     return kSuccess;
   }
+  if (line != nullptr && line->outcome == Outcome::kSkip) return kSuccess;
   if (line != nullptr && line->outcome == Outcome::kLost) {
     sticky_ = kUnknown;
     return kSuccess;  // found out by the next call

@@ -89,8 +89,9 @@ class FakeDevice {
  private:
   FakeDevice();
 
-  // A line of the script: what happens to launches of matching kernels.
-  enum class Outcome { kTime, kHang, kLost };
+  // A line of the script: what happens to launches of matching kernels. A skipped one takes no time
+  // and writes nothing.
+  enum class Outcome { kTime, kHang, kLost, kSkip };
   struct ScriptLine {
     std::string pattern;  // as for fnmatch(3), of a kernel or of KERNEL@WORKGROUPS
     Outcome outcome = Outcome::kTime;

@@ -75,8 +75,13 @@ class HostFunctions {
   std::deque<std::function<void()>> waiting_;
 };
 
-// The numbers of hipDeviceAttribute_t, the same in HIP 5, 6 and 7; values of an MI300X.
+// The numbers of hipDeviceAttribute_t, the same in HIP 5, 6 and 7; values of an MI300X, but for the
+// one that HONE_FAKE_HIP_ATTRIBUTE=NUMBER:VALUE states.
 int attribute_value(int attribute) {
+  if (const char* stated = std::getenv("HONE_FAKE_HIP_ATTRIBUTE")) {
+    char* end = nullptr;
+    if (std::strtol(stated, &end, 10) == attribute && *end == ':') return std::atoi(end + 1);
+  }
   switch (attribute) {
     case 5:  // ClockRate, kHz
       return 2100000;
@@ -126,7 +131,9 @@ void put(char* structure, std::size_t offset, T value) {
   std::memcpy(structure + offset, &value, sizeof value);
 }
 
+// Arguments that the metadata does not list are not passed, as in AMD's runtime.
 int launch(Function* function, const LaunchSizes& sizes, void** parameters, void** extra) {
+  if (extra != nullptr) return result(kNotSupported);
   const hone::emulator::Kernel& kernel = *function->kernel;
   std::vector<std::byte> arguments(kernel.argument_bytes);
   if (parameters != nullptr) {
@@ -136,16 +143,6 @@ int launch(Function* function, const LaunchSizes& sizes, void** parameters, void
       if (argument.offset + argument.size > arguments.size()) return result(kInvalidValue);
       std::memcpy(arguments.data() + argument.offset, parameters[index++], argument.size);
     }
-  } else if (extra != nullptr) {
-    // Pairs of a key and a value: 1 the buffer, 2 a pointer to its size, 3 the end.
-    const void* buffer = nullptr;
-    std::size_t bytes = 0;
-    for (std::size_t at = 0; extra[at] != reinterpret_cast<void*>(3); at += 2) {
-      if (extra[at] == reinterpret_cast<void*>(1)) buffer = extra[at + 1];
-      if (extra[at] == reinterpret_cast<void*>(2)) std::memcpy(&bytes, extra[at + 1], sizeof bytes);
-    }
-    if (buffer == nullptr || bytes > arguments.size()) return result(kInvalidValue);
-    std::memcpy(arguments.data(), buffer, bytes);
   } else if (!arguments.empty()) {
     return result(kInvalidValue);
   }

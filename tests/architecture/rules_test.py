@@ -49,8 +49,9 @@ FOLDERS = {
     "output": ["store", "tune", "tune/compare"],
     "profiler": ["tune/services", "output"],
     "session": ["tune", "output", "profiler", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda", "device/hip", "device/emulated"],
+    "selftest": ["session"],
     "fleet": ["plan"],
-    "cli": ["session", "fleet", "profiler", "tune", "tune/compare", "output", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda", "device/hip"],
+    "cli": ["session", "selftest", "fleet", "profiler", "tune", "tune/compare", "output", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda", "device/hip"],
 }
 
 # The seams: the only classes with pure virtual functions. A Kernel is what a Device loads, a

@@ -122,10 +122,10 @@ TEST_F(GemmInput, FlagsOfGemmsAreNotForPrograms) {
 }
 
 // --triton is for both, so what is refused is the device.
-TEST_F(GemmInput, KernelsReplaceOthersOnNvidiaGpusOnly) {
+TEST_F(GemmInput, KernelsReplaceOthersOnGpusOnly) {
   EXPECT_THAT(
       refusal({example("matmul_512.mlir"), "--provider", "iree,triton", "--triton", "/nowhere"}),
-      HasSubstr("on NVIDIA GPUs only; give --device cuda:0"));
+      HasSubstr("on GPUs only; give --device cuda:0 or hip:0"));
   EXPECT_THAT(refusal({example("matmul_512.mlir"), "--provider", "iree,triton", "--compile-only",
                        "--target", "sm_90"}),
               HasSubstr("--compile-only compiles IREE's own kernels"));

@@ -2,6 +2,7 @@
 // layer and IREE's own HIP runtime both run on it.
 #ifdef HONE_FAKE_HIP
 #include <gmock/gmock.h>
+#include <sqlite3.h>
 
 #include <filesystem>
 
@@ -60,6 +61,10 @@ TEST_F(HipSession, AProgramIsVerifiedAgainstTheHost) {
   const Ran ran = on_hip({"verify", product()});
   EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("32x48xf32, right"));
+}
+
+TEST_F(HipSession, DispatchesAreThoseOfTheNamedDevice) {
+  EXPECT_THAT(on_hip({"dispatches", product()}).out, HasSubstr("MFMA_F32_16x16x16_F16"));
 }
 
 // The runner ends, not the session.
@@ -155,6 +160,148 @@ default: {BLOCK_M: 32, num_warps: 4}
   EXPECT_EQ(winner.at("speedup").at("speedup"), 2.0);
 }
 
+// The script makes Triton's split-K the fastest: only it has 16 workgroups. The program is compiled
+// with its code object and called by IREE's HIP runtime, whose results decide what is left out.
+TEST_F(HipSession, ATritonKernelTakesThePlaceOfIreesInTheProgram) {
+  const std::string deep = write("deep.mlir", R"(
+func.func @deep(%a: tensor<16x1024xf16>, %b: tensor<1024x32xf16>) -> tensor<16x32xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x32xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<16x32xf32>) -> tensor<16x32xf32>
+  %r = linalg.matmul ins(%a, %b : tensor<16x1024xf16>, tensor<1024x32xf16>)
+    outs(%f : tensor<16x32xf32>) -> tensor<16x32xf32>
+  return %r : tensor<16x32xf32>
+})");
+  const Ran ran = on_hip({"tune", deep, "--provider", "iree,triton", "--no-flags", "--candidates",
+                          "2", "--budget", "14s", "--json"},
+                         {{"HONE_FAKE_HIP_TIMES", write("times", "*@16 20\n* 400\n")}});
+  const auto document = nlohmann::json::parse(ran.out, nullptr, false);
+  ASSERT_FALSE(document.is_discarded()) << ran.out << ran.err;
+  const auto& winner = document.at("dispatches").at(0);
+  EXPECT_THAT(std::string(winner.at("provider")), testing::StartsWith("triton@")) << winner;
+  EXPECT_EQ(winner.at("configuration").at("SPLIT_K"), 8);
+  EXPECT_NEAR(winner.at("speedup").at("speedup").get<double>(), 20, 1e-3);
+  EXPECT_EQ(document.at("gpu").at(0).at("wrong"), 0);
+  EXPECT_EQ(document.at("programs").size(), 2u) << "as it is, and with the kernel";
+  // Wrong results would be a reason, and the emulator's slowness is one.
+  for (const auto& left_out : document.at("left_out"))
+    EXPECT_THAT(std::string(left_out.at("reason")),
+                testing::AnyOf(HasSubstr("the program is no different with it"),
+                               HasSubstr("the program is slower with it")));
+}
+
+// The linker of AMD code objects in IREE's wheel.
+std::string object_linker() {
+  std::filesystem::path linker;
+  for (const auto& python : std::filesystem::directory_iterator(HONE_SOURCE_DIR "/.venv/lib"))
+    linker = python.path() / "site-packages/iree/compiler/_mlir_libs/iree-lld";
+  return linker;
+}
+
+// tests/amd/split.ll by LLVM 19 and IREE's linker: the folder then has split.hsaco.
+bool make_object(const std::filesystem::path& folder, const std::string& processor) {
+  const std::string object = folder / "split.o";
+  const auto runs = [](std::vector<std::string> words) {
+    const auto ran = run_process({.arguments = std::move(words)}, {.seconds = 60});
+    return ran && ran->succeeded();
+  };
+  return runs({"llc-19", "-O2", "-mcpu=" + processor, "-filetype=obj", "-o", object,
+               HONE_SOURCE_DIR "/tests/amd/split.ll"}) &&
+         runs({object_linker(), "-flavor", "gnu", "-shared", object, "-o", folder / "split.hsaco"});
+}
+
+// A user's source, which the build makes into a code object under the dispatch's name.
+TEST_F(HipSession, AUsersSourceCompetesInADispatch) {
+  write("product.ll", read_file(HONE_SOURCE_DIR "/tests/amd/product.ll").value());
+  write("build.sh", R"(set -e
+sed -e "s/ENTRY/$3/; s/ALL/$5/; s/COLUMNS/$6/; s/DEPTH/$7/" "$1" > "$2.ll"
+llc-19 -O2 -mcpu="$4" -filetype=obj -o "$2.o" "$2.ll"
+)" + object_linker() + R"( -flavor gnu -shared "$2.o" -o "$2"
+)");
+  write("mine.yaml", R"(kernel: '{entry}'
+operation: matmul
+operands:
+  A: {type: f32, layout: [M, K]}
+  B: {type: f32, layout: [K, N]}
+  C: {type: f32, layout: [M, N]}
+source: product.ll
+build: sh build.sh {source} {object} {entry} {target} {ALL} {N} {K}
+arguments: [A, B, C]
+grid: cdiv(M * N, 64)
+block: 64
+knobs: {ALL: [640]}
+default: {ALL: 640}
+)");
+  const std::string program = write("rows.mlir", R"(
+func.func @rows(%a: tensor<20x40xf32>, %b: tensor<40x32xf32>) -> tensor<20x32xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<20x32xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<20x32xf32>) -> tensor<20x32xf32>
+  %r = linalg.matmul ins(%a, %b : tensor<20x40xf32>, tensor<40x32xf32>)
+    outs(%f : tensor<20x32xf32>) -> tensor<20x32xf32>
+  return %r : tensor<20x32xf32>
+})");
+  const Ran ran = on_hip({"tune", program, "--provider", "iree,external", "--external", "mine.yaml",
+                          "--no-flags", "--candidates", "1", "--budget", "10s", "--json"},
+                         {{"HONE_FAKE_HIP_TIMES", write("times", "*@10 20\n* 400\n")}});
+  const auto document = nlohmann::json::parse(ran.out, nullptr, false);
+  ASSERT_FALSE(document.is_discarded()) << ran.out << ran.err;
+  const auto& winner = document.at("dispatches").at(0);
+  EXPECT_THAT(std::string(winner.at("provider")), testing::StartsWith("external:mine"))
+      << winner << ran.err;
+  EXPECT_EQ(document.at("gpu").at(0).at("wrong"), 0);
+  EXPECT_EQ(document.at("programs").size(), 2u) << "as it is, and with the kernel";
+}
+
+// A user's code object for gfx940, which keeps sums in scratch memory and reads f32 and the second
+// operand transposed, beside kernels of IREE's for gfx942.
+TEST_F(HipSession, AnObjectForGfx940RunsBesideIreesKernels) {
+  ASSERT_TRUE(make_object(folder(), "gfx940"));
+  const std::string manifest = R"(kernel: split
+operation: matmul
+operands:
+  A: {type: f32, layout: [M, K]}
+  B: {type: f32, layout: [N, K]}
+  C: {type: f32, layout: [M, N]}
+object: split.hsaco
+arguments: [A, B, scratch, C, M, N, K]
+scratch: 8 * M * N
+grid: ['cdiv(M * N, 64)', 2]
+block: 64
+)";
+  write("split.yaml", manifest);
+  const std::string program = write("two.mlir", R"(
+func.func @two(%a: tensor<20x40xf16>, %b: tensor<40x24xf16>) -> tensor<20x24xf16> {
+  %z = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<20x24xf16>
+  %f = linalg.fill ins(%z : f16) outs(%e : tensor<20x24xf16>) -> tensor<20x24xf16>
+  %r = linalg.matmul ins(%a, %b : tensor<20x40xf16>, tensor<40x24xf16>)
+    outs(%f : tensor<20x24xf16>) -> tensor<20x24xf16>
+  %x = math.absf %r : tensor<20x24xf16>
+  return %x : tensor<20x24xf16>
+})");
+  const std::vector<std::string> placing{"spec",       "external", program, "--external",
+                                         "split.yaml", "--out",    "out"};
+  const Ran refused = on_hip(placing);
+  EXPECT_EQ(refused.exit_code, 2) << refused.out;
+  EXPECT_THAT(refused.err,
+              HasSubstr("the code is for gfx940, not for gfx942; gfx942 has its instructions: "
+                        "'processor: gfx942' in the manifest places a copy that names it"));
+  write("split.yaml", manifest + "processor: gfx942\n");
+  const Ran placed = on_hip(placing);
+  EXPECT_EQ(placed.exit_code, 0) << placed.out << placed.err;
+  EXPECT_THAT(placed.out,
+              AllOf(HasSubstr("B: f16 to f32, transposed from K x N to N x K"),
+                    HasSubstr("16  address     scratch"),
+                    HasSubstr("outputs were compared on an emulator; its times say nothing")));
+  // A kernel that keeps half of its sums is wrong.
+  std::string less = manifest + "processor: gfx942\n";
+  less.replace(less.find(", 2]"), 4, ", 1]");
+  write("split.yaml", less);
+  const Ran wrong = on_hip(placing);
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out << wrong.err;
+}
+
 TEST_F(HipSession, AListOfTritonsGemmsIsTuned) {
   write("sizes.yaml", "- {M: 64, N: 64, K: 64}\n- {M: 33, N: 48, K: 80}\n");
   const Ran ran = on_hip({"tune", "sizes.yaml", "--provider", "triton", "--candidates", "4",
@@ -201,6 +348,21 @@ TEST_F(HipSession, TheOtherCommandsRun) {
   EXPECT_LE(tuned.exit_code, 1) << tuned.out << tuned.err;
   const Ran compared = on_hip({"compare", "a.db", "a.db"});
   EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
+  // The same results as if a GPU had them: choices by an emulator's times are not set against them.
+  std::filesystem::copy_file(folder() / "a.db", folder() / "b.db");
+  sqlite3* gpu = nullptr;
+  ASSERT_EQ(sqlite3_open((folder() / "b.db").c_str(), &gpu), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(gpu,
+                         "UPDATE device_identity SET "
+                         "protocol = json_remove(protocol, '$.identity.emulated')",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  EXPECT_EQ(sqlite3_changes(gpu), 1);
+  sqlite3_close(gpu);
+  const Ran refused = on_hip({"compare", "a.db", "b.db"});
+  EXPECT_EQ(refused.exit_code, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("one of 'a.db' and 'b.db' chose it by times of an emulator, "
+                                     "which are no device's; tune it on the device"));
 }
 
 }  // namespace

@@ -135,6 +135,7 @@ class SpecExternal : public HoneCommand {
   // what is launched with what is all that is looked at.
   void write_biased_kernel(const std::string& result, const std::string& more = {}) {
     write("biased.hsaco", test::code_object_file(kGfx942, {{{".name", "biased"},
+                                                            {".args", test::arguments_of(4, 0)},
                                                             {".kernarg_segment_size", 32},
                                                             {".group_segment_fixed_size", 0},
                                                             {".max_flat_workgroup_size", 256},

@@ -280,6 +280,20 @@ TEST(Vector, FloatsOf16Bits) {
   });
 }
 
+// 0x3e00 is 1.5 in f16; constants are of the width that op_sel_hi says.
+TEST(Vector, MixedFloats) {
+  expect_lanes({
+      {"v_fma_mix_f32 v3, v0, v1, v2", bits(1.5f), bits(2.0f), bits(3.0f), bits(6.0f)},
+      {"v_fma_mix_f32 v3, v0, v1, v2 op_sel_hi:[1,0,0]", 0x3e00, bits(2.0f), bits(3.0f),
+       bits(6.0f)},
+      {"v_fma_mix_f32 v3, v0, v1, v2 op_sel:[1,0,0] op_sel_hi:[1,0,0]", 0x3e000000, bits(2.0f),
+       bits(3.0f), bits(6.0f)},
+      {"v_fma_mix_f32 v3, v0, 2.0, v2 op_sel_hi:[1,1,0]", 0x3e00, 0, bits(3.0f), bits(6.0f)},
+      {"v_fma_mix_f32 v3, -v0, 2.0, -v2 op_sel_hi:[0,1,1]", bits(1.5f), 0, 0x3e00, bits(-4.5f)},
+      {"v_fma_mix_f32 v3, v0, 2.0, 1.0", bits(1.5f), 0, 0, bits(4.0f)},
+  });
+}
+
 TEST(Vector, FloatsOf64Bits) {
   OneWave wave;
   const auto expect = [&](const char* text, double result) {

@@ -1,8 +1,8 @@
 // What the compiler makes for GPUs: the kernel in its container, and the metadata of AMD's code
 // objects, which are ELF files.
+#include "base/elf.h"
 #include "provider/artifact.h"
 #include "provider/code_object_metadata.h"
-#include "provider/elf.h"
 #include "provider/iree/gpu/executable.h"
 #include "provider/resources.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -15,9 +15,9 @@ using namespace hone;
 constexpr char kEntry[] = "main_dispatch_0_elementwise_64_f32";
 
 void read_code_object(std::string_view code, std::string_view entry) {
-  const auto file = provider::read_elf(code);
+  const auto file = read_elf(code);
   if (file)
-    for (const provider::ElfSection& section : file->sections)
+    for (const ElfSection& section : file->sections)
       fuzz::require(section.bytes.empty() ||
                         (section.bytes.data() >= code.data() &&
                          section.bytes.data() + section.bytes.size() <= code.data() + code.size()),

@@ -12,10 +12,22 @@
 
 namespace hone::test {
 
-// MISA's convolution as its assembler describes it: 3 addresses and 26 numbers of 4 bytes, 256
-// threads. Without ".args", which not every assembler's text has.
+// Arguments of a kernel's metadata: addresses, then numbers of 4 bytes.
+inline nlohmann::json arguments_of(int addresses, int numbers) {
+  nlohmann::json arguments = nlohmann::json::array();
+  for (int i = 0; i < addresses + numbers; ++i) {
+    const bool address = i < addresses;
+    arguments.push_back({{".offset", address ? 8 * i : 4 * (i + addresses)},
+                         {".size", address ? 8 : 4},
+                         {".value_kind", address ? "global_buffer" : "by_value"}});
+  }
+  return arguments;
+}
+
+// MISA's convolution as its assembler describes it: 3 addresses and 26 numbers, 256 threads.
 inline nlohmann::json misa_kernel() {
   return {
+      {".args", arguments_of(3, 26)},
       {".name",
        "igemm_fwd_gtcx3_nhwc_fp16_bx0_ex1_bt128x128x32_wt32x32x8_ws1x1_wr2x2_ta1x8x2x1_1x4x1x64_"
        "tb1x8x2x1_1x4x1x64_gkgs"},
@@ -29,8 +41,11 @@ inline nlohmann::json misa_kernel() {
 // `processor`: the low byte of the ELF flags, 0x4c for gfx942, 0x40 for gfx940.
 inline std::string code_object_file(std::uint8_t processor,
                                     const std::vector<nlohmann::json>& kernels) {
-  const std::vector<std::uint8_t> metadata =
-      nlohmann::json::to_msgpack({{"amdhsa.version", {1, 2}}, {"amdhsa.kernels", kernels}});
+  const std::vector<std::uint8_t> metadata = nlohmann::json::to_msgpack(
+      {{"amdhsa.version", {1, 2}},
+       {"amdhsa.kernels", kernels},
+       {"amdhsa.target",
+        processor == 0x40 ? "amdgcn-amd-amdhsa--gfx940" : "amdgcn-amd-amdhsa--gfx942"}});
   const auto text_of = [](const auto& object) {
     return std::string(reinterpret_cast<const char*>(&object), sizeof object);
   };

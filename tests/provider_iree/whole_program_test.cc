@@ -326,5 +326,39 @@ TEST(LoadProgram, AcceptsTheCompilersBenchmarkFiles) {
   EXPECT_EQ(files, 2);
 }
 
+// A GPU's dump has buffers of AMD's form; for the host it gives the dispatch's reference. Its
+// function only launches the kernel.
+TEST(LoadProgram, ABenchmarkFileOfAGpuIsRetargetedToTheHost) {
+  const CompilerLibrary library = compiler();
+  const auto folder = TemporaryFolder::create("hone-test-");
+  ASSERT_TRUE(folder);
+  const std::vector<std::string> gpu = gpu_flags(*problem::gpu_target("gfx942"));
+  std::vector<std::string> dumping = gpu;
+  dumping.push_back("--iree-hal-dump-executable-benchmarks-to=" + folder->path().string());
+  const std::string text = example("feed_forward_f16.mlir");
+  ASSERT_TRUE(compile_program(library, "feed_forward_f16.mlir", text, dumping));
+  const auto whole = load_program(library, "feed_forward_f16.mlir", text, gpu);
+  ASSERT_TRUE(whole) << whole.error().message;
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder->path())) {
+    ++files;
+    const std::string bytes = read_file(entry.path()).value();
+    for (const std::vector<std::string>& flags : {gpu, avx512_flags()}) {
+      const auto dumped = load_program(library, entry.path().string(), bytes, flags);
+      ASSERT_TRUE(dumped) << dumped.error().message;
+      EXPECT_TRUE(dumped->functions.empty());
+      ASSERT_EQ(dumped->dispatches.size(), 1u);
+      const problem::Dispatch& from_file = dumped->dispatches[0];
+      const bool first = from_file.executable == "feed_forward_dispatch_0";
+      const problem::Dispatch& from_program = whole->dispatches.at(first ? 0 : 1);
+      EXPECT_EQ(problem::describe(from_file.root), problem::describe(from_program.root));
+      EXPECT_EQ(from_file.bindings, from_program.bindings);
+      const bool is_gpu = from_file.source.find("rocm-hsaco-fb") != std::string::npos;
+      EXPECT_EQ(is_gpu, flags == gpu);
+    }
+  }
+  EXPECT_EQ(files, 2);
+}
+
 }  // namespace
 }  // namespace hone::iree

@@ -11,7 +11,7 @@ import unittest
 
 import numpy
 
-from stated_kernels import (FOLDER, H100, INTERPRETED, ROOT_VALUE, Compiles, access, constant, f32, interpreted, load,
+from stated_kernels import (FOLDER, H100, HAS_NUMBERS, MI300X, ROOT_VALUE, Compiles, access, constant, f32, interpreted, load,
                             main, numbers, operation, view)
 from stated_kernels import run as run_stated
 
@@ -108,7 +108,7 @@ def run(said, bindings, constants=(), knobs=None):
     run_stated(contraction.Contraction, said, bindings, constants, SMALL | (knobs or {}))
 
 
-@unittest.skipUnless(INTERPRETED, "of the interpreter")
+@unittest.skipUnless(HAS_NUMBERS, "of the interpreter or the emulator")
 class Numbers(unittest.TestCase):
     def assert_equal(self, got, wanted):
         numpy.testing.assert_array_equal(got, wanted)
@@ -454,7 +454,7 @@ class Numbers(unittest.TestCase):
             self.assert_equal(result, wanted)
 
 
-@unittest.skipIf(INTERPRETED, "of the compiler")
+@unittest.skipIf(HAS_NUMBERS, "of the compiler")
 class Code(Compiles):
     kind, knobs = contraction.Contraction, LARGE
 
@@ -546,6 +546,19 @@ class Code(Compiles):
         said = matmul(512, 512, 512, values=values, stores=[access(3, "f32", 512, 1, 0, value=3)])
         self.assertFalse("fma.rn.f32" in self.ptx(said, ["u64"] * 4))
 
+    def test_code_for_gfx942(self):
+        said = at_run_time(64, 64, 256)
+        answer, code = self.compiled(said, {"SPLIT_K": 2, "waves_per_eu": 2}, device=MI300X)
+        self.assertEqual(answer["format"], "rocm-hsaco")
+        self.assertEqual((answer["launch"]["block"][0] % 64, answer["launch"]["shared_bytes"]), (0, 0))
+        self.assertEqual(code[:4], b"\x7fELF")
+        for found in (b"main_async_dispatch_0.kd\0", b"gfx942"):
+            self.assertIn(found, code)
+        for missing in (b"global_smem", FOLDER.name.encode()):
+            self.assertNotIn(missing, code)
+        # Two bindings and four constants: metadata lists no more.
+        self.assertEqual((code.count(b"global_buffer"), code.count(b"by_value")), (2, 4))
+
     def test_refusals(self):
         mixed = matmul(64, 64, 64)
         mixed["rhs"]["type"] = "bf16"
@@ -556,7 +569,6 @@ class Code(Compiles):
         self.assertEqual(self.refusal(wide), "f64 is not known in a kernel for a dispatch")
         self.assertIn("bytes of shared memory", self.refusal(matmul(4096, 4096, 4096), {"BLOCK_K": 128,
                                                                                        "num_stages": 6}))
-        self.assertIn("NVIDIA", self.refusal(matmul(64, 64, 64), device=Device("hip", "gfx942", 304, 65536)))
         self.assertIn("65536 matrices", self.refusal(batched(65536, 16, 16, 16)))
         image, _ = convolution(1, 34, 34, 48, 64, 3, 1)
         self.assertIn("SWAP", self.refusal(image, {"STRUCTURE": 5}))
@@ -588,7 +600,7 @@ class Code(Compiles):
                 worker.prepare({"flags": flags}, [said.encode()])
 
 
-@unittest.skipIf(INTERPRETED, "runs the interpreter")
+@unittest.skipIf(HAS_NUMBERS, "runs the interpreter")
 class Interpreted(unittest.TestCase):
     def test_numbers(self):
         interpreted(self, __file__)

@@ -1,8 +1,10 @@
 """What the tests of kernels for a program's dispatches share: statements, and running kernels in Triton's interpreter.
 
 Triton interprets or compiles by an environment variable that it reads when it is imported, so a test's file is run once
-more for the numbers: main().
+more for the numbers: main(). With HONE_EMULATED_HIP, the folder of the emulating HIP library (tests/amd), `Numbers` are
+those of code for gfx942.
 """
+import ctypes
 import math
 import os
 import pathlib
@@ -18,6 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src/provider/triton/python"), str(ROOT / "src/provider/triton/kernels")]
 sys.dont_write_bytecode = True
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+EMULATED = os.environ.get("HONE_EMULATED_HIP", "")
+HAS_NUMBERS = INTERPRETED or bool(EMULATED)
 FOLDER = tempfile.TemporaryDirectory(prefix="hone-stated-")
 if not INTERPRETED:
     os.environ["TRITON_CACHE_DIR"] = FOLDER.name
@@ -28,6 +32,7 @@ from triton.runtime.interpreter import TensorHandle
 from problem import Device
 
 H100 = Device("cuda", "90", 132, 232448)
+MI300X = Device("hip", "gfx942", 304, 65536)
 ROOT_VALUE = {"op": "root", "type": "f32", "operands": []}
 
 
@@ -106,6 +111,9 @@ def run(kind, said, bindings, constants, knobs):
     launch before left it."""
     made = kind(said, pathlib.Path(FOLDER.name))
     knobs = made.default | knobs
+    if EMULATED:
+        emulated(made, bindings, constants, knobs)
+        return
     kernel = made.load(made.source(knobs))
     kernel.fn.__globals__["libdevice"] = Library()
     own = [numpy.array(each["words"], numpy.uint32).view(numpy.float16) for each in made.tables]
@@ -114,6 +122,27 @@ def run(kind, said, bindings, constants, knobs):
                                numpy.float32))
     for _ in range(2):
         kernel[made.grid(knobs, H100)](*map(Buffer, bindings), *constants, *map(Buffer, own))
+
+
+def emulated(made, bindings, constants, knobs):
+    if made.has_descriptors(knobs) or knobs.get("PRECISION", 0) > 1:
+        raise unittest.SkipTest("gfx942 has no tensor descriptors, nor products of tf32 in parts")
+    sys.path.insert(0, str(ROOT / "tests/amd"))
+    from emulated_triton import Device as EmulatedDevice
+    answer, code = made.compile(knobs, MI300X, "")
+    launch = answer["launch"]
+    device = EmulatedDevice(EMULATED)
+    # A binding may begin within an array.
+    whole = [each if each.base is None else each.base for each in bindings]
+    buffers = [device.upload(each) for each in whole]
+    values = [ctypes.c_void_p(buffer.value + each.ctypes.data - of.ctypes.data)
+              for each, of, buffer in zip(bindings, whole, buffers)] + [ctypes.c_int32(each) for each in constants]
+    with device.loaded(code, launch["entry"]) as function:
+        for _ in range(2):
+            device.launch(function, launch["grid"], launch["block"][0], launch["shared_bytes"], values)
+    for each, buffer in zip(whole, buffers):
+        each[...] = device.download(buffer, each)
+        device.free(buffer)
 
 
 def numbers(*shape, seed=0, type_=numpy.float16):
@@ -179,6 +208,6 @@ def interpreted(test, file):
 
 
 def main():
-    if "TRITON_INTERPRET" not in os.environ and any(each.startswith("Numbers") for each in sys.argv[1:]):
+    if not HAS_NUMBERS and any(each.startswith("Numbers") for each in sys.argv[1:]):
         os.execve(sys.executable, [sys.executable, "-B", *sys.argv], os.environ | {"TRITON_INTERPRET": "1"})
     unittest.main()

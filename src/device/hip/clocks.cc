@@ -23,11 +23,58 @@ std::optional<double> number_in(const fs::path& file) {
   return end == text->c_str() ? std::nullopt : std::optional(number);
 }
 
-template <class Number>
-Number at(std::string_view bytes, std::size_t offset) {
-  Number number = 0;
-  std::memcpy(&number, bytes.data() + offset, sizeof(number));
-  return number;
+// `bytes` long, without a sign; nullopt beyond the table's end, and for all ones: the driver
+// begins with them and leaves them where a GPU lacks the value.
+std::optional<std::uint64_t> number_at(std::string_view table, std::size_t offset,
+                                       std::size_t bytes) {
+  std::uint64_t number = 0;
+  if (table.size() < bytes || table.size() - bytes < offset) return std::nullopt;
+  std::memcpy(&number, table.data() + offset, bytes);
+  const std::uint64_t ones = ~std::uint64_t{0} >> (64 - 8 * bytes);
+  return number == ones ? std::nullopt : std::optional(number);
+}
+
+// Version 1.3: indep_throttle_status.
+ThrottleRecord present_reasons(std::uint64_t status) {
+  constexpr std::pair<std::uint64_t, unsigned> kBits[] = {
+      {0x0000'0000'0000'FFFF, kThrottlePowerCap},    // package power
+      {0x0000'33C0'0000'0000, kThrottleRegulators},  // TEMP_VR, VRHOT
+      {0x0000'0004'0000'0000, kThrottleMemoryHeat},  // TEMP_MEM
+      {0x0000'0C3B'0000'0000, kThrottleHeat},        // other temperatures, liquids
+      {0xFFFF'C000'FFFF'0000, kThrottleHardware}};   // current, PROCHOT, PPM, FIT
+  ThrottleRecord record;
+  for (const auto& [bits, reason] : kBits)
+    if ((status & bits) != 0) record.reasons |= reason;
+  return record;
+}
+
+// Versions 1.6 to 1.8: prochot, ppt, socket_thm, vr_thm and hbm_thm_residency_acc from `offset` on.
+ThrottleRecord counted_reasons(std::string_view table, std::size_t offset) {
+  const auto counter = [&](std::size_t i) { return number_at(table, offset + 4 * i, 4); };
+  return {0, counter(0), counter(1), counter(2), counter(3), counter(4)};
+}
+
+// Version 1.9: a number of attributes, each a word (count in bits 0 to 9, id from 10, type from 20
+// on) and its values. They are packed.
+std::optional<ThrottleRecord> listed_reasons(std::string_view table) {
+  constexpr std::size_t kBytesOfType[] = {1, 1, 2, 2, 4, 4, 8, 8};  // u8, s8, u16, ...
+  constexpr std::uint64_t kProchotResidency = 10;
+  constexpr std::optional<std::uint64_t> ThrottleRecord::*kCounters[] = {
+      &ThrottleRecord::hardware, &ThrottleRecord::power_cap, &ThrottleRecord::heat,
+      &ThrottleRecord::regulators, &ThrottleRecord::memory_heat};
+  ThrottleRecord record;
+  std::size_t at = 8;
+  for (std::uint64_t left = number_at(table, 4, 4).value_or(0); left > 0; --left) {
+    const auto word = number_at(table, at, 8);
+    if (!word || (*word >> 20 & 15) >= std::size(kBytesOfType)) return std::nullopt;
+    const std::size_t bytes = kBytesOfType[*word >> 20 & 15];
+    const std::uint64_t counter = (*word >> 10 & 0x3FF) - kProchotResidency;
+    at += 8;
+    if (counter < std::size(kCounters)) record.*kCounters[counter] = number_at(table, at, bytes);
+    at += bytes * (*word & 0x3FF);
+    if (at > table.size()) return std::nullopt;
+  }
+  return record;
 }
 
 // Processes other than this one that hold memory on the GPU.
@@ -58,34 +105,27 @@ std::vector<std::string> throttle_words(unsigned reasons) {
 }
 
 std::optional<ThrottleRecord> throttle_record(std::string_view gpu_metrics) {
-  if (gpu_metrics.size() < 4 || gpu_metrics[2] != 1) return std::nullopt;
-  const int revision = gpu_metrics[3];
-  ThrottleRecord record;
-  const auto reasons = [&](std::uint64_t power, std::uint64_t current, std::uint64_t heat,
-                           std::uint64_t other) {
-    if (power != 0) record.reasons |= kThrottlePowerCap;
-    if (heat != 0) record.reasons |= kThrottleHeat;
-    if (current != 0 || other != 0) record.reasons |= kThrottleHardware;
-    return record;
-  };
-  if (revision == 3) {
-    // indep_throttle_status: power in bits 0 to 15, current 16 to 31, temperature 32 to 55.
-    constexpr std::size_t kStatus = 112;
-    if (gpu_metrics.size() < kStatus + 8) return std::nullopt;
-    const auto bits = at<std::uint64_t>(gpu_metrics, kStatus);
-    return reasons(bits & 0xFFFF, bits >> 16 & 0xFFFF, bits >> 32 & 0xFFFFFF, bits >> 56);
+  const auto bytes = number_at(gpu_metrics, 0, 2), format = number_at(gpu_metrics, 2, 1);
+  if (!bytes || *bytes > gpu_metrics.size() || format != 1) return std::nullopt;
+  const std::string_view table = gpu_metrics.substr(0, *bytes);
+  // A draft of 1.6 that was withdrawn had its counters elsewhere, in 352 bytes.
+  constexpr std::size_t kStatus = 112, kBytes3 = 120, kBytes6 = 1664, kBytes7 = 2208;
+  switch (number_at(table, 3, 1).value_or(0)) {
+    case 3:
+      if (table.size() < kBytes3) return std::nullopt;
+      return present_reasons(number_at(table, kStatus, 8).value_or(0));
+    case 6:
+      if (table.size() < kBytes6) return std::nullopt;
+      return counted_reasons(table, 36);
+    case 7:
+    case 8:
+      if (table.size() < kBytes7) return std::nullopt;
+      return counted_reasons(table, 44);
+    case 9:
+      return listed_reasons(table);
+    default:
+      return std::nullopt;
   }
-  if (revision < 6 || revision > 8) return std::nullopt;
-  // accumulation_counter, then prochot, ppt, socket_thm, vr_thm and hbm_thm_residency_acc; from 1.7
-  // on behind the memory's bandwidth.
-  const std::size_t counters = revision == 6 ? 36 : 44;
-  if (gpu_metrics.size() < counters + 20) return std::nullopt;
-  record.hardware = at<std::uint32_t>(gpu_metrics, counters);
-  record.power_cap = at<std::uint32_t>(gpu_metrics, counters + 4);
-  record.heat = at<std::uint32_t>(gpu_metrics, counters + 8);
-  record.regulators = at<std::uint32_t>(gpu_metrics, counters + 12);
-  record.memory_heat = at<std::uint32_t>(gpu_metrics, counters + 16);
-  return record;
 }
 
 ClockLevels clock_levels(std::string_view table) {
@@ -126,8 +166,9 @@ unsigned Clocks::throttle_reasons() {
   if (!now) return 0;
   unsigned reasons = now->reasons;
   if (before_) {
-    const auto grew = [&](std::uint32_t ThrottleRecord::*counter, unsigned reason) {
-      if ((*now).*counter != (*before_).*counter) reasons |= reason;
+    const auto grew = [&](std::optional<std::uint64_t> ThrottleRecord::*counter, unsigned reason) {
+      const auto before = (*before_).*counter, after = (*now).*counter;
+      if (before && after && *before != *after) reasons |= reason;
     };
     grew(&ThrottleRecord::power_cap, kThrottlePowerCap);
     grew(&ThrottleRecord::heat, kThrottleHeat);

@@ -17,12 +17,16 @@ inline constexpr unsigned kThrottlePowerCap = 1, kThrottleHeat = 2, kThrottleReg
                           kThrottleMemoryHeat = 8, kThrottleHardware = 16;
 std::vector<std::string> throttle_words(unsigned reasons);
 
-// Throttling as the file gpu_metrics states it (the kernel's kgd_pp_interface.h). A table of
-// version 1.3 (MI200) has reasons that hold now. One of 1.6 to 1.8 (MI300) counts the time under
-// each.
+// Throttling as the file gpu_metrics states it. Layouts as in kgd_pp_interface.h of Linux 7.2
+// (2be02a7c996a), compared with its older versions:
+// - 1.3 (MI200) has reasons that hold now (bits as in amdgpu_smu.h);
+// - 1.4 and 1.5 (MI300, drivers before November 2024) have no reasons: the driver writes 0;
+// - 1.6 to 1.8 (MI300) count the time under each;
+// - 1.9 (MI300, drivers since September 2025) has the same counters in a list of attributes.
 struct ThrottleRecord {
   unsigned reasons = 0;  // now
-  std::uint32_t power_cap = 0, heat = 0, regulators = 0, memory_heat = 0, hardware = 0;
+  // Counters; nullopt where the driver does not fill them in.
+  std::optional<std::uint64_t> hardware{}, power_cap{}, heat{}, regulators{}, memory_heat{};
 
   bool operator==(const ThrottleRecord&) const = default;
 };

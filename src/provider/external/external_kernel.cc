@@ -11,10 +11,10 @@
 namespace hone::external {
 namespace {
 
-const std::vector<std::string> kKeys{"kernel",      "operation", "operands",      "object",
-                                     "source",      "build",     "arguments",     "grid",
-                                     "block",       "knobs",     "shared_memory", "default",
-                                     "constraints", "scratch",   "zeroed",        "behind"};
+const std::vector<std::string> kKeys{
+    "kernel",      "operation", "operands", "object", "source",        "build",
+    "arguments",   "grid",      "block",    "knobs",  "shared_memory", "default",
+    "constraints", "scratch",   "zeroed",   "behind", "processor"};
 
 bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
   return std::ranges::find(names, name) != names.end();
@@ -69,8 +69,10 @@ class Reader : private provider::ManifestReader {
     if (key == "behind") return words(key, node, kernel_.behind.emplace());
     if (key == "zeroed") return words(key, node, kernel_.zeroed);
     if (key == "block") return extents(key, node).map([&](auto read) { kernel_.block = read; });
-    std::optional<Text>& bytes = key == kScratch ? kernel_.scratch : kernel_.shared_memory;
-    return scalar(key, node).map([&](auto read) { bytes = read; });
+    std::optional<Text>& one = key == "processor" ? kernel_.processor
+                               : key == kScratch  ? kernel_.scratch
+                                                  : kernel_.shared_memory;
+    return scalar(key, node).map([&](auto read) { one = read; });
   }
 
   Status operation(const YAML::Node& node) {
@@ -153,7 +155,7 @@ class Reader : private provider::ManifestReader {
           kernel_.build.empty() ? "build" : "source");
     space::Names names = names_in_manifest(kernel_.convolution);
     HONE_TRY(check_operands(names));
-    std::vector<std::string> taken{"source", "object", "target", std::string(kScratch)};
+    std::vector<std::string> taken{"source", "object", "target", "entry", std::string(kScratch)};
     for (const ExternalKernel::Operand& operand : kernel_.operands) taken.push_back(operand.name);
     HONE_TRY(check_common(names, taken));
     for (const Text& extent : kernel_.block) HONE_TRY(legal("block", extent, names));
@@ -164,8 +166,9 @@ class Reader : private provider::ManifestReader {
     filled.push_back(kernel_.function);
     for (const Text& word : filled) {
       const auto known = [&](const std::string& name) -> std::optional<std::string> {
-        const bool file = name == "source" || name == "object" || name == "target";
-        return file || names.contains(name) ? std::optional("") : std::nullopt;
+        const bool given =
+            name == "source" || name == "object" || name == "target" || name == "entry";
+        return given || names.contains(name) ? std::optional("") : std::nullopt;
       };
       if (const auto read = filled_in(word.text, known); !read)
         return at(word.line).error("{}", read.error().message);
@@ -251,8 +254,8 @@ Result<std::string> filled_in(
     const auto value = value_of(name);
     if (!value)
       return failure(
-          "'{}': nothing is known of {{{}}}; a knob, a size, {{source}}, {{object}} or "
-          "{{target}} may stand there",
+          "'{}': nothing is known of {{{}}}; a knob, a size, {{source}}, {{object}}, {{target}} or "
+          "{{entry}} may stand there",
           text, name);
     filled += text.substr(at, open - at) + *value;
     at = close + 1;

@@ -36,6 +36,7 @@ struct ExternalKernel : provider::KernelManifest {
   std::vector<Text> block;               // one to three
   std::optional<Text> shared_memory;     // dynamic, in bytes
   std::optional<Text> scratch;           // memory of the kernel's own, in bytes
+  std::optional<Text> processor;         // that the object's copy names (problem::for_processor)
   // Operations behind the sums (the epilogue), in order, in the compiler's words without dialects
   // and conversions: "addf", "maximumf". None: the operands that are read there are added.
   std::optional<std::vector<Text>> behind;

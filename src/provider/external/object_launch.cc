@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "problem/code_target.h"
 #include "provider/code_object_metadata.h"
+#include "provider/ptx_kernel.h"
 #include "provider/resources.h"
 
 namespace hone::external {
@@ -48,6 +49,11 @@ class LaunchReader {
     launch.zeroed = !kernel_.zeroed.empty();
     if (!problem::code_target(launch.code) && !ptx_entries(launch.code).empty())
       return of_ptx(std::move(launch));
+    if (kernel_.processor) {
+      auto copy = problem::for_processor(launch.code, kernel_.processor->text);
+      if (!copy) return at(kernel_.processor->line).error("processor: {}", copy.error().message);
+      launch.code = *std::move(copy);
+    }
     HONE_TRY(check_target(launch.code));
     launch.format = device_.target.starts_with("gfx") ? "hsaco" : "cubin";
     HONE_TRY(read_arguments(launch));
@@ -64,6 +70,9 @@ class LaunchReader {
 
   // Rewrites PTX to take one address for each operand, in the order of the form's bindings.
   Result<ObjectLaunch> of_ptx(ObjectLaunch launch) const {
+    if (kernel_.processor)
+      return at(kernel_.processor->line)
+          .error("processor: it is for AMD code objects, and this is PTX");
     const Status fits = external::check_target(launch.code, device_.runs_as);
     if (!fits) return at(kernel_.object_line).error("{}", fits.error().message);
     HONE_ASSIGN(const std::vector<Argument> arguments, candidate_.arguments(form_));
@@ -102,6 +111,12 @@ class LaunchReader {
                  device_.target);
     if (version.empty() || !device_.target.starts_with("gfx"))
       return at(kernel_.object_line).error("{}", fits.error().message);
+    if (problem::has_its_instructions(device_.target, *made_for))
+      return at(kernel_.object_line)
+          .error(
+              "{}; {} has its instructions: 'processor: {}' in the manifest places a copy that "
+              "names it",
+              fits.error().message, device_.target, device_.target);
     return at(kernel_.object_line)
         .error(
             "{}; --env HSA_OVERRIDE_GFX_VERSION={} has AMD's runtime take the GPU for a {}, and "
@@ -113,12 +128,8 @@ class LaunchReader {
   Status read_arguments(ObjectLaunch& launch) const {
     for (const Text& argument : kernel_.arguments) {
       const auto operand = form_.operands.find(argument.text);
-      if (argument.text == kScratch)
-        return at(argument.line)
-            .error(
-                "arguments: scratch is for PTX: machine code gets what a launch gives, which "
-                "has none");
-      if (operand == form_.operands.end()) {
+      const bool scratch = argument.text == kScratch;
+      if (operand == form_.operands.end() && !scratch) {
         HONE_ASSIGN(const space::Value value, candidate_.value_of("arguments", argument));
         constexpr space::Value kLeast = std::numeric_limits<std::int32_t>::min(),
                                kMost = std::numeric_limits<std::uint32_t>::max();
@@ -139,7 +150,10 @@ class LaunchReader {
       if (std::ranges::find(launch.operands, argument.text) != launch.operands.end())
         return at(argument.line).error("arguments: {} is passed twice", argument.text);
       launch.operands.push_back(argument.text);
-      launch.bindings.push_back(operand->second.binding);
+      if (scratch) {
+        HONE_ASSIGN(launch.scratch_bytes, candidate_.scratch_bytes());
+      }
+      launch.bindings.push_back(scratch ? kScratchBinding : operand->second.binding);
     }
     return {};
   }
@@ -175,13 +189,20 @@ class LaunchReader {
     if (says && !std::ranges::equal(wanted, launch.block))
       return at(line).error("block: it is {}, and the object's kernel must have {}",
                             fmt::join(launch.block, " x "), fmt::join(wanted, " x "));
-    const std::int64_t shared = said.shared_bytes + launch.shared_bytes;
-    if (shared > device_.shared_bytes)
-      return at(kernel_.shared_memory ? kernel_.shared_memory->line : kernel_.object_line)
+    // IREE 3.13's HIP runtime launches with none.
+    if (launch.shared_bytes > 0)
+      return at(kernel_.shared_memory->line)
           .error(
-              "shared_memory: the object's {} bytes and {} are more than the {} that a workgroup "
-              "may have",
-              said.shared_bytes, launch.shared_bytes, device_.shared_bytes);
+              "shared_memory: a launch in a program has none on AMD GPUs; give the kernel {} bytes "
+              "of "
+              "fixed size (.group_segment_fixed_size)",
+              launch.shared_bytes);
+    const std::int64_t shared = said.shared_bytes;
+    if (shared > device_.shared_bytes)
+      return at(kernel_.object_line)
+          .error(
+              "object: its {} bytes of local memory are more than the {} that a workgroup may have",
+              shared, device_.shared_bytes);
     return {};
   }
 
@@ -193,6 +214,14 @@ class LaunchReader {
           "object's kernel reads {}",
           launch.operands.size(), launch.constants.size(), launch.argument_bytes(),
           said.kernarg_bytes);
+    // AMD's runtime (clr, hip_module.cpp) walks this list for kernelParams, and rejects `extra` if
+    // the list is empty.
+    if (said.arguments.empty())
+      return at(kernel_.object_line)
+          .error(
+              "object: it lists no arguments for its kernel, so HIP passes none; list them as "
+              ".args "
+              "in the .amdgpu_metadata of its assembly");
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < said.arguments.size(); ++i) {
       const CodeObjectKernel::Argument& theirs = said.arguments[i];
@@ -222,7 +251,10 @@ class LaunchReader {
 
 Candidate::Candidate(const ExternalKernel& kernel, const DispatchForm& form, std::string target,
                      space::Value shared_bytes)
-    : kernel_(kernel), target_(std::move(target)), shared_bytes_(shared_bytes) {
+    : kernel_(kernel),
+      target_(std::move(target)),
+      entry_(provider::symbol_in_code(form.entry.empty() ? kernel.name() : form.entry)),
+      shared_bytes_(shared_bytes) {
   names_.emplace("shared_bytes", shared_bytes);
   for (const auto& [name, size] : form.sizes) give(name, size);
   for (const auto& [knob, value] : kernel.defaults) give(knob, value);
@@ -256,11 +288,7 @@ Result<std::vector<Argument>> Candidate::arguments(const DispatchForm& form) con
       continue;
     }
     if (argument.text == kScratch) {
-      HONE_ASSIGN(const space::Value bytes, value_of("scratch", *kernel_.scratch));
-      if (bytes < 1 || bytes > kMostScratchBytes)
-        return failure("{}:{}: scratch: '{}' is {}; it must be from 1 to {} bytes",
-                       kernel_.manifest, kernel_.scratch->line, kernel_.scratch->text, bytes,
-                       kMostScratchBytes);
+      HONE_ASSIGN(const space::Value bytes, scratch_bytes());
       arguments.emplace_back(Scratch{bytes});
       continue;
     }
@@ -270,11 +298,19 @@ Result<std::vector<Argument>> Candidate::arguments(const DispatchForm& form) con
   return arguments;
 }
 
+Result<space::Value> Candidate::scratch_bytes() const {
+  HONE_ASSIGN(const space::Value bytes, value_of("scratch", *kernel_.scratch));
+  if (bytes >= 1 && bytes <= kMostScratchBytes) return bytes;
+  return failure("{}:{}: scratch: '{}' is {}; it must be from 1 to {} bytes", kernel_.manifest,
+                 kernel_.scratch->line, kernel_.scratch->text, bytes, kMostScratchBytes);
+}
+
 Result<std::string> Candidate::filled(const std::string& text, const std::string& object) const {
   return filled_in(text, [&](const std::string& name) -> std::optional<std::string> {
     if (name == "source") return std::filesystem::absolute(kernel_.source).string();
     if (name == "object") return object;
     if (name == "target") return target_;
+    if (name == "entry") return entry_;
     const auto value = values_.find(name);
     return value == values_.end() ? std::nullopt : std::optional(std::to_string(value->second));
   });

@@ -33,6 +33,8 @@ class Candidate {
                                 const provider::KernelManifest::Text& text) const;
   // Returns the arguments for the function's parameters, in their order.
   Result<std::vector<Argument>> arguments(const DispatchForm& form) const;
+  // Returns the size of the manifest's `scratch`, which it must have.
+  Result<space::Value> scratch_bytes() const;
   // The name of the function.
   Result<std::string> function() const;
   // Returns grid, block and dynamic shared memory, without entry and constants. Fails if they
@@ -50,6 +52,7 @@ class Candidate {
 
   const ExternalKernel& kernel_;
   std::string target_;
+  std::string entry_;  // {entry}: the dispatch's name as a symbol, else the kernel's
   space::Value shared_bytes_ = 0;
   std::map<std::string, space::Value> values_;
   space::Names names_;
@@ -62,6 +65,9 @@ struct ObjectDevice {
   std::int64_t shared_bytes = 0;  // that a workgroup may have
 };
 
+// Place among an ObjectLaunch's bindings that is no operand of the operation.
+inline constexpr int kScratchBinding = -1;
+
 // A launch whose arguments are addresses of 8 bytes, then words of 4 bytes, as HIP and CUDA pass
 // them for IREE.
 struct ObjectLaunch {
@@ -70,11 +76,13 @@ struct ObjectLaunch {
   std::string function, code;
   std::string_view format;  // "hsaco", "cubin", "ptx"
   problem::Launch launch;   // grid, block, dynamic shared memory, constants
-  // Operand names in the order of the arguments, and the form's binding of each.
+  // Operand names in the order of the arguments, and the form's binding of each; kScratchBinding
+  // for the kernel's scratch memory.
   std::vector<std::string> operands;
   std::vector<int> bindings;
   std::vector<std::string> constants;  // what each constant is, in the manifest's words
   bool zeroed = false;                 // the result must be zero before the launch
+  std::int64_t scratch_bytes = 0;      // of machine code, zero before each launch
   int subgroup_size = 0;               // 0: the object does not say it
 
   // Size of all arguments together.

@@ -98,18 +98,30 @@ class Call {
       lines_.push_back(fmt::format("{} = arith.constant {} : i32", names_.back(),
                                    static_cast<std::int32_t>(constant)));
     }
+    const bool has_scratch = dispatch_.scratch_bytes > 0;
     const bool tied = dispatch_.zeroed || dispatch_.bindings.back() != kResultBinding;
     if (tied) add_result();
-    std::string tie;
+    if (has_scratch) add_zeros("scratch", scratch_type());
+    std::size_t result_at = 0, scratch_at = 0;  // among the operands
     std::vector<std::string> bindings;
     for (const int binding : dispatch_.bindings) {
-      const bool result = binding == kResultBinding;
-      bindings.emplace_back(result ? "#hal.pipeline.binding<storage_buffer>"
-                                   : "#hal.pipeline.binding<storage_buffer, ReadOnly>");
+      const bool result = binding == kResultBinding, scratch = binding < 0;
+      bindings.emplace_back(result || scratch ? "#hal.pipeline.binding<storage_buffer>"
+                                              : "#hal.pipeline.binding<storage_buffer, ReadOnly>");
       if (result && !tied) continue;
-      if (result) tie = fmt::format(", tied_operands = [{} : index]", names_.size());
-      names_.push_back(result ? "%result" : operand(binding));
-      operand_types_.push_back(kernel_type(binding));
+      if (result) result_at = names_.size();
+      if (scratch) scratch_at = names_.size();
+      names_.push_back(result ? "%result" : scratch ? "%scratch" : operand(binding));
+      operand_types_.push_back(scratch ? scratch_type() : kernel_type(binding));
+    }
+    std::string tie, names = "%called", types = kernel_type(kResultBinding);
+    const std::string to_result = tied ? std::to_string(result_at) : "-1";
+    if (tied) tie = fmt::format(", tied_operands = [{} : index]", to_result);
+    // The memory's content behind the launch is a result too, which nobody reads.
+    if (has_scratch) {
+      tie = fmt::format(", tied_operands = [{} : index, {} : index]", to_result, scratch_at);
+      names += ", %left";
+      types = fmt::format("({}, {})", types, scratch_type());
     }
     std::vector<std::string> parameters;
     for (std::size_t i = 0; i < types_.size(); ++i)
@@ -119,7 +131,7 @@ class Call {
     return fmt::format(
         R"mlir(  {head}({parameters}) -> {result} {{
     {lines}
-    %called = "hal.dispatch.extern"({names}) <{{
+    {called} = "hal.dispatch.extern"({names}) <{{
       export_name = "{function}",
       layout = #hal.pipeline.layout<constants = {count}, bindings = [{bindings}]>,
       targets = [{target}], target_ordinals = [0 : index],
@@ -132,13 +144,13 @@ class Call {
       %y = arith.constant {gy} : index
       %z = arith.constant {gz} : index
       hal.return %x, %y, %z : index, index, index
-    }}, {{}}) : ({types}) -> {called}
+    }}, {{}}) : ({types}) -> {called_types}
     {given}
   }}
 )mlir",
         fmt::arg("head", head), fmt::arg("parameters", fmt::join(parameters, ", ")),
-        fmt::arg("result", types_.at(kResultBinding)),
-        fmt::arg("called", kernel_type(kResultBinding)), fmt::arg("given", given),
+        fmt::arg("result", types_.at(kResultBinding)), fmt::arg("called", names),
+        fmt::arg("called_types", types), fmt::arg("given", given),
         fmt::arg("lines", fmt::join(lines_, "\n    ")), fmt::arg("names", fmt::join(names_, ", ")),
         fmt::arg("function", dispatch_.function), fmt::arg("count", launch.constants.size()),
         fmt::arg("bindings", fmt::join(bindings, ", ")), fmt::arg("target", target),
@@ -183,12 +195,20 @@ class Call {
       lines_.push_back(fmt::format("%result = tensor.empty() : {}", type));
       return;
     }
-    const std::string element = element_of(type);
-    lines_.push_back(fmt::format("%zero = arith.constant {}", zero_of(element)));
-    lines_.push_back(fmt::format("%empty = tensor.empty() : {}", type));
-    lines_.push_back(fmt::format("%result = linalg.fill ins(%zero : {0}) outs(%empty : {1}) -> {1}",
-                                 element, type));
+    add_zeros("result", type);
   }
+
+  // Lines that make %`name`.
+  void add_zeros(const std::string& name, const std::string& type) {
+    const std::string element = element_of(type);
+    lines_.push_back(fmt::format("%{}_zero = arith.constant {}", name, zero_of(element)));
+    lines_.push_back(fmt::format("%{}_place = tensor.empty() : {}", name, type));
+    lines_.push_back(
+        fmt::format("%{0} = linalg.fill ins(%{0}_zero : {1}) outs(%{0}_place : {2}) -> {2}", name,
+                    element, type));
+  }
+
+  std::string scratch_type() const { return fmt::format("tensor<{}xi8>", dispatch_.scratch_bytes); }
 
   const ExternDispatch& dispatch_;
   const std::vector<std::string>& types_;  // by binding, as the program has them

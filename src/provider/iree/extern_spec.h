@@ -26,13 +26,15 @@ struct ExternBorder {
 // by the launch's constants, as IREE's HIP and CUDA drivers pass them.
 struct ExternDispatch {
   ReplaceableOperation operation;
-  std::string comment;        // one line
-  std::string function;       // in the object
-  std::string object;         // its file, in a folder of --iree-hal-executable-object-search-path
-  problem::Launch launch;     // grid, block, dynamic shared memory, constants
-  std::vector<int> bindings;  // in the kernel's order: 0 lhs, 1 rhs, 2 the result, then the others
+  std::string comment;     // one line
+  std::string function;    // in the object
+  std::string object;      // its file, in a folder of --iree-hal-executable-object-search-path
+  problem::Launch launch;  // grid, block, dynamic shared memory, constants
+  // In the kernel's order: 0 lhs, 1 rhs, 2 the result, then the others; -1 scratch memory.
+  std::vector<int> bindings;
   std::vector<ExternBorder> borders;
-  bool zeroed = false;  // the result is zero before the launch
+  bool zeroed = false;             // the result is zero before the launch
+  std::int64_t scratch_bytes = 0;  // so is this memory, if any
   int subgroup_size = 0;
 };
 

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "problem/code_target.h"
+#include "provider/code_object_metadata.h"
 #include "provider/iree/compiler/attributes.h"
 #include "provider/iree/compiler/compiler_session.h"
 #include "provider/iree/spec/tuning_spec.h"
@@ -25,8 +27,7 @@ std::string hexadecimal(std::string_view bytes) {
   return text;
 }
 
-// Reads hexadecimal text back into bytes and drops their terminating zero. Nothing if the text is
-// not hexadecimal or has no such zero.
+// Reads hexadecimal text back into bytes; nothing if it is no such text.
 std::optional<std::string> bytes_of(std::string_view text) {
   std::string bytes;
   for (std::size_t at = 0; at + 1 < text.size(); at += 2) {
@@ -35,8 +36,6 @@ std::optional<std::string> bytes_of(std::string_view text) {
     if (std::from_chars(text.data() + at, end, value, 16).ptr != end) return std::nullopt;
     bytes += static_cast<char>(value);
   }
-  if (!bytes.ends_with('\0')) return std::nullopt;
-  bytes.pop_back();
   return bytes;
 }
 
@@ -144,32 +143,54 @@ Result<provider::ReplacingKernel> IreeSpecWriter::read_replaced(const std::strin
   const auto dispatch = between(text, "sym_name = \"", "\"");
   const auto launch = between(text, "layout = ", ",\n");
   const auto code = between(text, "dense<\"0x", "\"");
-  const auto bytes = code ? bytes_of(*code) : std::nullopt;
+  auto bytes = code ? bytes_of(*code) : std::nullopt;
   if (!dispatch || !launch || !bytes)
     return input_error("this is no kernel as hone writes them for the place of another");
-  return provider::ReplacingKernel{*dispatch, *launch, *bytes};
+  if (!problem::code_target(*bytes) && bytes->ends_with('\0')) bytes->pop_back();  // PTX's end
+  return provider::ReplacingKernel{*dispatch, *launch, *std::move(bytes)};
 }
 
+namespace {
+
+// Facts of a finished variant.
+struct Variant {
+  std::string_view name, target, ending;
+  std::string code;        // as the runtime gives it to the driver
+  int subgroup_size = 32;  // of the kernel
+};
+
+Result<Variant> variant_of(const problem::Dispatch& dispatch, const std::string& code, bool amd) {
+  // The driver reads PTX up to its terminating zero.
+  Variant variant{"cuda_nvptx_fb", R"("cuda", "cuda-nvptx-fb")", "ptx", code + '\0'};
+  if (!amd && provider::ptx_kernel(code, dispatch.name)) return variant;
+  const auto kernels = provider::code_object_kernels(code);
+  const auto found = std::ranges::find(kernels, provider::symbol_in_code(dispatch.name),
+                                       &provider::CodeObjectKernel::name);
+  if (found == kernels.end())
+    return failure("the replacement of '{}' has no kernel of that name", dispatch.name);
+  return Variant{"rocm_hsaco_fb", R"("rocm", "rocm-hsaco-fb")", "hsaco", code,
+                 found->subgroup_size};
+}
+
+}  // namespace
+
 Result<provider::ReplacedExecutable> IreeSpecWriter::replaced(const problem::Dispatch& dispatch,
-                                                              const std::string& ptx,
+                                                              const std::string& code,
                                                               const problem::Launch& launch) const {
   const std::string layout = dispatch.statement ? dispatch.statement->layout : "";
   if (layout.empty())
     return failure("how '{}' is launched is not stated: no kernel can take its place",
                    dispatch.name);
-  if (!provider::ptx_kernel(ptx, dispatch.name))
-    return failure("the replacement of '{}' has no kernel of that name", dispatch.name);
-  // The driver reads PTX up to its terminating zero.
-  const std::string code = ptx + '\0';
+  HONE_ASSIGN(const Variant variant, variant_of(dispatch, code, target_.starts_with("gfx")));
   // The attributes that say how it is launched have no place in the short form of the export.
   std::string text = fmt::format(
       R"mlir(// In the place of {name}.
 hal.executable private @{executable} {{
-  hal.executable.variant public @cuda_nvptx_fb target(<"cuda", "cuda-nvptx-fb">) objects([
-    #hal.executable.object<{{path = "{executable}.ptx", data = dense<"0x{code}"> : vector<{bytes}xi8>}}>
+  hal.executable.variant public @{variant} target(<{target}>) objects([
+    #hal.executable.object<{{path = "{executable}.{ending}", data = dense<"0x{code}"> : vector<{bytes}xi8>}}>
   ]) {{
     "hal.executable.export"() <{{sym_name = "{name}", ordinal = 0 : index, layout = {layout},
-      workgroup_size = [{bx} : index, {by} : index, {bz} : index], subgroup_size = 32 : index,
+      workgroup_size = [{bx} : index, {by} : index, {bz} : index], subgroup_size = {subgroup} : index,
       workgroup_local_memory = {shared} : index}}> ({{
     ^bb0(%device: !hal.device):
       %x = arith.constant {gx} : index
@@ -181,11 +202,13 @@ hal.executable private @{executable} {{
 }}
 )mlir",
       fmt::arg("name", dispatch.name), fmt::arg("executable", dispatch.executable),
-      fmt::arg("code", hexadecimal(code)), fmt::arg("bytes", code.size()),
-      fmt::arg("layout", layout), fmt::arg("bx", launch.block[0]), fmt::arg("by", launch.block[1]),
-      fmt::arg("bz", launch.block[2]), fmt::arg("shared", launch.shared_bytes),
-      fmt::arg("gx", launch.grid[0]), fmt::arg("gy", launch.grid[1]),
-      fmt::arg("gz", launch.grid[2]));
+      fmt::arg("variant", variant.name), fmt::arg("target", variant.target),
+      fmt::arg("ending", variant.ending), fmt::arg("code", hexadecimal(variant.code)),
+      fmt::arg("bytes", variant.code.size()), fmt::arg("layout", layout),
+      fmt::arg("bx", launch.block[0]), fmt::arg("by", launch.block[1]),
+      fmt::arg("bz", launch.block[2]), fmt::arg("subgroup", variant.subgroup_size),
+      fmt::arg("shared", launch.shared_bytes), fmt::arg("gx", launch.grid[0]),
+      fmt::arg("gy", launch.grid[1]), fmt::arg("gz", launch.grid[2]));
   return provider::ReplacedExecutable{dispatch.executable, std::move(text)};
 }
 

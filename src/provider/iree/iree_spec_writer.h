@@ -37,9 +37,10 @@ class IreeSpecWriter final : public provider::SpecWriter {
   std::vector<std::string> with_spec(std::vector<std::string> flags,
                                      const std::filesystem::path& file) const override;
   // Returns a module with the dispatch's hal.executable, whose only variant is finished: an
-  // external object that holds the PTX of `code`. IREE stores the text as it is. It launches the
-  // entry with one pointer per binding, followed by the constants (iree/hal/drivers/cuda of
-  // IREE 3.13). Fails if the text is no PTX, or if the dispatch does not state its layout.
+  // external object that holds `code`, PTX or an AMD code object. IREE stores it as it is. It
+  // launches the entry with one pointer per binding, followed by the constants (iree/hal/drivers
+  // of IREE 3.13). Fails if the code has no such kernel, or if the dispatch does not state its
+  // layout.
   Result<provider::ReplacedExecutable> replaced(const problem::Dispatch& dispatch,
                                                 const std::string& code,
                                                 const problem::Launch& launch) const override;

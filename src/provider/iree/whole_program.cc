@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "provider/iree/program/derived_modules.h"
 #include "provider/iree/program/dispatch_ir.h"
 #include "provider/iree/spec/tuning_spec.h"
 
@@ -22,13 +23,24 @@ const char* phase_before(ModuleKind kind) {
 }
 
 // The pipeline goes on without a transform library that it cannot read, and calls that a success.
-Status run(Invocation& invocation, ModuleKind kind, const char* to, const std::string& path,
-           std::string_view bytes, const std::vector<std::string>& flags) {
+Status run(const CompilerSession& session, Invocation& invocation, ModuleKind kind, const char* to,
+           const std::string& path, std::string_view bytes, const std::vector<std::string>& flags) {
   const bool library = std::ranges::any_of(
       flags, [](const std::string& flag) { return flag.starts_with(kTransformLibraryFlag); });
-  if (!invocation.parse(path, bytes) || !invocation.run(phase_before(kind), to) ||
-      (library && !invocation.diagnostics().empty()))
-    return input_error("IREE cannot compile '{}':\n{}", path, invocation.diagnostics());
+  const auto refused = [&](const Invocation& by) {
+    return input_error("IREE cannot compile '{}':\n{}", path, by.diagnostics());
+  };
+  if (kind == ModuleKind::kProgram) {
+    Invocation parse(session);
+    if (!parse.parse(path, bytes)) return refused(parse);
+    OwnedModule module = parse.take_module();
+    HONE_TRY(unconfigure(session, module));
+    if (!invocation.import(std::move(module))) return refused(invocation);
+  } else if (!invocation.parse(path, bytes)) {
+    return refused(invocation);
+  }
+  if (!invocation.run(phase_before(kind), to) || (library && !invocation.diagnostics().empty()))
+    return refused(invocation);
   return {};
 }
 
@@ -55,7 +67,7 @@ Result<std::string> frontend_ir(const CompilerLibrary& library, const std::strin
   HONE_ASSIGN(const CompilerSession session,
               CompilerSession::create(library, flags, Threads::kAll));
   Invocation invocation(session);
-  HONE_TRY(run(invocation, ModuleKind::kProgram, kStream, path, bytes, flags));
+  HONE_TRY(run(session, invocation, ModuleKind::kProgram, kStream, path, bytes, flags));
   return invocation.ir();
 }
 
@@ -65,7 +77,7 @@ Result<std::string> compile_program(const CompilerLibrary& library, const std::s
   HONE_ASSIGN(const CompilerSession session,
               CompilerSession::create(library, flags, Threads::kAll));
   Invocation invocation(session);
-  HONE_TRY(run(invocation, kind, kEnd, path, bytes, flags));
+  HONE_TRY(run(session, invocation, kind, kEnd, path, bytes, flags));
   return invocation.vm_bytecode();
 }
 
@@ -77,7 +89,7 @@ Result<std::vector<provider::jobs::ConfiguredDispatch>> configured_dispatches(
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all, Threads::kAll));
   const Ir ir(session.api());
   Invocation invocation(session);
-  HONE_TRY(run(invocation, kind, kExecutableConfigurations, path, bytes, flags));
+  HONE_TRY(run(session, invocation, kind, kExecutableConfigurations, path, bytes, flags));
   const OwnedModule module = invocation.take_module();
   std::vector<provider::jobs::ConfiguredDispatch> dispatches;
   for (const MlirOperation each : exports_in(ir, module.get())) {
@@ -95,7 +107,7 @@ Status compile_dispatch(const CompilerLibrary& library, const std::string& name,
                         std::string_view source, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, flags));
   Invocation invocation(session);
-  return run(invocation, ModuleKind::kDispatch, kHal, name, source, flags);
+  return run(session, invocation, ModuleKind::kDispatch, kHal, name, source, flags);
 }
 
 Result<std::string> canonical_attribute(const CompilerLibrary& library, const std::string& text) {

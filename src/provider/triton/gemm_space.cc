@@ -38,22 +38,28 @@ GemmKnobs add_knobs(SpaceBuilder& builder, const Gemm& gemm, const GemmDevice& d
           device.is_cuda() ? std::vector<Value>{2, 3, 4, 5, 6, 8} : std::vector<Value>{1, 2, 3}),
       0,
       0};
-  if (device.is_cuda()) return knobs;
-  knobs.waves = builder.knob("waves_per_eu",
-                             "wavefronts per SIMD asked for; 0: the compiler chooses", {0, 2});
-  // RDNA's only matrix instruction is 16 x 16 x 16.
-  knobs.nonkdim =
-      builder.knob("matrix_instr_nonkdim", "rows and columns of the MFMA instruction",
-                   device.is_cdna() ? std::vector<Value>{16, 32} : std::vector<Value>{16});
-  // gfx950's instructions are twice as deep: Triton ignores kpack there. For operands of 32 bits it
-  // changes nothing.
-  const bool packs = device.arch == "gfx942" && problem::byte_size(gemm.a) < 4;
-  builder.knob("kpack", "MFMA depths loaded at once",
-               packs ? std::vector<Value>{1, 2} : std::vector<Value>{1});
+  std::tie(knobs.waves, knobs.nonkdim) = amd_knobs(builder, device, problem::byte_size(gemm.a));
   return knobs;
 }
 
 }  // namespace
+
+std::pair<Expression, Expression> amd_knobs(SpaceBuilder& builder, const GemmDevice& device,
+                                            std::int64_t bytes) {
+  if (device.is_cuda()) return {0, 0};
+  const Expression waves = builder.knob(
+      "waves_per_eu", "wavefronts per SIMD asked for; 0: the compiler chooses", {0, 2});
+  // RDNA's only matrix instruction is 16 x 16 x 16.
+  const Expression nonkdim =
+      builder.knob("matrix_instr_nonkdim", "rows and columns of the MFMA instruction",
+                   device.is_cdna() ? std::vector<Value>{16, 32} : std::vector<Value>{16});
+  // gfx950's instructions are twice as deep: Triton ignores kpack there. For operands of 32 bits it
+  // changes nothing.
+  const bool packs = device.arch == "gfx942" && bytes < 4;
+  builder.knob("kpack", "MFMA depths loaded at once",
+               packs ? std::vector<Value>{1, 2} : std::vector<Value>{1});
+  return {waves, nonkdim};
+}
 
 SpaceBuilder gemm_space_builder(const Gemm& gemm, const GemmDevice& device) {
   SpaceBuilder builder;

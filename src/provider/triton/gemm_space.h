@@ -21,6 +21,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "provider/triton/gemm.h"
 #include "provider/triton/gemm_device.h"
@@ -68,6 +69,12 @@ struct GemmKnobs {
   space::Expression warps, stages, waves, nonkdim;
   space::Expression precision = kIeee;  // of products of f32 that are not rounded to tf32
 };
+
+// Knobs of AMD's backend: adds them and returns waves_per_eu and matrix_instr_nonkdim. `bytes`: of
+// an operand's element. Constants 0 without a knob on NVIDIA GPUs.
+std::pair<space::Expression, space::Expression> amd_knobs(space::SpaceBuilder& builder,
+                                                          const GemmDevice& device,
+                                                          std::int64_t bytes);
 
 // Problem, device and knobs that the rules refer to.
 struct GemmRules {

@@ -1,6 +1,7 @@
 #include "provider/triton/stated_spaces.h"
 
 #include <bit>
+#include <tuple>
 
 #include "provider/triton/gemm_model.h"
 #include "provider/triton/gemm_space.h"
@@ -42,8 +43,11 @@ struct AttentionRules {
     const Expression keys = knobs.block_n * (depth * shape.element_bytes);
     const Expression values = knobs.block_n * (width * shape.element_bytes);
     const Expression buffers = knobs.stages - ite(warpgroups(), 0, 1);
-    return knobs.block_m * (depth * shape.element_bytes) +
-           ite(knobs.stages == 1 || steps() <= 1, max(keys, values), (keys + values) * buffers);
+    const Expression queries = knobs.block_m * (depth * shape.element_bytes);
+    const Expression pipeline =
+        ite(knobs.stages == 1 || steps() <= 1, max(keys, values), (keys + values) * buffers);
+    // On AMD queries pass through local memory before the pipeline begins.
+    return device.is_cuda() ? queries + pipeline : max(queries, pipeline);
   }
 
   Expression registers() const {
@@ -241,7 +245,10 @@ SpaceBuilder attention_space_builder(const AttentionShape& shape, const GemmDevi
                        ? builder.knob("PRECISION", kPrecisions, {kIeee, kBf16x6, kTf32x3})
                        : Expression(kIeee),
       .warps = builder.knob("num_warps", "warps of a program", {1, 2, 4, 8}),
-      .stages = builder.knob("num_stages", "stages of the pipeline along the keys", {1, 2, 3, 4})};
+      .stages = builder.knob(
+          "num_stages", "stages of the pipeline along the keys",
+          device.is_cuda() ? std::vector<Value>{1, 2, 3, 4} : std::vector<Value>{1, 2, 3})};
+  amd_knobs(builder, device, shape.element_bytes);
   AttentionRules{shape, device, knobs}.add(builder);
   return builder;
 }
@@ -270,7 +277,7 @@ SpaceBuilder contraction_space_builder(const StatedProduct& product, const GemmD
   const auto for_one = [&](std::vector<Value> values) {
     return joined == 1 ? std::move(values) : std::vector<Value>{values.front()};
   };
-  const GemmKnobs knobs{
+  GemmKnobs knobs{
       .structure =
           boxes ? Expression(kBlocked) : ite(structure == kPersistent, kPersistent, kBlocked),
       .block_m = builder.knob("BLOCK_M", "rows of a tile", kBlocks),
@@ -290,12 +297,15 @@ SpaceBuilder contraction_space_builder(const StatedProduct& product, const GemmD
                                    {0, 1})
                     : Expression(0),
       .warps = builder.knob("num_warps", "warps of a program", {1, 2, 4, 8}),
-      .stages = builder.knob("num_stages", "stages of the pipeline along k", {2, 3, 4, 5, 6}),
+      .stages = builder.knob(
+          "num_stages", "stages of the pipeline along k",
+          device.is_cuda() ? std::vector<Value>{2, 3, 4, 5, 6} : std::vector<Value>{1, 2, 3}),
       .waves = 0,
       .nonkdim = 0,
       .precision = gemm.a == problem::ElementType::kF32 && device.capability() >= 80
                        ? builder.knob("PRECISION", kPrecisions, {kIeee, kBf16x6})
                        : Expression(kIeee)};
+  std::tie(knobs.waves, knobs.nonkdim) = amd_knobs(builder, device, problem::byte_size(gemm.a));
   GemmRules rules{gemm, device, knobs};
   if (boxes) rules.tiles_of_swapped = tiles_of_pixels(product.image, knobs);
   rules.same_again(builder);

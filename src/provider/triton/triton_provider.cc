@@ -198,13 +198,10 @@ Result<std::filesystem::path> write_sources(const std::filesystem::path& folder)
 
 std::string ReplacingProvider::why_no_space(const problem::Dispatch& dispatch) const {
   const Result<space::SpaceBuilder> builder = builder_of(dispatch, device_);
-  if (!builder) return builder.error().message;
-  return device_.is_cuda() ? "" : "kernels in the place of the compiler's are for NVIDIA GPUs";
+  return builder ? std::string() : builder.error().message;
 }
 
 Result<space::Space> ReplacingProvider::space_of(const problem::Dispatch& dispatch) const {
-  if (const std::string why_not = why_no_space(dispatch); !why_not.empty())
-    return input_error("{}", why_not);
   HONE_ASSIGN(const space::SpaceBuilder builder, builder_of(dispatch, device_));
   return builder.build();
 }

@@ -121,13 +121,13 @@ class Proof {
       if (entry.tuned->code.empty()) continue;
       const std::string& name = entry.name();
       const auto code = context_.programs->device_code(module, name);
-      const bool same = code && provider::ptx_kernel(*code, name) ==
-                                    provider::ptx_kernel(entry.tuned->code, name);
+      const bool same = code && provider::same_kernel(*code, entry.tuned->code, name);
       HONE_TRY(context_.store.log_event(
-          "shipped code", fmt::format("{}: {}", name, same ? "as measured" : "other PTX")));
+          "shipped code", fmt::format("{}: {}", name, same ? "as measured" : "other code")));
       if (!same)
         context_.note(
-            "{}: the program holds other PTX for it than what was measured; the times of the whole "
+            "{}: the program holds other code for it than what was measured; the times of the "
+            "whole "
             "program are of what it holds",
             name);
     }

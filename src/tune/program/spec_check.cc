@@ -227,8 +227,7 @@ class ReplacedCheck {
       if (!fits(kernels_[i])) continue;
       const auto held = provider_.device_code(*compiled, kernels_[i].dispatch);
       const std::string& name = kernels_[i].dispatch;
-      if (held && provider::ptx_kernel(*held, name) == provider::ptx_kernel(codes_[i], name))
-        continue;
+      if (held && provider::same_kernel(*held, codes_[i], name)) continue;
       kernels_[i].effect = ReplacedEffect::kIgnored;
       kernels_[i].note = held ? "the program holds other code under that name"
                               : "the program holds no code under that name";

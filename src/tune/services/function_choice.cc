@@ -23,7 +23,8 @@ const problem::Function* without_sizes(const problem::Program& program, const st
 
 std::string why_none_is_callable(const problem::Program& program, const std::string& wanted) {
   if (program.functions.empty())
-    return "no function of the program takes and returns tensors of types that hone knows";
+    return "the program has no function that hone can call: a *_benchmark.mlir file has none, and "
+           "arguments are tensors and numbers of known types";
   if (const problem::Function* const open = without_sizes(program, wanted))
     return fmt::format("sizes of '{}' are open, give each: --dim {}=SIZE", open->name,
                        fmt::join(open->missing_sizes, "=SIZE --dim "));

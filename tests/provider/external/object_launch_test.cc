@@ -87,12 +87,26 @@ TEST(ObjectLaunch, FollowsTheShape) {
 
 TEST(ObjectLaunch, AnObjectForAnotherGpuIsNamed) {
   const Misa old({}, {}, test::misa_kernel(), kGfx940);
-  EXPECT_THAT(old.error(), HasSubstr("misa_conv.yaml:9: the code is for gfx940, not for gfx942; "
-                                     "--env HSA_OVERRIDE_GFX_VERSION=9.4.0"));
+  EXPECT_EQ(old.error(),
+            "misa_conv.yaml:9: the code is for gfx940, not for gfx942; gfx942 has its "
+            "instructions: 'processor: gfx942' in the manifest places a copy that names it");
   EXPECT_EQ(old.error({"gfx942", "gfx940", 65536}), "none");
+  EXPECT_THAT(old.error({"gfx950", "gfx950", 65536}),
+              HasSubstr("not for gfx950; --env HSA_OVERRIDE_GFX_VERSION=9.4.0"));
   EXPECT_EQ(Misa().error({"gfx942", "gfx940", 65536}),
             "misa_conv.yaml:9: the code is for gfx942, not for gfx940, which "
             "HSA_OVERRIDE_GFX_VERSION makes of gfx942");
+}
+
+TEST(ObjectLaunch, AnObjectForGfx940IsPlacedAsOneForGfx942) {
+  const Misa copied("block: 256", "block: 256\nprocessor: gfx942", test::misa_kernel(), kGfx940);
+  const auto launch = copied.launch();
+  ASSERT_TRUE(launch) << launch.error().message;
+  EXPECT_EQ(launch->code, test::code_object_file(kGfx942, {test::misa_kernel()}));
+  const Misa other("block: 256", "block: 256\nprocessor: gfx90a", test::misa_kernel(), kGfx940);
+  EXPECT_EQ(other.error(),
+            "misa_conv.yaml:24: processor: the code is for gfx940, whose instructions 'gfx90a' "
+            "need not have");
 }
 
 TEST(ObjectLaunch, WhatTheObjectSaysOtherwiseIsNamed) {
@@ -108,11 +122,23 @@ TEST(ObjectLaunch, WhatTheObjectSaysOtherwiseIsNamed) {
       "x 1");
   EXPECT_THAT(Misa("_gkgs\n", "_gks\n").error(), HasSubstr("kernel: the object has no 'igemm"));
   EXPECT_THAT(
-      Misa("block: 256", "block: 256\nshared_memory: 65536").error(),
-      HasSubstr("shared_memory: the object's 16384 bytes and 65536 are more than the 65536"));
+      Misa("block: 256", "block: 256\nshared_memory: 64").error(),
+      HasSubstr("shared_memory: a launch in a program has none on AMD GPUs; give the kernel 64 "
+                "bytes of fixed size"));
+  EXPECT_THAT(Misa().error({"gfx942", "gfx942", 8192}),
+              HasSubstr("object: its 16384 bytes of local memory are more than the 8192"));
 }
 
-TEST(ObjectLaunch, ArgumentsAreComparedOneByOneWhereTheObjectListsThem) {
+// HIP copies the arguments that the metadata lists, and no other ones.
+TEST(ObjectLaunch, AnObjectThatListsNoArgumentsIsRefused) {
+  json kernel = test::misa_kernel();
+  kernel.erase(".args");
+  EXPECT_EQ(Misa({}, {}, kernel).error(),
+            "misa_conv.yaml:9: object: it lists no arguments for its kernel, so HIP passes none; "
+            "list them as .args in the .amdgpu_metadata of its assembly");
+}
+
+TEST(ObjectLaunch, ArgumentsAreComparedOneByOne) {
   json kernel = test::misa_kernel();
   const auto argument = [](const char* name, int offset, int size) {
     return json{{".name", name},

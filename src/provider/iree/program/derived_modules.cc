@@ -60,14 +60,88 @@ LaunchValues launch_values(const Ir& ir, MlirOperation export_operation) {
   return values;
 }
 
+namespace {
+
+// Lets the readers of `operation` read its operand, and destroys it.
+void bypass(const Ir& ir, MlirOperation operation, const Readers& readers) {
+  const MlirValue result = ir.results(operation).front(), value = ir.operands(operation).front();
+  if (const auto reading = readers.find(result); reading != readers.end())
+    for (const MlirOperation reader : reading->second) {
+      const std::vector<MlirValue> operands = ir.operands(reader);
+      for (std::size_t i = 0; i < operands.size(); ++i)
+        if (operands[i] == result) ir.set_operand(reader, i, value);
+    }
+  ir.api().mlirOperationDestroy(operation);
+}
+
 void remove_configurations(const Ir& ir, const OwnedModule& module) {
-  std::vector<MlirOperation> computed;
+  std::vector<MlirOperation> computed, casts;
   ir.walk(module.get(), [&](MlirOperation operation) {
     for (const char* name : {"lowering_config", "translation_info", "root_op"})
       if (ir.attribute(operation, name)) ir.remove_attribute(operation, name);
     if (ir.is(operation, "iree_codegen.dispatch_config")) computed.push_back(operation);
+    // The form of AMD's buffers, which the compiler chooses with the configuration.
+    if (ir.is(operation, "amdgpu.fat_raw_buffer_cast")) casts.push_back(operation);
   });
   for (const MlirOperation operation : computed) ir.api().mlirOperationDestroy(operation);
+  if (casts.empty()) return;
+  const Readers readers = ir.readers_in(module.get());
+  for (const MlirOperation cast : casts) bypass(ir, cast, readers);
+}
+
+// The device of a module at executable-sources, and its variants' target.
+struct ModuleTarget {
+  std::string device, variant;
+
+  // "<"rocm", "rocm-hsaco-fb", {...": backend and format of the variant.
+  std::string_view backend() const {
+    const std::string_view text = std::string_view(variant).substr(variant.find('<') + 1);
+    return text.substr(0, text.find(", {"));
+  }
+};
+
+ModuleTarget target_of(const Ir& ir, const OwnedModule& module) {
+  ModuleTarget target;
+  for (const MlirOperation global : ir.children(module.get(), "util.global"))
+    if (is_device(ir, global)) target.device = ir.text(ir.attribute(global, "initial_value"));
+  if (const MlirOperation variant = ir.find(module.get(), "hal.executable.variant"))
+    target.variant = ir.text(ir.attribute(variant, "target"));
+  return target;
+}
+
+Result<ModuleTarget> target_of(const CompilerSession& session) {
+  Invocation compile(session);
+  constexpr std::string_view kProgram =
+      "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+      "  %r = arith.addf %a, %a : tensor<4xf32>\n  return %r : tensor<4xf32>\n}\n";
+  if (!compile.parse("target", kProgram) || !compile.run(kStart, kExecutableSources))
+    return input_error("IREE makes no code for this target:\n{}", compile.diagnostics());
+  return target_of(Ir(session.api()), compile.take_module());
+}
+
+// Makes a module for another backend one for the device that the session's flags name.
+Status retarget(const CompilerSession& session, const OwnedModule& module) {
+  const Ir ir(session.api());
+  HONE_ASSIGN(const ModuleTarget wanted, target_of(session));
+  const ModuleTarget stated = target_of(ir, module);
+  if (stated.variant.empty() || stated.backend() == wanted.backend()) return {};
+  for (const MlirOperation global : ir.children(module.get(), "util.global"))
+    if (is_device(ir, global)) ir.set_attribute(global, "initial_value", wanted.device);
+  ir.walk(module.get(), [&](MlirOperation operation) {
+    if (ir.is(operation, "hal.executable.variant"))
+      ir.set_attribute(operation, "target", wanted.variant);
+  });
+  return {};
+}
+
+}  // namespace
+
+Result<bool> unconfigure(const CompilerSession& session, const OwnedModule& module) {
+  const Ir ir(session.api());
+  if (ir.children(module.get(), "hal.executable").empty()) return false;
+  remove_configurations(ir, module);
+  HONE_TRY(retarget(session, module));
+  return true;
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "provider/iree/compiler/compiler_session.h"
 #include "provider/iree/compiler/library.h"
 #include "provider/iree/program/launches.h"
 
@@ -28,9 +29,11 @@ std::string with_launch_values(const Ir& ir, const OwnedModule& dispatch,
 // Reads the values that with_launch_values() wrote; empty if there are none.
 LaunchValues launch_values(const Ir& ir, MlirOperation export_operation);
 
-// Undoes the compiler's configuration in a module that was printed at executable-configurations
-// (the *_benchmark.mlir files), so that it can be configured anew.
-void remove_configurations(const Ir& ir, const OwnedModule& module);
+// Makes a module that was printed at executable-configurations (the *_benchmark.mlir files) one that
+// can be configured anew, and compiled for the device that the session's flags name: a GPU's
+// dispatch for the host's CPU too, as its reference. Returns false, and does nothing, for a module
+// that holds no executables yet. An input error if the compiler makes no code for that device.
+Result<bool> unconfigure(const CompilerSession& session, const OwnedModule& module);
 
 // Extracts the bare root operation of a dispatch, without the operations fused around it, as a
 // program of its own: a module with one function, @root, that takes the root operation's inputs and

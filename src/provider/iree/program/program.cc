@@ -217,19 +217,13 @@ Result<OwnedModule> parsed(const CompilerSession& session, const std::string& pa
   return invocation.take_module();
 }
 
-bool is_split(const Ir& ir, const OwnedModule& module) {
-  return !ir.children(module.get(), "hal.executable").empty();
-}
-
 // The program at executable-sources, whichever of the two kinds of file it comes from.
 Result<OwnedModule> split(const CompilerSession& session, const std::string& path,
                           std::string_view bytes, Source& source, const KnownIr& known, bool gpu) {
   const Ir ir(session.api());
   HONE_ASSIGN(OwnedModule begun, parsed(session, path, bytes));
-  if (is_split(ir, begun)) {
-    remove_configurations(ir, begun);
-    return begun;
-  }
+  HONE_ASSIGN(const bool is_split, unconfigure(session, begun));
+  if (is_split) return begun;
   source.torch = torch_arguments(ir, begun);
   HONE_ASSIGN(source.input, converted(session, path, std::move(begun), known.converted));
   Invocation compile(session);
@@ -408,7 +402,8 @@ Result<problem::Program> load_unfused(const CompilerLibrary& library, const std:
   problem::Program program{
       .path = path, .hash = content_hash(bytes), .functions = {}, .dispatches = {}};
   HONE_ASSIGN(OwnedModule begun, parsed(session, path, bytes));
-  if (is_split(ir, begun)) return program;
+  HONE_ASSIGN(const bool is_split, unconfigure(session, begun));
+  if (is_split) return program;
   Source source;
   HONE_ASSIGN(source.input, converted(session, path, std::move(begun), known));
   HONE_ASSIGN(const OwnedModule module, preprocessed(session, path, source, targets_gpu(flags)));

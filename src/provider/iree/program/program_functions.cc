@@ -99,6 +99,14 @@ problem::Function declared_function(std::string name, std::string_view declarati
   return function;
 }
 
+// A function of a *_benchmark.mlir file: it launches one kernel again and again, on zeros.
+bool is_benchmark(const Ir& ir, MlirOperation function) {
+  const MlirAttribute reflection = ir.attribute(function, "iree.reflection");
+  return reflection && ir.api().mlirAttributeIsADictionary(reflection) &&
+         ir.string_value(
+             ir.api().mlirDictionaryAttrGetElementByName(reflection, to_ref("iree.benchmark")));
+}
+
 bool takes_fences(const Ir& ir, MlirOperation function) {
   return ir.string_value(ir.attribute(function, "iree.abi.model")) == "coarse-fences";
 }
@@ -229,7 +237,9 @@ std::vector<problem::Function> functions_of(const Ir& ir, const OwnedModule& pro
       functions.push_back(declared_function(name, *declaration));
       continue;
     }
-    if (takes_fences(ir, function) || !ir.attribute(function, "iree.abi.stub")) continue;
+    if (takes_fences(ir, function) || is_benchmark(ir, function) ||
+        !ir.attribute(function, "iree.abi.stub"))
+      continue;
     const auto arguments = torch.find(name);
     if (auto found = function_by_use(
             ir, function, body_of(ir, function, with_fences),

@@ -9,26 +9,25 @@ must not run at the same time, and do not, as the runtime has one stream of a de
 import hashlib
 import importlib.util
 import math
-import re
 import sys
 import time
+import typing
 
 from element_values import FLOATS, TYPES
 
 # Largest extent of a CUDA grid in its second direction.
 MOST_BATCH = 65535
+# Knobs that are Triton's own.
+OPTIONS = ("num_warps", "num_stages", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 # Alignment in bytes that tensor descriptors need, which is more than any load needs.
 ALIGNMENT = 128
 
 
-def up_to_ptx(*arguments):
-    """Triton's hook on its stages, without the last: hone assembles the PTX once it is as IREE launches it. Assembling
-    it here too took a fifth of a compile (0.06 of 0.4 s; 0.44 of 1.5 s with a GELU behind the product)."""
-    if not arguments:
-        return ("up to ptx", "up to ptx")  # of the key in Triton's cache
-    _, stages, *_ = arguments
-    stages["cubin"] = lambda ptx, metadata: b""
-    return None
+class Variable(typing.NamedTuple):
+    """Memory of a kernel's module: so many bytes of zeros, or words."""
+
+    bytes: int = 0
+    words: tuple = ()
 
 
 class StatedKernel:
@@ -81,8 +80,7 @@ class StatedKernel:
         """(answer, code) of a job."""
         import triton
         from triton.compiler import ASTSource
-        if device.backend != "cuda":
-            raise ValueError("kernels in the place of the compiler's are for NVIDIA GPUs only")
+        form = importlib.import_module({"cuda": "ptx_form", "hip": "hsaco_form"}[device.backend])
         knobs = self.default | knobs
         grid = self.grid(knobs, device)
         if grid[1] > MOST_BATCH:
@@ -94,29 +92,27 @@ class StatedKernel:
         signature = {name: "*" + TYPES[self.type_of(i)][1] for i, name in enumerate(bindings)}
         signature |= {name: "i32" for name in constants}
         # The runtime aligns bindings to at least 16 bytes.
-        attributes = {(i,): [["tt.divisibility", 16]] for i in range(len(bindings))}
+        attributes = {(i,): [["tt.divisibility", 16], *form.attributes(self, i)] for i in range(len(bindings))}
         launched = len(signature)
         variables = []  # of the module, which the pointers behind those of the launch point to
         for place, table in enumerate(self.tables):
             signature[f"table{place}"] = "*" + TYPES[table["type"]][1]
-            variables.append(table_variable(table["words"]))
+            variables.append(Variable(words=tuple(table["words"])))
         scratch_bytes = self.scratch_bytes(knobs)
         if scratch_bytes:
             signature["scratch"] = "*" + self.scratch_type()
-            variables.append(scratch_variable(scratch_bytes))
+            variables.append(Variable(scratch_bytes))
         for place in range(launched, len(signature)):
             attributes[place,] = [["tt.divisibility", 16]]
         # Products and sums behind the root are not fused: each is rounded, as the operations say.
-        options = {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"], "enable_fp_fusion": False}
-        if int(device.arch) < 100:
-            # Versions that drivers of CUDA 12.3 read, and of 12.7 if tensor descriptors load tiles.
-            options["ptx_version"] = 86 if self.has_descriptors(knobs) else 83
+        options = {each: knobs[each] for each in OPTIONS if each in knobs} | {"enable_fp_fusion": False}
+        options |= form.options(device, self.has_descriptors(knobs))
         with triton.knobs.compilation.scope(), triton.knobs.runtime.scope():
             # Line information would name files of this machine, and equal code would differ in
             # text.
             triton.knobs.compilation.disable_line_info = True
             if hasattr(triton.knobs.runtime, "add_stages_inspection_hook"):  # since Triton 3.6
-                triton.knobs.runtime.add_stages_inspection_hook = up_to_ptx
+                triton.knobs.runtime.add_stages_inspection_hook = form.inspect_stages
             compiled = triton.compile(ASTSource(kernel, signature, constexprs={}, attrs=attributes),
                                       target=device.target(), options=options)
         metadata = compiled.metadata
@@ -124,41 +120,19 @@ class StatedKernel:
             raise ValueError(f"{metadata.shared} bytes of shared memory; a workgroup may have {device.shared_bytes}")
         # Triton makes tensor descriptors in scratch memory of its own, a part for each program.
         own_bytes = getattr(metadata, "global_scratch_size", 0) * math.prod(grid)
-        variables += [scratch_variable(own_bytes)] * (own_bytes > 0)
-        ptx = self.as_iree_launches(compiled.asm["ptx"], launched, variables)
+        variables += [Variable(own_bytes)] * (own_bytes > 0)
+        code, shared_bytes = form.finished(self, compiled, options, launched, variables)
         launch = {"entry": self.entry, "ordinal": 0, "grid": list(grid),
-                  "block": [metadata.num_warps * 32, 1, 1], "shared_bytes": metadata.shared,
+                  "block": [metadata.num_warps * device.target().warp_size, 1, 1], "shared_bytes": shared_bytes,
                   "constants": [0] * len(constants)}
-        answer = {"format": "cuda-ptx", "launch": launch, "stages": {"translate": time.monotonic() - begin}}
+        answer = {"format": form.FORMAT, "launch": launch, "stages": {"translate": time.monotonic() - begin}}
         if not assemble_for:
-            return answer, ptx.encode()
+            return answer, code
         import assembler
         begin = time.monotonic()
-        code = assembler.assemble(ptx, self.folder)
+        code = assembler.assemble(code.decode(), self.folder)
         answer["stages"]["assemble"] = time.monotonic() - begin
         return answer | {"format": "cuda-cubin"}, code
-
-    def as_iree_launches(self, ptx, parameters, variables):
-        """Under the dispatch's name and with so many parameters. Those behind them point to `variables` of the module
-        instead, whose declarations have {} for a name; what is listed beyond must not be read."""
-        begin = ptx.index("(", ptx.index(f".entry {self.name}"))
-        end = ptx.index(")", begin)
-        listed = [each.strip() for each in ptx[begin + 1:end].split(",")]
-        if len(listed) < parameters:
-            raise ValueError(f"the kernel has {len(listed)} parameters; IREE's launches give {parameters}")
-        head, body, declared = ptx[:begin + 1], ptx[end:], []
-        for place, hidden in enumerate(listed[parameters:]):
-            name = re.escape(hidden.split()[-1])
-            if place < len(variables):
-                variable = f"{self.name}_memory{place}"
-                declared.append(variables[place].format(variable))
-                body = re.sub(rf"ld\.param(?:::entry)?\.[bu]64(\s+%\w+,\s*)\[{name}\];", rf"mov.b64\g<1>{variable};", body)
-            if re.search(rf"\b{name}\b", body):
-                raise ValueError(f"the kernel reads {hidden.split()[-1]}, which IREE's launches do not give")
-        entry = head.rindex("\n", 0, head.index(f".entry {self.name}")) + 1
-        head = head[:entry] + "".join(declared) + head[entry:]
-        ptx = head + "\n\t" + ",\n\t".join(listed[:parameters]) + "\n" + body
-        return ptx.replace(self.name, self.entry)
 
     def scratch_type(self):
         """Of sums, as the compiler's signatures have it."""
@@ -178,21 +152,25 @@ class StatedKernel:
         specification.loader.exec_module(module)
         return getattr(module, self.name)
 
+    def reach(self, binding):
+        """Bytes of a binding up to the last one that is read or written; infinity where that is known at run time only."""
+        last = 0
+        for use in self.uses:
+            if "view" not in use or self.said["views"][use["view"]]["binding"] != binding:
+                continue
+            view = self.said["views"][use["view"]]
+            if view["words"] or min(use["strides"], default=0) < 0:
+                return math.inf
+            steps = sum(stride * (loop["size"] - 1) for stride, loop in zip(use["strides"], self.said["loops"]))
+            last = max(last, view["offset"] + (use["offset"] + steps + 1) * TYPES[use["type"]][2])
+        return last
+
     def type_of(self, binding):
         """Of the first view in it, by which its pointer is passed."""
         for use in self.uses:
             if "view" in use and self.said["views"][use["view"]]["binding"] == binding:
                 return use["type"]
         return "i8"
-
-
-def scratch_variable(bytes_):
-    """Its declaration, with {} for its name; it is zero when the module is loaded."""
-    return f".global .align {ALIGNMENT} .b8 {{}}[{bytes_}];\n"
-
-
-def table_variable(words):
-    return f".global .align {ALIGNMENT} .b32 {{}}[{len(words)}] = {{{{{', '.join(map(str, words))}}}}};\n"
 
 
 class Dimension:
