@@ -1,6 +1,7 @@
 // plant_faults STORE: changes one instruction in the code object of each candidate that is not a
 // default, so that it computes something else. Prints "CANDIDATE KIND: INSTRUCTION" for each.
 // Kinds of faults take turns. Exit status: 0, or 2 if the store cannot be changed.
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/elf.h"
 #include "emulator/code_object.h"
-#include "emulator/elf_file.h"
 #include "store/store.h"
 
 namespace hone {
@@ -44,13 +45,14 @@ const std::vector<Fault>& faults() {
   return kFaults;
 }
 
-std::optional<std::size_t> file_offset(std::span<const std::byte> file, std::uint64_t address) {
-  const auto elf = emulator::read_elf(file);
+std::optional<std::size_t> file_offset(std::string_view file, std::uint64_t address) {
+  const auto elf = read_elf(file);
   if (!elf) return std::nullopt;
-  for (const Elf64_Phdr& segment : elf->segments)
-    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
-        address < segment.p_vaddr + segment.p_filesz)
-      return static_cast<std::size_t>(segment.p_offset + (address - segment.p_vaddr));
+  for (const ElfSegment& segment : elf->segments)
+    if (segment.type == PT_LOAD && address >= segment.address &&
+        address < segment.address + segment.bytes.size())
+      return static_cast<std::size_t>(segment.bytes.data() - file.data()) +
+             (address - segment.address);
   return std::nullopt;
 }
 
@@ -67,8 +69,7 @@ void change(char* at, std::uint64_t bytes, const Fault& fault) {
 
 // Returns the text of the first changed instruction; nullopt if there is none of the kind.
 std::optional<std::string> plant(std::string& file, const Fault& fault) {
-  const auto bytes = std::as_bytes(std::span(file));
-  const auto code = emulator::read_code_object(bytes);
+  const auto code = emulator::read_code_object(std::as_bytes(std::span(file)));
   if (!code) return std::nullopt;
   const emulator::Program& program = code->program();
   const auto& instructions = program.instructions();
@@ -77,7 +78,7 @@ std::optional<std::string> plant(std::string& file, const Fault& fault) {
     const std::string text(program.text(i));
     const auto is_named = [&](std::string_view name) { return text.starts_with(name); };
     if (std::ranges::none_of(fault.mnemonics, is_named)) continue;
-    const auto offset = file_offset(bytes, instructions[i].address);
+    const auto offset = file_offset(file, instructions[i].address);
     if (!offset) continue;
     change(file.data() + *offset, instructions[i + 1].address - instructions[i].address, fault);
     if (!changed) changed = text;
