@@ -47,8 +47,8 @@ constexpr NamedOptions kHeadings[] = {
     {heading::kOperations, ""},
     {heading::kShapes, ""},
     {"Dispatches and kernels",
-     "--dispatch --coverage --top --provider --external --config --compile-only --no-flags "
-     "--no-program"},
+     "--dispatch --coverage --top --provider --external --config --compile-only "
+     "--verify-emulated --no-flags --no-program"},
     {"Several machines",
      "--shard --launcher --tasks --sbatch-args --compile-partition --fleet --checkpoint "
      "--measure-only"},

@@ -8,6 +8,7 @@
 #include "cli/common_options.h"
 #include "cli/tune_options.h"
 #include "search/strategy.h"
+#include "session/emulated_runners.h"
 #include "session/input_program.h"
 #include "session/places.h"
 #include "session/registry.h"
@@ -48,8 +49,9 @@ constexpr std::string_view kOfLaunch[] = {"launcher",          "tasks", "sbatch-
 // Returns whether the option is of one run and not of its task: with another one the same work goes
 // on.
 bool is_of_run(const CLI::Option& option) {
-  constexpr std::string_view kOfRun[] = {"budget", "effort", "verbose",      "quiet",
-                                         "plain",  "json",   "compile-only", "measure-only"};
+  constexpr std::string_view kOfRun[] = {"budget",       "effort",       "verbose",
+                                         "quiet",        "plain",        "json",
+                                         "compile-only", "measure-only", "verify-emulated"};
   return has_one_of(option, kOfRun) || has_one_of(option, kOfLaunch);
 }
 
@@ -224,6 +226,9 @@ void add_tune_command(CLI::App& app, Action& run) {
                     "ship only builds that change no output bit [rounding differences pass]");
   command->add_flag("--compile-only", options->compile_only,
                     "compile candidates into the store, for --measure-only; measure nothing");
+  command->add_flag(
+      "--verify-emulated", options->verify_emulated,
+      "verify what --compile-only makes for gfx942, on an emulator; rank correct code");
   command->add_flag("--measure-only", options->measure_only,
                     "measure what --compile-only stored; needs no compiler, runs any stored code");
   command->add_flag("--json", options->json, "print one JSON document");
@@ -259,6 +264,7 @@ void add_tune_command(CLI::App& app, Action& run) {
       if (!options->shard.empty()) {
         HONE_ASSIGN(options->tuning.part, plan::read_part(options->shard));
       }
+      if (options->verify_emulated) HONE_TRY(check_verify_emulated(*options));
       options->tuning.baselines = !options->no_baselines;
       TuneGemmOptions& old = options->tune_gemm;
       old.benchmark = command->count("--benchmark") > 0 && !old.benchmark_file.ends_with(".mlir");

@@ -21,6 +21,7 @@
 #include "problem/operation.h"
 #include "provider/triton/triton_provider.h"
 #include "provider/triton/tune_gemm.h"
+#include "session/emulated_runners.h"
 #include "session/list_results.h"
 #include "session/registry.h"
 #include "session/sessions.h"
@@ -157,6 +158,8 @@ CommandResult compile_list(SessionOptions options, const std::string& provider,
   program.dispatches = std::move(list.dispatches);
   HONE_ASSIGN(tune::PreparedWork prepared,
               work_to_prepare(options, program.hash, row, /*cpu=*/std::nullopt));
+  HONE_ASSIGN(const std::optional<EmulatedRunners> emulated,
+              EmulatedRunners::open(options, toolchain, store));
   output::StatusLine status(status_style(options));
   HONE_ASSIGN(const tune::CompiledProgram compiled,
               tune::compile_only({toolchain.compiler(),
@@ -168,7 +171,8 @@ CommandResult compile_list(SessionOptions options, const std::string& provider,
                                   build,
                                   status,
                                   {},
-                                  std::move(prepared)},
+                                  std::move(prepared),
+                                  emulated ? &emulated->emulator() : nullptr},
                                  std::move(program), run_row(options)));
   status.clear();
   return print_compiled(options, store, compiled);

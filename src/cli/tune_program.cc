@@ -21,6 +21,7 @@
 #include "provider/iree/compiler/transform_specs.h"
 #include "provider/iree/gpu/space.h"
 #include "provider/iree/iree_provider.h"
+#include "session/emulated_runners.h"
 #include "session/input_program.h"
 #include "session/registry.h"
 #include "session/replacing_kernels.h"
@@ -287,13 +288,15 @@ CommandResult compile_program(TuneOptions& options) {
   HONE_ASSIGN(const store::Id build_id, store.intern(build));
   HONE_ASSIGN(tune::PreparedWork prepared,
               work_to_prepare(options, content_hash(given), build, code_runs_on));
+  HONE_ASSIGN(const std::optional<EmulatedRunners> emulated,
+              EmulatedRunners::open(options, toolchain, store));
   output::StatusLine status(status_style(options));
   print_target_note(options.toolchain);
-  HONE_ASSIGN(
-      const tune::CompiledProgram compiled,
-      tune::compile_only({toolchain.compiler(), *provider, replacing, store, options.tuning, target,
-                          build_id, status, reference.dispatches, std::move(prepared)},
-                         std::move(program), run_row(options)));
+  HONE_ASSIGN(const tune::CompiledProgram compiled,
+              tune::compile_only({toolchain.compiler(), *provider, replacing, store, options.tuning,
+                                  target, build_id, status, reference.dispatches,
+                                  std::move(prepared), emulated ? &emulated->emulator() : nullptr},
+                                 std::move(program), run_row(options)));
   status.clear();
   HONE_TRY(write_file_atomically(options.tuning.out / "compile_flags.txt",
                                  response_file(options.tuning.flags)));

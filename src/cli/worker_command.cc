@@ -23,7 +23,7 @@ CommandResult serve_compiles(const std::string& provider, const std::string& ins
 }
 
 CommandResult serve_runs() {
-  measure::Runner runner(device_kinds(), libraries());
+  measure::Runner runner(runner_device_kinds(), libraries());
   return worker::serve_runner(
       ChildProcess::kChildSocket,
       [&runner](Message message) { return measure::handle(runner, std::move(message)); },

@@ -53,7 +53,8 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   // Runs every workgroup once over `bindings` (in ordinal order) and waits for the end. A failure
-  // when the kernel itself reports an error. One launch at a time on one device.
+  // when the kernel itself reports an error, an environment error when the device cannot judge the
+  // kernel (an emulator's limits). One launch at a time on one device.
   virtual Status launch(std::span<const Buffer> bindings) = 0;
   // Describes what its launches have written beside its own memory (problem::OwnMemory) since it
   // was loaded; empty: nothing.
@@ -101,11 +102,12 @@ struct Difference {
 class Device {
  public:
   virtual ~Device() = default;
-  virtual std::string_view kind() const = 0;  // "cpu", "cuda"
+  virtual std::string_view kind() const = 0;  // "cpu", "cuda", "emulated"
   virtual int threads() const = 0;            // that share a launch
 
   // Loads `code` of `format` ("embedded-elf-x86_64", "ptx", "cubin"). A failure names the fault if
-  // it does not load, has another interface version, or lacks the requested export.
+  // it does not load, has another interface version, or lacks the requested export. An environment
+  // error as for Kernel::launch().
   virtual Result<std::unique_ptr<Kernel>> load(std::string_view format, std::string_view code,
                                                const LaunchParameters& parameters) = 0;
 

@@ -99,8 +99,9 @@ std::size_t code_object_bytes(const void* file);
 // Whether the file is for gfx942.
 bool is_gfx942(std::span<const std::byte> file);
 
-// The text of the code by llvm-objdump-19. An environment error with the command that installs it,
-// if it is not on PATH.
+// The text of the code by llvm-objdump-19. Errors as check_disassembler(); a failure in its words.
 Result<std::string> disassemble(std::span<const std::byte> file);
+// An environment error with the command that installs llvm-objdump-19, if it is not on PATH.
+Status check_disassembler();
 
 }  // namespace hone::emulator

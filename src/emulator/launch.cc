@@ -124,6 +124,7 @@ class Workgroups {
     wave.memory = &memory_;
     wave.lds = &local_;
     wave.races = races_ ? &*races_ : nullptr;
+    wave.faults_beyond_local = options_.faults_beyond_local;
     wave.number = static_cast<int>(index);
     wave.fault.reset();
     wave.changed_memory = false;

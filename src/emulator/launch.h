@@ -29,6 +29,9 @@ struct LaunchOptions {
   WaveOrder order = WaveOrder::kForward;
   std::uint64_t most_wave_instructions = std::uint64_t{20} * 1000 * 1000 * 1000;
   bool finds_races = false;  // a race in local memory is a fault
+  // An access beyond local memory is a fault. Otherwise reads give NaN and writes are lost, so that
+  // only code that uses them is wrong: the hardware gives 0, or what lies behind.
+  bool faults_beyond_local = true;
 };
 
 struct LaunchCounts {
@@ -36,6 +39,9 @@ struct LaunchCounts {
   std::uint64_t waves = 0;
   bool changed_memory = false;  // a byte of an allocation got another value
 };
+
+// Raised with each change by which a launch may end otherwise: earlier verdicts do not count then.
+constexpr int kRevision = 1;
 
 // LDS of a compute unit, which one workgroup can have (MI300 ISA, chapter "Local Data Share").
 constexpr std::uint32_t kLargestLocalBytes = 65536;

@@ -44,6 +44,7 @@ class Wave {
   const Memory* memory = nullptr;
   Lds* lds = nullptr;
   RaceWatch* races = nullptr;          // nullptr: races are not looked for
+  bool faults_beyond_local = true;     // LaunchOptions
   int number = 0;                      // in the workgroup
   std::vector<std::byte> scratch;      // private memory, lane after lane
   std::size_t scratch_lane_bytes = 0;  // of one lane
@@ -122,6 +123,10 @@ class Wave {
   // The bytes of local memory at an offset, or nullptr after fail().
   std::byte* lds_at(std::uint64_t offset, std::size_t bytes, Access access) {
     if (offset + bytes > lds->size()) {
+      if (!faults_beyond_local) {
+        beyond_local_.fill(std::byte{0xff});
+        return beyond_local_.data();
+      }
       fail_lds(offset, bytes);
       return nullptr;
     }
@@ -152,6 +157,7 @@ class Wave {
   bool is_alone(std::uint64_t offset, std::size_t bytes, Access access);
 
   Memory::Range cached_;
+  std::array<std::byte, 16> beyond_local_{};  // as large as an instruction's access of a lane
 };
 
 }  // namespace hone::emulator

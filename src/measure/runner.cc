@@ -323,13 +323,36 @@ bool Runner::has_lost_its_device() const {
   return state_->device && state_->device->is_lost();
 }
 
+namespace {
+
+// An environment error of a device says that it cannot judge the code (Kernel::launch).
+template <class T>
+tl::expected<T, provider::Failure> judged(Result<T> result) {
+  return std::move(result).map_error([](const Error& error) {
+    using enum provider::FailureKind;
+    return provider::Failure{error.kind == ErrorKind::kEnvironment ? kNoVerdict : kLoadError,
+                             error.message};
+  });
+}
+
+tl::expected<int, provider::Failure> judged_load(Runner& runner,
+                                                 const provider::Artifact& artifact) {
+  return judged(runner.load(artifact));
+}
+
+tl::expected<Verification, provider::Failure> judged_verify(Runner& runner, int handle) {
+  return judged(runner.verify(handle));
+}
+
+}  // namespace
+
 provider::Outcome handle(Runner& runner, Message message) {
   static const provider::ServedJob<Runner> kServed[] = {
       {jobs::kSetProblem, &Runner::set_problem},
       {jobs::kExpectProblem, &Runner::expect_problem},
-      {jobs::kLoad, &Runner::load},
+      {jobs::kLoad, &judged_load},
       {jobs::kBaselines, &Runner::load_baselines},
-      {jobs::kVerify, &Runner::verify},
+      {jobs::kVerify, &judged_verify},
       {jobs::kRepeat, &Runner::repeat},
       {jobs::kAccuracies, &Runner::accuracies},
       {jobs::kFindMistake, &Runner::find_mistake},

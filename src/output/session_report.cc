@@ -164,6 +164,63 @@ Table table_of(const tune::CompiledDispatch& dispatch) {
   return table;
 }
 
+// Candidates without a rank that the text shows of a dispatch; JSON has all.
+constexpr std::size_t kMostUnranked = 3;
+
+nlohmann::json json_of(const std::vector<tune::UnrankedRow>& rows) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const tune::UnrankedRow& row : rows)
+    list.push_back({{"candidate", row.candidate},
+                    {"provider", row.provider},
+                    {"configuration", row.configuration},
+                    {"kind", row.kind},
+                    {"reason", row.reason}});
+  return list;
+}
+
+// A line for each of the first rows. `what`: what they all are.
+std::string text_of(std::string_view what, const std::vector<tune::UnrankedRow>& rows) {
+  const auto wrong = provider::name_of(provider::FailureKind::kWrong);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostUnranked); ++i) {
+    std::string words = rows[i].reason;
+    // A runner's last words are behind how it ended.
+    if (const auto end = words.find('\n'); end != std::string::npos) words.replace(end, 1, ": ");
+    if (!rows[i].kind.empty() && rows[i].kind != wrong) words = rows[i].kind + ": " + words;
+    text += fmt::format("candidate {} is {}: {}\n", rows[i].candidate, what, in_one_line(words));
+  }
+  if (rows.size() > kMostUnranked)
+    text += fmt::format("{} more are {}\n", rows.size() - kMostUnranked, what);
+  return text;
+}
+
+// Tells what the user can do about candidates that took too long.
+std::string advice_for(const std::vector<tune::UnrankedRow>& rows) {
+  const auto timeout = provider::name_of(provider::FailureKind::kKernelTimeout);
+  return std::ranges::any_of(rows, [&](const auto& row) { return row.kind == timeout; })
+             ? "not verified in time: --kernel-timeout 600 --retry-failed gives each 10 minutes\n"
+             : std::string();
+}
+
+// Lines of what an emulator found of a dispatch's candidates.
+std::string verdicts_text(const tune::CompiledDispatch& dispatch) {
+  if (!dispatch.verdicts) return {};
+  const tune::EmulatedVerdicts& verdicts = *dispatch.verdicts;
+  std::string text =
+      fmt::format("on an emulator: {} correct, {} wrong, {} not verified", verdicts.right,
+                  verdicts.wrong.size(), verdicts.not_verified.size());
+  if (verdicts.verified_now > 0)
+    text += fmt::format("; {} compiled and verified in {}, {:.0f} a minute", verdicts.verified_now,
+                        format_duration(dispatch.seconds),
+                        60 * static_cast<double>(verdicts.verified_now) / dispatch.seconds);
+  text += '\n';
+  if (!verdicts.default_is_wrong.empty())
+    text += fmt::format("the compiler's own choice is wrong: {}\n",
+                        in_one_line(verdicts.default_is_wrong));
+  return text + text_of("wrong", verdicts.wrong) + text_of("not verified", verdicts.not_verified) +
+         advice_for(verdicts.not_verified);
+}
+
 struct OfDispatch {
   std::optional<store::CandidateView> base;  // its default
   std::vector<store::CandidateView> tried;   // by id
@@ -334,11 +391,19 @@ Result<std::string> compiled_report(const nlohmann::json& target,
                                       {"failed_reason", dispatch.failures.words()},
                                       {"default_failure", dispatch.default_failure},
                                       {"candidates", table.to_json()}});
+    if (dispatch.verdicts)
+      document["dispatches"].back()["emulated"] = {
+          {"correct", dispatch.verdicts->right},
+          {"seconds", dispatch.seconds},
+          {"wrong", json_of(dispatch.verdicts->wrong)},
+          {"not_verified", json_of(dispatch.verdicts->not_verified)},
+          {"default_is_wrong", dispatch.verdicts->default_is_wrong}};
     const std::string reason = dispatch.failures.words();
-    text += fmt::format("{}: {} of {} tried compile, {} differ; the space has {}\n{}{}{}\n",
+    text += fmt::format("{}: {} of {} tried compile, {}{} differ; the space has {}\n{}{}{}{}\n",
                         dispatch.dispatch->name, dispatch.compiled, dispatch.tried,
-                        dispatch.distinct, format_count(dispatch.space), reason,
-                        reason.empty() ? "" : "\n", dispatch.ranked.empty() ? "" : table.to_text());
+                        dispatch.distinct, dispatch.verdicts ? " correct ones" : "",
+                        format_count(dispatch.space), reason, reason.empty() ? "" : "\n",
+                        verdicts_text(dispatch), dispatch.ranked.empty() ? "" : table.to_text());
   }
   const std::string written = json_text(document) + "\n";
   HONE_TRY(write_file_atomically(file, written));

@@ -23,6 +23,7 @@ constexpr std::pair<FailureKind, std::string_view> kFailureKinds[] = {
     {FailureKind::kKernelTimeout, "kernel timeout"},
     {FailureKind::kWrong, "wrong"},
     {FailureKind::kImpossibleTime, "impossible time"},
+    {FailureKind::kNoVerdict, "no verdict"},
 };
 
 // Signals that the kernel raises for a fault of the process itself, and SIGABRT, which abort()

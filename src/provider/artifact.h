@@ -37,6 +37,7 @@ enum class FailureKind {
   kKernelTimeout,
   kWrong,           // computed something else than the reference
   kImpossibleTime,  // measured faster than its device can compute, again and again
+  kNoVerdict,       // the device cannot judge the code, which may be right: an emulator's limits
 };
 
 std::string_view name_of(FailureKind kind);  // "compile error", "not applied", ...

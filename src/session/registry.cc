@@ -9,6 +9,7 @@
 #include "device/cuda/cublaslt.h"
 #include "device/cuda/kind.h"
 #include "device/cuda/toolkit.h"
+#include "device/emulated/kind.h"
 #include "device/hip/hipblaslt.h"
 #include "device/hip/kind.h"
 #include "provider/external/compile_worker.h"
@@ -114,6 +115,12 @@ const RegisteredProvider* find_provider(std::string_view name) {
 
 std::vector<device::DeviceKind> device_kinds() {
   return mapped(kDeviceKinds, [](const auto kind) { return kind(); });
+}
+
+std::vector<device::DeviceKind> runner_device_kinds() {
+  std::vector<device::DeviceKind> kinds = device_kinds();
+  kinds.push_back(device::emulated::kind());
+  return kinds;
 }
 
 std::vector<std::unique_ptr<device::Library>> libraries() {

@@ -43,6 +43,10 @@ Result<std::unique_ptr<provider::CompileWorker>> open_compile_worker(
 // Returns the kinds of devices that candidates run on, without opening any.
 std::vector<device::DeviceKind> device_kinds();
 
+// Returns the kinds that a runner opens: those, and the emulator that no command can name
+// (device/emulated).
+std::vector<device::DeviceKind> runner_device_kinds();
+
 // Returns the libraries that are measured beside the candidates, for every kind of device, without
 // opening any.
 std::vector<std::unique_ptr<device::Library>> libraries();

@@ -61,6 +61,7 @@ struct SessionOptions {
   bool no_flags = false;
   bool no_baselines = false;
   bool compile_only = false;
+  bool verify_emulated = false;  // what compile_only compiles, on an emulator of the target
   bool measure_only = false;
   std::optional<tune::MeasuredWork> measured = {};  // by another run, which this one finishes
   bool dry_run = false;

@@ -71,6 +71,21 @@ TEST(LocalMemory, AnAccessBeyondTheWorkgroupsIsAFault) {
             "local memory: 4 bytes at offset 1021 of a workgroup that has 1024");
 }
 
+// As code is verified: it may be right if it does not use what it reads there.
+TEST(LocalMemory, AccessesBeyondItMayGiveNaNInTheFaultsPlace) {
+  OneWave wave;  // 1024 bytes
+  wave->faults_beyond_local = false;
+  wave.set_v(0, 1020);
+  wave.set_v(4, 7);
+  wave.run("ds_write_b32 v0, v4");
+  wave.run("ds_write_b32 v0, v4 offset:4");
+  wave.run("ds_read_b64 v[2:3], v0");
+  EXPECT_FALSE(wave->fault.has_value());
+  EXPECT_EQ(wave.v(2), 0xffffffffu) << "half of it lies beyond";
+  EXPECT_EQ(wave.v(3), 0xffffffffu);
+  EXPECT_EQ(wave.lds_dword(1020), 7u);
+}
+
 TEST(LocalMemory, AtomicsAreDoneLaneByLane) {
   OneWave wave;
   wave.set_lds_dword(16, 5);

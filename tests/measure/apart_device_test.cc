@@ -175,5 +175,41 @@ TEST_F(ApartDeviceTest, EverythingIsGivenBack) {
   EXPECT_EQ(device_->allocated, before);
 }
 
+// Fails to load code with an error of this kind.
+class RefusingDevice final : public ApartDevice {
+ public:
+  RefusingDevice(std::unique_ptr<device::Device> cpu, ErrorKind kind)
+      : ApartDevice(std::move(cpu)), kind_(kind) {}
+  Result<std::unique_ptr<device::Kernel>> load(std::string_view, std::string_view,
+                                               const device::LaunchParameters&) override {
+    return tl::unexpected(Error{kind_, "v_unheard_of"});
+  }
+
+ private:
+  ErrorKind kind_;
+};
+
+// An emulator that does not know an instruction says nothing of the code.
+TEST(RefusingDevice, GivesNoVerdictIfItCannotJudgeTheCode) {
+  using provider::FailureKind;
+  for (const auto& [error, failed] : {std::pair(ErrorKind::kEnvironment, FailureKind::kNoVerdict),
+                                      std::pair(ErrorKind::kFailure, FailureKind::kLoadError)}) {
+    Runner runner(std::vector<device::DeviceKind>{
+        {.name = "apart",
+         .open = [kind = error](const device::Address&) -> Result<std::unique_ptr<device::Device>> {
+           const int core = device::cpu::available_cores().front();
+           HONE_ASSIGN(auto cpu, device::cpu::open_device({&core, 1}));
+           return std::make_unique<RefusingDevice>(std::move(cpu), kind);
+         }}});
+    ProblemRequest request = problem_request(matmul(8, 8, 8));
+    request.device.kind = "apart";
+    ASSERT_TRUE(runner.set_problem(request));
+    const provider::Outcome outcome = handle(runner, jobs::kLoad.ask(matmul_8()));
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().kind, failed);
+    EXPECT_EQ(outcome.error().message, "v_unheard_of");
+  }
+}
+
 }  // namespace
 }  // namespace hone::measure

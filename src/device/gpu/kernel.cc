@@ -11,54 +11,7 @@ namespace hone::device::gpu {
 using problem::LaunchArgument;
 using problem::TensorMap;
 
-Result<void**> KernelArguments::of(std::span<const Buffer> bindings) {
-  values_.clear();
-  pointers_.clear();
-  if (launch_.arguments.empty()) {
-    const std::size_t bound = launch_.bindings.empty() ? bindings.size() : launch_.bindings.size();
-    for (std::size_t i = 0; i < bound; ++i)
-      push(reinterpret_cast<DevicePointer>(bound_buffer(launch_.bindings, i, bindings).data));
-    for (const std::uint32_t constant : launch_.constants) push(constant);
-  }
-  for (const LaunchArgument& argument : launch_.arguments) HONE_TRY(add(argument, bindings));
-  for (int i = 0; i < launch_.hidden_pointers; ++i) push(0);
-  return pointers_.data();
-}
-
-void KernelArguments::push(std::uint64_t value) {
-  pointers_.push_back(&values_.emplace_back(value));
-}
-
-Status KernelArguments::add(const LaunchArgument& argument, std::span<const Buffer> bindings) {
-  using Kind = LaunchArgument::Kind;
-  const auto binding = static_cast<std::size_t>(argument.binding);
-  if ((argument.kind == Kind::kBinding || argument.kind == Kind::kTensorMap) &&
-      binding >= bindings.size())
-    return failure("the kernel asks for binding {} of {}", argument.binding, bindings.size());
-  switch (argument.kind) {
-    case Kind::kBinding:
-      push(reinterpret_cast<DevicePointer>(bindings[binding].data));
-      break;
-    case Kind::kScratch:
-      push(scratch_ + static_cast<DevicePointer>(argument.value));
-      break;
-    case Kind::kInteger:
-      push(static_cast<std::uint64_t>(argument.value));
-      break;
-    case Kind::kTensorMap: {
-      const auto address = reinterpret_cast<DevicePointer>(bindings[binding].data);
-      HONE_ASSIGN(const TensorMapBytes* const map, tensor_map(argument, address));
-      pointers_.push_back(const_cast<TensorMapBytes*>(map));  // the driver only reads it
-      for (const std::int64_t extent : argument.map.shape) push(static_cast<std::uint64_t>(extent));
-      for (const std::int64_t stride : argument.map.strides)
-        push(static_cast<std::uint64_t>(stride));
-    }
-  }
-  return {};
-}
-
-Result<const TensorMapBytes*> KernelArguments::tensor_map(const LaunchArgument& argument,
-                                                          DevicePointer address) {
+Result<const void*> TensorMaps::of(const LaunchArgument& argument, DevicePointer address) {
   const auto encode = gpu_.call().encode_tensor_map;
   if (encode == nullptr) return failure("the driver makes no tensor maps, which are of later ones");
   const auto [found, is_new] = maps_.try_emplace({&argument, address});
@@ -99,7 +52,13 @@ Status QueuedKernel::enqueue(std::span<const Buffer> bindings) {
 
 GpuKernel::GpuKernel(std::shared_ptr<GpuContext> gpu, const LaunchParameters& parameters,
                      DevicePointer scratch)
-    : gpu_(std::move(gpu)), parameters_(parameters), arguments_(*gpu_, parameters_, scratch) {}
+    : gpu_(std::move(gpu)),
+      parameters_(parameters),
+      maps_(*gpu_),
+      arguments_(parameters_, scratch,
+                 [this](const LaunchArgument& argument, DevicePointer address) {
+                   return maps_.of(argument, address);
+                 }) {}
 
 Result<std::unique_ptr<GpuKernel>> GpuKernel::load(std::shared_ptr<GpuContext> gpu,
                                                    std::string_view code,
@@ -203,11 +162,11 @@ Result<std::string> GpuKernel::damage() {
 }
 
 Status GpuKernel::enqueue(std::span<const Buffer> bindings) {
-  HONE_ASSIGN(void** const arguments, arguments_.of(bindings));
+  HONE_ASSIGN(const std::span<void*> arguments, arguments_.of(bindings));
   const auto &grid = parameters_.grid, &block = parameters_.block;
   return gpu_->check(
       gpu_->call().launch(function_, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                          parameters_.shared_bytes, nullptr, arguments, nullptr),
+                          parameters_.shared_bytes, nullptr, arguments.data(), nullptr),
       "launching the kernel");
 }
 

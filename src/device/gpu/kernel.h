@@ -1,7 +1,6 @@
 // Code on a GPU: a module and the function in it that is launched, and sequences of them.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -10,31 +9,19 @@
 
 #include "device/device.h"
 #include "device/gpu/gpu.h"
+#include "device/launch_values.h"
 
 namespace hone::device::gpu {
 
-// The arguments of a kernel as the driver takes them: addresses, constants, tensor maps.
-class KernelArguments {
+// NVIDIA's tensor maps of a launch, which the driver makes.
+class TensorMaps {
  public:
-  // `scratch`: the address of the launch's scratch memory. Both must outlive this.
-  KernelArguments(GpuContext& gpu, const LaunchParameters& launch, DevicePointer scratch)
-      : gpu_(gpu), launch_(launch), scratch_(scratch) {}
-
-  // Pointers to the values of all arguments, for cuLaunchKernel; good until the next call. A
-  // failure for a binding that is not there and for a tensor map that the driver refuses.
-  Result<void**> of(std::span<const Buffer> bindings);
+  explicit TensorMaps(GpuContext& gpu) : gpu_(gpu) {}  // which must outlive this
+  // As LaunchValues::TensorMaps. A failure for a map that the driver refuses.
+  Result<const void*> of(const problem::LaunchArgument& argument, DevicePointer address);
 
  private:
-  Status add(const problem::LaunchArgument& argument, std::span<const Buffer> bindings);
-  Result<const TensorMapBytes*> tensor_map(const problem::LaunchArgument& argument,
-                                           DevicePointer address);
-  void push(std::uint64_t value);
-
   GpuContext& gpu_;
-  const LaunchParameters& launch_;
-  DevicePointer scratch_;
-  std::deque<std::uint64_t> values_;  // little endian: the first bytes are the value of any width
-  std::vector<void*> pointers_;
   // By argument and address: measuring rotates through copies of the buffers.
   std::map<std::pair<const problem::LaunchArgument*, DevicePointer>, TensorMapBytes> maps_;
 };
@@ -103,7 +90,8 @@ class GpuKernel : public QueuedKernel {
   FunctionFacts facts_;
   ModuleHandle module_ = nullptr;
   FunctionHandle function_ = nullptr;
-  KernelArguments arguments_;
+  TensorMaps maps_;
+  LaunchValues arguments_;
   std::vector<DevicePointer> guards_;  // of own memory: before and behind each
 };
 

@@ -21,30 +21,45 @@ namespace {
 
 // Seconds between two looks at the clock.
 constexpr double kReportSeconds = 1, kLookSeconds = 0.05;
+// Likewise while runners work, so that compile workers do not wait for their next candidate; and
+// how long the look takes, for which runners may wait. A pool looks at nothing in no time.
+constexpr double kPollSeconds = 0.01, kPollLookSeconds = 0.001;
+
+// The problem that candidates are verified by; none, and why the dispatch cannot be verified.
+struct VerifiableProblem {
+  std::optional<measure::ProblemRequest> request = {};
+  std::string why_not = {};
+};
 
 class CompileOnly {
  public:
   explicit CompileOnly(const CompileOnlyRequest& request) : request_(request) {}
 
-  Result<CompiledDispatch> run(const problem::Dispatch& dispatch, const Share& share) {
+  // `problem`: to verify candidates by; an empty one with the reason where there is an emulator and
+  // the dispatch cannot be verified.
+  Result<CompiledDispatch> run(const problem::Dispatch& dispatch, const Share& share,
+                               std::optional<VerifiableProblem> problem) {
     result_ = {};
     result_.dispatch = &dispatch;
     share_ = share;
     clock_ = Stopwatch();
     HONE_ASSIGN(const store::Id id, trial::intern_dispatch(request_.store, dispatch));
-    // Any seal will do: this code is only read, never run.
-    trial::TrialRunner runner({.compiler = request_.compiler,
-                               .store = request_.store,
-                               .reuse = request_.options.reuse,
-                               .trust = store::Trust::kAnyone,
-                               .retry_failed = request_.options.retry_failed},
-                              id, dispatch.bindings,
-                              {problem::fingerprint(dispatch),
-                               dispatch.source,
-                               joined(request_.options.flags, request_.extra_flags),
-                               {},
-                               dispatch.statement},
-                              {.verify = false, .measure = false, .beside_default = false});
+    // Any seal will do: this code is only read or emulated, never run.
+    trial::TrialRunner runner(
+        {.compiler = request_.compiler,
+         .store = request_.store,
+         .device =
+             request_.emulator != nullptr ? std::optional(request_.emulator->device) : std::nullopt,
+         .reuse = request_.options.reuse,
+         .trust = store::Trust::kAnyone,
+         .retry_failed = request_.options.retry_failed},
+        id, dispatch.bindings,
+        {problem::fingerprint(dispatch),
+         dispatch.source,
+         joined(request_.options.flags, request_.extra_flags),
+         {},
+         dispatch.statement},
+        {.verify = request_.emulator != nullptr, .measure = false, .beside_default = false});
     if (request_.target)
       runner.check_code([this](const provider::Artifact& code) { return check_target(code); });
     HONE_TRY(
@@ -53,8 +68,15 @@ class CompileOnly {
       HONE_TRY(propose_configurations(id, request_.provider));
     for (const provider::Provider* const each : request_.replacing)
       if (each->why_no_space(dispatch).empty()) HONE_TRY(propose_configurations(id, *each));
+    std::optional<EmulatedCheck> check;  // its lanes end before the runner of trials does
+    if (problem) {
+      result_.verdicts.emplace();
+      why_not_verified_ = problem->why_not;
+      if (problem->request)
+        check_ = &check.emplace(*request_.emulator, std::move(*problem->request), runner);
+    }
     HONE_TRY(runner.begin(all()));
-    HONE_TRY(compile(runner));
+    HONE_TRY(check_ != nullptr ? compile_and_verify(runner) : compile(runner));
     HONE_TRY(runner.cancel_compiles());
     HONE_TRY(request_.compiler.release(runner.key()));
     for (std::size_t i = 0; i < trials_.size(); ++i) HONE_TRY(take(runner, i));
@@ -110,6 +132,7 @@ class CompileOnly {
     row.configuration = configuration;
     trial::Trial& trial = trials_.emplace_back();
     trial.payload = std::move(payload);
+    trial.suspicions = [this, &provider] { return provider.suspicions(*result_.dispatch); };
     HONE_ASSIGN(trial.candidate, request_.store.add_candidate(row));
     return {};
   }
@@ -127,6 +150,38 @@ class CompileOnly {
       HONE_TRY(runner.finish_compiling(all(), std::clamp(left, kLookSeconds, kReportSeconds)));
     }
     return {};
+  }
+
+  // Compiles likewise, and verifies what is compiled meanwhile.
+  Status compile_and_verify(trial::TrialRunner& runner) {
+    const std::size_t known = trials_.size() - compiling();
+    EmulatedCheck::Lock lock = check_->lock();
+    check_->queue(reported());
+    std::optional<Stopwatch> since_report;
+    while (!check_->has_failed() && (compiling() > 0 || check_->is_busy())) {
+      if (!since_report || since_report->seconds() >= kReportSeconds) {
+        report();
+        since_report = Stopwatch();
+      }
+      if (seconds_left() <= 0 && (compiling() == 0 || trials_.size() - compiling() > known)) break;
+      HONE_ASSIGN(const std::size_t finished, runner.wait_for_compiles(kPollLookSeconds));
+      if (finished > 0) {
+        HONE_TRY(runner.finish_compiling(all(), kPollLookSeconds));
+        check_->queue(reported());
+      }
+      check_->wait(lock, kPollSeconds);
+    }
+    lock.unlock();
+    HONE_TRY(check_->finish());
+    result_.verdicts->verified_now = check_->verified();
+    return {};
+  }
+
+  trial::Trials reported() {
+    trial::Trials trials;
+    for (std::size_t i = 0; i < trials_.size(); ++i)
+      if (!shipped_forms_.contains(i)) trials.push_back(&trials_[i]);
+    return trials;
   }
 
   trial::Trials all() {
@@ -151,8 +206,11 @@ class CompileOnly {
     ++result_.tried;
     Failures& failures = of_providers_[row.provider];
     ++failures.done;
-    if (!trial.failure) {
+    const bool has_code = !trial.failure || (result_.verdicts && verdict_of(trial.failure->kind) !=
+                                                                     EmulatedVerdict::kNoCode);
+    if (has_code) {
       if (row.configuration == store::kDefaultConfiguration) result_.has_default = true;
+      if (!is_right(row, trial)) return {};
       HONE_ASSIGN(const provider::Artifact code, runner.artifact(trial.candidate));
       add(row, trial.candidate, code);
       return {};
@@ -164,6 +222,36 @@ class CompileOnly {
     failures.reasons.add(provider::name_of(failure.kind), failure.message);
     result_.failures.add(provider::name_of(failure.kind), failure.message);
     return {};
+  }
+
+  // Whether a candidate with code is to be ranked: it is right, as far as candidates are verified.
+  bool is_right(const store::CandidateRow& row, const trial::Trial& trial) {
+    if (!result_.verdicts) return true;
+    EmulatedVerdicts& verdicts = *result_.verdicts;
+    if (trial.state == trial::TrialState::kVerified) {
+      ++verdicts.right;
+      return true;
+    }
+    ++result_.compiled;
+    UnrankedRow unranked{trial.candidate, row.provider, row.configuration, {}, {}};
+    if (!trial.failure) {
+      unranked.reason = why_not_verified();
+      verdicts.not_verified.push_back(std::move(unranked));
+      return false;
+    }
+    unranked.kind = provider::name_of(trial.failure->kind);
+    unranked.reason = trial.failure->message;
+    const bool is_wrong = verdict_of(trial.failure->kind) == EmulatedVerdict::kWrong;
+    if (is_wrong && row.configuration == store::kDefaultConfiguration)
+      verdicts.default_is_wrong = unranked.reason;
+    (is_wrong ? verdicts.wrong : verdicts.not_verified).push_back(std::move(unranked));
+    return false;
+  }
+
+  std::string why_not_verified() const {
+    if (!why_not_verified_.empty()) return why_not_verified_;
+    if (check_ != nullptr && !check_->why_not().empty()) return check_->why_not();
+    return "the time was over: raise --budget";
   }
 
   void note_failures() const {
@@ -194,7 +282,7 @@ class CompileOnly {
         {.dispatch = result_.dispatch->name,
          .dispatch_index = share_.index,
          .dispatch_count = share_.count,
-         .step = "compile",
+         .step = check_ != nullptr ? "compile and verify" : "compile",
          .tried = trials_.size() - compiling(),
          .planned = trials_.size(),
          .failed = static_cast<std::size_t>(
@@ -248,39 +336,76 @@ class CompileOnly {
     CommonReason reasons;
   };
   std::map<std::string, Failures> of_providers_;
+  std::string why_not_verified_;
+  EmulatedCheck* check_ = nullptr;  // none: nothing is verified
   CompiledDispatch result_;
 };
 
-// Compiles the code of a dispatch's reference into the store. Returns the fingerprint of the
-// dispatch that it is compiled from; empty if there is none to compile.
-Result<std::string> compile_reference(const CompileOnlyRequest& request,
-                                      const problem::Dispatch& dispatch,
-                                      const problem::Dispatch* reference) {
-  if (measure::has_exact_reference(dispatch)) return std::string();
+// The dispatch that the reference is compiled from, and its row.
+struct ReferenceCode {
+  std::string fingerprint;  // empty: hone computes the reference, or there is none to compile
+  std::optional<provider::Artifact> code;  // where it was asked for
+  std::string why_not = {};                // it does not compile
+};
+
+// Compiles the code of a dispatch's reference into the store. `is_run`: here too.
+Result<ReferenceCode> compile_reference(const CompileOnlyRequest& request,
+                                        const problem::Dispatch& dispatch,
+                                        const problem::Dispatch* reference, bool is_run) {
+  if (measure::has_exact_reference(dispatch)) return ReferenceCode();
   if (reference == nullptr || reference->source == dispatch.source)
-    return request.target ? std::string() : problem::fingerprint(dispatch);
+    return ReferenceCode{request.target ? std::string() : problem::fingerprint(dispatch), {}};
   store::CandidateRow row;
   HONE_ASSIGN(row.dispatch, trial::intern_dispatch(request.store, *reference));
   HONE_ASSIGN(row.build, request.store.intern(request.prepared.reference_build.row()));
   row.provider = request.provider.name();
   row.configuration = store::kDefaultConfiguration;
   HONE_ASSIGN(const store::Id candidate, request.store.add_candidate(row));
-  HONE_ASSIGN(const store::KnownResults known, request.store.known(candidate, std::nullopt));
-  const std::string fingerprint = problem::fingerprint(*reference);
-  if (known.artifact && known.artifact->has_code) return fingerprint;
+  ReferenceCode result{problem::fingerprint(*reference), {}};
+  if (is_run) {
+    // Code of somebody else is compiled again: it runs on this machine.
+    HONE_ASSIGN(result.code, stored_default(request.store, result.fingerprint, row.build,
+                                            row.provider, request.options.trust));
+    if (result.code) return result;
+  } else {
+    HONE_ASSIGN(const store::KnownResults known, request.store.known(candidate, std::nullopt));
+    if (known.artifact && known.artifact->has_code) return result;
+  }
   HONE_ASSIGN(const std::vector<trial::CompiledCandidate> compiled,
-              request.compiler.compile_alone(
-                  {fingerprint + "#reference", reference->source, request.options.reference_flags},
-                  {std::nullopt}));
+              request.compiler.compile_alone({result.fingerprint + "#reference", reference->source,
+                                              request.options.reference_flags},
+                                             {std::nullopt}));
   const auto& artifact = compiled.front().artifact;
   if (!artifact) {
     request.observer.warn(fmt::format("the reference of '{}' does not compile: {}", dispatch.name,
                                       artifact.error().message));
-    return std::string();
+    return ReferenceCode{{}, {}, "its reference does not compile: " + artifact.error().message};
   }
   HONE_TRY(
       request.store.record(trial::artifact_row(candidate, *artifact, compiled.front().seconds)));
-  return fingerprint;
+  result.code = *artifact;
+  return result;
+}
+
+// The problem that the emulator verifies candidates by.
+VerifiableProblem verifiable_problem(const CompileOnlyRequest& request,
+                                     const problem::Dispatch& dispatch,
+                                     const Result<ReferenceCode>& of_reference) {
+  if (!of_reference) return {{}, of_reference.error().message};
+  if (!of_reference->code && !measure::has_exact_reference(dispatch))
+    return {{},
+            of_reference->why_not.empty() ? "compiled for a CPU the program has no such dispatch"
+                                          : of_reference->why_not};
+  measure::ProblemRequest problem;
+  problem.dispatch = dispatch;
+  problem.seed = request.options.seed;
+  problem.reference = of_reference->code;
+  return {std::move(problem)};
+}
+
+bool is_all_wrong(const CompiledDispatch& dispatch) {
+  return dispatch.verdicts && dispatch.compiled > 0 &&
+         dispatch.verdicts->wrong.size() == dispatch.compiled;
 }
 
 // Logs what is prepared.
@@ -299,19 +424,33 @@ Status finish(const CompileOnlyRequest& request, const CompiledProgram& compiled
 Result<CompiledDispatch> compile_ahead(const CompileOnlyRequest& request,
                                        const problem::Dispatch& dispatch,
                                        const problem::Dispatch* reference, const Share& share) {
-  HONE_ASSIGN(CompiledDispatch compiled, CompileOnly(request).run(dispatch, share));
+  const Stopwatch watch;
+  Result<ReferenceCode> of_reference;
+  std::optional<VerifiableProblem> problem;
+  if (request.emulator != nullptr) {
+    of_reference = compile_reference(request, dispatch, reference, /*is_run=*/true);
+    HONE_TRY(all_but_failure(of_reference));
+    problem = verifiable_problem(request, dispatch, of_reference);
+  }
+  Share left = share;
+  left.seconds -= watch.seconds();
+  HONE_ASSIGN(CompiledDispatch compiled,
+              CompileOnly(request).run(dispatch, left, std::move(problem)));
+  compiled.seconds = watch.seconds();
   // Candidates are compared with the default: without it nothing can be measured.
   if (!compiled.has_default) return compiled;
-  Result<std::string> of_reference = compile_reference(request, dispatch, reference);
-  HONE_TRY(all_but_failure(of_reference));
-  compiled.reference = std::move(of_reference).value_or("");
+  if (request.emulator == nullptr) {
+    of_reference = compile_reference(request, dispatch, reference, /*is_run=*/false);
+    HONE_TRY(all_but_failure(of_reference));
+  }
+  if (of_reference) compiled.reference = of_reference->fingerprint;
   return compiled;
 }
 
 RunVerdict verdict_of(const CompiledProgram& compiled) {
   std::vector<const CompiledDispatch*> without_code;
   for (const CompiledDispatch& each : compiled.dispatches)
-    if (each.compiled == 0) without_code.push_back(&each);
+    if (each.compiled == 0 || is_all_wrong(each)) without_code.push_back(&each);
   if (compiled.dispatches.empty()) return {RunOutcome::kNothingUsable, "no dispatch was compiled"};
   const bool is_list = compiled.program.functions.empty();
   if (without_code.empty() || (is_list && without_code.size() < compiled.dispatches.size()))
@@ -321,6 +460,9 @@ RunVerdict verdict_of(const CompiledProgram& compiled) {
       without_code.size() > 1
           ? fmt::format("{} and {} more", first.dispatch->name, without_code.size() - 1)
           : first.dispatch->name;
+  if (is_all_wrong(first))
+    return {RunOutcome::kNothingUsable, fmt::format("every candidate of {} is wrong: {}", names,
+                                                    first.verdicts->wrong.front().reason)};
   const std::string reason =
       first.default_failure.empty() ? first.failures.words() : first.default_failure;
   if (first.untried > 0)

@@ -1,8 +1,10 @@
 // Compiles for a device that may be absent. Candidates are proposed, compiled, stored and, for a
-// GPU, ranked by the resources that their code takes. Nothing is run. The store then holds all that
+// GPU, ranked by the resources that their code takes. Nothing is run, except on an emulator of the
+// target where one is given: only verified candidates are ranked then. The store holds all that
 // another machine needs to measure them (prepared_work.h).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "problem/target.h"
 #include "provider/resources.h"
 #include "tune/dispatch/dispatch_tuner.h"
+#include "tune/dispatch/emulated_check.h"
 #include "tune/dispatch/prepared_work.h"
 #include "tune/services/context.h"
 #include "tune/services/run_verdict.h"
@@ -29,6 +32,23 @@ struct CompiledRow {
   double occupancy = 0;  // problem::occupancy: the share of a unit's subgroup slots it fills
 };
 
+// A candidate that compiles and is not ranked.
+struct UnrankedRow {
+  store::Id candidate = 0;
+  std::string provider;
+  std::string configuration;  // as CompiledRow's
+  std::string kind;           // of the failure (provider::name_of); empty: it was not run
+  std::string reason;         // in words
+};
+
+// Verdicts of an emulator. Candidates of equal code have a row each.
+struct EmulatedVerdicts {
+  std::size_t right = 0;
+  std::vector<UnrankedRow> wrong, not_verified;
+  std::string default_is_wrong = {};  // how; empty if it is right or has no verdict
+  std::size_t verified_now = 0;       // candidates: no earlier run has
+};
+
 struct CompiledDispatch {
   const problem::Dispatch* dispatch = nullptr;
   std::uint64_t space = 0;  // configurations there are, of all providers
@@ -39,6 +59,9 @@ struct CompiledDispatch {
   bool has_default = false;          // the compiler's own choice is compiled
   std::string reference = {};        // PreparedDispatch::reference
   std::vector<CompiledRow> ranked;   // best first, equal code once
+  // None: nothing was verified, and `ranked` has all that compile.
+  std::optional<EmulatedVerdicts> verdicts = {};
+  double seconds = 0;  // that it took, with verification
 };
 
 struct CompiledProgram {
@@ -49,7 +72,7 @@ struct CompiledProgram {
 };
 
 // Returns the verdict. A program is usable if each dispatch compiles somehow, a list if at least
-// one does.
+// one does. A dispatch whose candidates an emulator all found wrong has no usable code.
 RunVerdict verdict_of(const CompiledProgram& compiled);
 
 // Whether `a` ranks before `b`: fits on the device, then fewer spilled registers, higher occupancy,
@@ -69,12 +92,15 @@ struct CompileOnlyRequest {
   std::vector<problem::Dispatch> references = {};
   // Completed by the dispatches, and logged at the end.
   PreparedWork prepared = {};
+  // Runners that verify the candidates; null: nothing is run.
+  const Emulator* emulator = nullptr;
   // Flags of the candidates beside Options::flags.
   std::vector<std::string> extra_flags = {};
 };
 
 // Compiles options.candidates (at least the default) of a dispatch into the store, for
-// `share.seconds` at most, and then its reference unless hone computes that. `reference`: the same
+// `share.seconds` at most, and its reference unless hone computes that. With an emulator, it
+// verifies each as it compiles. `reference`: the same
 // dispatch of an independent compile; null if there is none. Code in the store is not compiled
 // again. Errors: a failure if the compiler refuses the dispatch; those of the store; kInterrupted.
 Result<CompiledDispatch> compile_ahead(const CompileOnlyRequest& request,

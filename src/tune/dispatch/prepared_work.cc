@@ -3,11 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/json.h"
 #include "problem/code_target.h"
 #include "trial/records.h"
+#include "tune/dispatch/emulated_check.h"
 
 namespace hone::tune {
 namespace {
@@ -114,6 +117,27 @@ class StoredReader {
   std::vector<std::string> missing_;
 };
 
+// Candidates that an emulator found wrong, among rows of candidates and devices.
+Result<std::set<store::Id>> wrong_on_emulator(store::Store& store,
+                                              const std::vector<store::CandidateView>& rows) {
+  std::map<store::Id, bool> emulated;  // by device
+  std::set<store::Id> wrong;
+  for (const store::CandidateView& row : rows) {
+    if (!row.device) continue;
+    if (const auto [known, is_new] = emulated.try_emplace(*row.device); is_new) {
+      HONE_ASSIGN(const store::DeviceRow device, store.device(*row.device));
+      known->second = trial::is_emulated(device);
+    }
+    if (!emulated.at(*row.device)) continue;
+    const auto kind = provider::failure_kind_from(row.failure_kind);
+    if (row.state == store::CandidateState::kWrong ||
+        (row.state == store::CandidateState::kFailed && kind &&
+         verdict_of(*kind) == EmulatedVerdict::kWrong))
+      wrong.insert(row.candidate);
+  }
+  return wrong;
+}
+
 }  // namespace
 
 Status keep_prepared(store::Store& store, const PreparedWork& work) {
@@ -178,13 +202,19 @@ Result<std::vector<space::Configuration>> compiled_configurations(Context& conte
   filter.dispatch = id;
   filter.build = context.baseline.build;
   HONE_ASSIGN(const std::vector<store::CandidateView> rows, context.store.candidate_rows(filter));
+  HONE_ASSIGN(const std::set<store::Id> wrong, wrong_on_emulator(context.store, rows));
   std::vector<space::Configuration> configurations;
   store::Id last = 0;  // a candidate has a row for each device
   std::size_t removed = 0;
+  std::vector<store::Id> skipped;
   for (const store::CandidateView& row : rows) {
     if (row.provider != provider || row.is_default || row.identity.empty() || row.candidate == last)
       continue;
     last = row.candidate;
+    if (wrong.contains(row.candidate)) {
+      skipped.push_back(row.candidate);
+      continue;
+    }
     HONE_ASSIGN(const store::KnownResults known, context.store.known(row.candidate, std::nullopt));
     if (!known.artifact || !known.artifact->has_code) {
       ++removed;
@@ -200,6 +230,11 @@ Result<std::vector<space::Configuration>> compiled_configurations(Context& conte
         "'{}': the store no longer has the code of {} candidates ('hone store gc' removes "
         "it), and they are not measured",
         dispatch.name, removed);
+  if (!skipped.empty())
+    context.warn(
+        "'{}': {} candidates are not measured: the emulator found them wrong (hone show {} says "
+        "how)",
+        dispatch.name, skipped.size(), skipped.front());
   return configurations;
 }
 

@@ -130,7 +130,7 @@ Result<std::optional<provider::Artifact>> stored_default(store::Store& store,
                                                          store::Trust trust);
 
 // Returns the configurations of the space for which the store has code by this provider and build,
-// in the order in which they were proposed.
+// in the order in which they were proposed. Skips code that an emulator found wrong, and says so.
 Result<std::vector<space::Configuration>> compiled_configurations(Context& context,
                                                                   const problem::Dispatch& dispatch,
                                                                   std::string_view provider,
