@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <deque>
 #include <future>
 #include <map>
@@ -269,7 +270,8 @@ struct PersistentPool::State {
     // Memory and time are looked at in between.
     constexpr double kLookSeconds = 0.1;
     if (any_running() && (seconds < 0 || seconds > kLookSeconds)) seconds = kLookSeconds;
-    const int milliseconds = seconds < 0 ? -1 : static_cast<int>(std::min(seconds, 1e6) * 1000) + 1;
+    const int milliseconds =
+        seconds < 0 ? -1 : static_cast<int>(std::ceil(std::min(seconds, 1e6) * 1000));
     ::poll(entries.data(), entries.size(), milliseconds);
     if (is_readable(options.stop_fd)) return interrupted();
     for (PersistentWorker& worker : workers) {
@@ -301,9 +303,10 @@ struct PersistentPool::State {
       HONE_TRY(hand_out());
       if (!any_running() && waiting.empty()) return std::nullopt;
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
-      const double left = seconds < 0 ? -1 : seconds - waited.count();
-      if (seconds >= 0 && left <= 0) return std::nullopt;
+      const double left = seconds < 0 ? -1 : std::max(0.0, seconds - waited.count());
+      // Without time left too: a worker's death and the stop signal are seen nowhere else.
       HONE_TRY(look(left));
+      if (left == 0) return take(own);
     }
   }
 

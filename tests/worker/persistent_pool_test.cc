@@ -1,5 +1,7 @@
 #include "worker/persistent_pool.h"
 
+#include <unistd.h>
+
 #include <map>
 
 #include "tests/worker/worker_test.h"
@@ -54,6 +56,22 @@ TEST_F(PersistentPoolTest, TwoProcessesAnswerAllJobs) {
   EXPECT_LE(by_process.size(), 2u);
   EXPECT_EQ(two->outstanding(), 0u);
   EXPECT_EQ(two->restarts(), 0);
+}
+
+// A caller with other work looks in between, for no time.
+TEST_F(PersistentPoolTest, LooksThatDoNotWaitSeeTheAnswer) {
+  const auto one = pool(1);
+  ASSERT_TRUE(one->prepare("a", {"echo", nullptr, {}}));
+  ASSERT_TRUE(one->submit("a", 1, {"echo", nullptr, {}}));
+  std::optional<Finished> done;
+  for (int looks = 0; !done && looks < 100'000; ++looks) {
+    auto next = one->next_finished(0);
+    ASSERT_TRUE(next) << next.error().message;
+    done = std::move(*next);
+    ::usleep(100);
+  }
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->id, 1);
 }
 
 TEST_F(PersistentPoolTest, WhatIsNotPreparedIsRefused) {

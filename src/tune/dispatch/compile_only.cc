@@ -21,9 +21,8 @@ namespace {
 
 // Seconds between two looks at the clock.
 constexpr double kReportSeconds = 1, kLookSeconds = 0.05;
-// Likewise while runners work, so that compile workers do not wait for their next candidate; and
-// how long the look takes, for which runners may wait. A pool looks at nothing in no time.
-constexpr double kPollSeconds = 0.01, kPollLookSeconds = 0.001;
+// Likewise while runners work, so that compile workers do not wait for their next candidate.
+constexpr double kPollSeconds = 0.01;
 
 // The problem that candidates are verified by; none, and why the dispatch cannot be verified.
 struct VerifiableProblem {
@@ -164,9 +163,9 @@ class CompileOnly {
         since_report = Stopwatch();
       }
       if (seconds_left() <= 0 && (compiling() == 0 || trials_.size() - compiling() > known)) break;
-      HONE_ASSIGN(const std::size_t finished, runner.wait_for_compiles(kPollLookSeconds));
+      HONE_ASSIGN(const std::size_t finished, runner.wait_for_compiles(0));
       if (finished > 0) {
-        HONE_TRY(runner.finish_compiling(all(), kPollLookSeconds));
+        HONE_TRY(runner.finish_compiling(all(), 0));
         check_->queue(reported());
       }
       check_->wait(lock, kPollSeconds);
