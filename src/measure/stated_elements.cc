@@ -1,6 +1,7 @@
 #include "measure/stated_elements.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -161,8 +162,13 @@ class Evaluation {
               [](const auto& loop) {
                 return loop.role == LoopRole::kBatch || loop.role == LoopRole::kM;
               }),
-        columns_(statement, [](const auto& loop) { return loop.role == LoopRole::kN; }),
-        attends_(statement.attends()) {}
+        columns_(statement,
+                 [&](const auto& loop) {
+                   return loop.role == LoopRole::kN ||
+                          (loop.role == LoopRole::kK && !statement.contracts());
+                 }),
+        attends_(statement.attends()),
+        reduces_(statement.reduces()) {}
 
   Result<std::vector<StatedElements>> run() {
     for (const StatedUse& operand : statement_.operands) {
@@ -185,8 +191,10 @@ class Evaluation {
     }
     if (attends_)
       prepare_attention();
-    else
+    else if (statement_.contracts())
       prepare_contraction();
+    else
+      prepare_elements();
     const std::vector<Point> all = points();
     for (std::size_t s = 0; s < stores.size(); ++s) {
       found[s].values.resize(all.size());
@@ -211,11 +219,12 @@ class Evaluation {
  private:
   using Point = std::pair<std::int64_t, std::int64_t>;  // row, column
 
-  // Values that a thread has computed for its present element.
+  // Values that a thread has computed for its present element and row.
   struct Element {
     std::vector<double> values;
     std::int64_t weighed_row = -1;
     std::vector<double> weights;  // of the keys for that row, with the sum 1
+    std::vector<double> reduced;  // by value; of the row `weighed_row`
   };
 
   std::int64_t element_of(const StatedUse& use, std::int64_t row, std::int64_t column) const {
@@ -263,26 +272,27 @@ class Evaluation {
 
   // Each with its columns, so that what they share is computed once.
   std::vector<Point> points() const {
-    const auto total = static_cast<double>(rows_.count()) * static_cast<double>(columns_.count());
+    const std::int64_t columns = columns_of_results_.value_or(columns_.count());
+    const bool by_rows = attends_ || reduces_;
+    const auto total = static_cast<double>(rows_.count()) * static_cast<double>(columns);
     const double by_products =
-        attends_ ? sample_.products / products_of_row_ * static_cast<double>(columns_.count())
-                 : sample_.products / products_of_element_;
+        by_rows ? sample_.products / products_of_row_ * static_cast<double>(columns)
+                : sample_.products / products_of_element_;
     const auto wanted = static_cast<std::int64_t>(std::clamp(
         std::min(by_products, static_cast<double>(sample_.elements)), std::min(2.0, total), total));
     std::vector<Point> points;
     if (static_cast<double>(wanted) >= total) {
       for (std::int64_t row = 0; row < rows_.count(); ++row)
-        for (std::int64_t column = 0; column < columns_.count(); ++column)
-          points.emplace_back(row, column);
+        for (std::int64_t column = 0; column < columns; ++column) points.emplace_back(row, column);
       return points;
     }
     const std::int64_t columns_of_row =
-        attends_ ? std::min(columns_.count(), std::max<std::int64_t>(1, wanted / 2)) : 1;
-    points = {{0, 0}, {rows_.count() - 1, columns_.count() - 1}};
+        by_rows ? std::min(columns, std::max<std::int64_t>(1, wanted / 2)) : 1;
+    points = {{0, 0}, {rows_.count() - 1, columns - 1}};
     for (std::uint64_t i = 0; static_cast<std::int64_t>(points.size()) < wanted; ++i) {
-      const auto row = drawn(2 * i, rows_.count()), column = drawn(2 * i + 1, columns_.count());
+      const auto row = drawn(2 * i, rows_.count()), column = drawn(2 * i + 1, columns);
       for (std::int64_t c = 0; c < columns_of_row; ++c)
-        points.emplace_back(row, (column + c) % columns_.count());
+        points.emplace_back(row, (column + c) % columns);
     }
     return points;
   }
@@ -306,6 +316,44 @@ class Evaluation {
     for (const Located& operand : operands_) terms_.push_back(keys.distances(*operand.use));
     products_of_row_ =
         static_cast<double>(keys.count()) * static_cast<double>(head.count() + columns_.count());
+  }
+
+  // Results of rows alone need one step along k.
+  void prepare_elements() {
+    const auto walks_columns = [&](const problem::StatedStore& store) {
+      for (std::size_t l = 0; l < statement_.loops.size(); ++l)
+        if (statement_.loops[l].role == LoopRole::kK && statement_.loops[l].size > 1 &&
+            store.use.strides[l] != 0)
+          return true;
+      return false;
+    };
+    if (reduces_ && std::ranges::none_of(statement_.stores, walks_columns)) columns_of_results_ = 1;
+    products_of_element_ = static_cast<double>(statement_.values.size());
+    const auto reductions = std::ranges::count_if(statement_.values, [](const StatedValue& value) {
+      return value.operation.is(ScalarKind::kReduction);
+    });
+    products_of_row_ = products_of_element_ * static_cast<double>(columns_.count()) *
+                       static_cast<double>(reductions + 1);
+  }
+
+  // Computes all reductions of a row, in order: each needs those before it.
+  Status reduce(std::int64_t row, Element& element) const {
+    element.reduced.assign(statement_.values.size(), 0);
+    element.weighed_row = row;
+    for (std::size_t i = 0; i < statement_.values.size(); ++i) {
+      const StatedValue& value = statement_.values[i];
+      if (!value.operation.is(ScalarKind::kReduction)) continue;
+      const StatedValue combination{value.combines, value.type};
+      auto combined = static_cast<double>(value.constant);
+      for (std::int64_t column = 0; column < columns_.count(); ++column) {
+        HONE_TRY(compute_until(i, row, column, element));
+        HONE_ASSIGN(combined, stated_value(combination,
+                                           std::array{combined, element.values[value.operands[0]]},
+                                           value.type));
+      }
+      element.reduced[i] = combined;
+    }
+    return {};
   }
 
   double sum_of_products(std::int64_t row, std::int64_t column, std::size_t product) const {
@@ -360,15 +408,24 @@ class Evaluation {
   }
 
   Status compute(std::int64_t row, std::int64_t column, Element& element) const {
+    if (reduces_ && row != element.weighed_row) HONE_TRY(reduce(row, element));
+    return compute_until(statement_.values.size(), row, column, element);
+  }
+
+  // Computes the values before value `end`.
+  Status compute_until(std::size_t end, std::int64_t row, std::int64_t column,
+                       Element& element) const {
     std::vector<double>& values = element.values;
     values.clear();
-    for (std::size_t i = 0; i < statement_.values.size(); ++i) {
+    for (std::size_t i = 0; i < end; ++i) {
       const StatedValue& value = statement_.values[i];
       if (value.operation.is(ScalarKind::kRoot)) {
         values.push_back(attends_ ? weighted_sum(row, column, element)
                                   : sum_of_products(row, column, value.product));
       } else if (loads_[i].use != nullptr) {
         values.push_back(loads_[i].load(element_of(value.use, row, column)));
+      } else if (value.operation.is(ScalarKind::kReduction)) {
+        values.push_back(element.reduced[i]);
       } else if (value.operation.is(ScalarKind::kConstant)) {
         values.push_back(static_cast<double>(value.constant));
       } else {
@@ -388,10 +445,11 @@ class Evaluation {
   std::span<const std::span<const std::byte>> inputs_;
   const ElementSample& sample_;
   Walk rows_, columns_;
-  bool attends_ = false;
-  std::vector<Located> operands_, loads_;         // loads_: by value; no use where it is none
-  std::vector<std::vector<std::int64_t>> terms_;  // by operand, along k or keys: elements
-  std::vector<std::vector<std::int64_t>> head_;   // of query and key, along k1
+  bool attends_ = false, reduces_ = false;
+  std::optional<std::int64_t> columns_of_results_;  // where not all columns are
+  std::vector<Located> operands_, loads_;           // loads_: by value; no use where it is none
+  std::vector<std::vector<std::int64_t>> terms_;    // by operand, along k or keys: elements
+  std::vector<std::vector<std::int64_t>> head_;     // of query and key, along k1
   double products_of_element_ = 1, products_of_row_ = 1;
 };
 

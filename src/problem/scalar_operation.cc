@@ -61,6 +61,7 @@ constexpr ScalarFacts kOperations[] = {
     {.name = "root", .kind = kRoot, .gpu_instructions = 0},
     {.name = "load", .kind = kLoad, .gpu_instructions = 0},
     {.name = "table", .kind = kTable, .gpu_instructions = 0},
+    {.name = "reduce", .kind = kReduction},
     {.name = "constant", .kind = kConstant},
 
     {"arith.addf", kSum, 2, kAdd},

@@ -18,6 +18,7 @@ enum class ScalarKind {
   kLoad,
   kTable,
   kConstant,
+  kReduction,
   kSum,
   kDifference,
   kProduct,

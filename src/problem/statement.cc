@@ -11,12 +11,17 @@
 namespace hone::problem {
 namespace {
 
-constexpr const char *kContraction = "contraction", *kAttention = "attention";
+using Kind = Statement::Kind;
+constexpr std::pair<Kind, std::string_view> kKinds[] = {{Kind::kContraction, "contraction"},
+                                                        {Kind::kAttention, "attention"},
+                                                        {Kind::kElementwise, "elementwise"}};
 constexpr std::array kAttentionOperands = {"query", "key", "value", "mask"};  // mask: of some only
 constexpr std::array kContractionRoles = {LoopRole::kBatch, LoopRole::kM, LoopRole::kN,
                                           LoopRole::kK};
 constexpr std::array kAttentionRoles = {LoopRole::kBatch, LoopRole::kM, LoopRole::kN, LoopRole::kK1,
                                         LoopRole::kK2};
+
+constexpr std::array kElementwiseRoles = {LoopRole::kM, LoopRole::kN, LoopRole::kK};
 
 constexpr auto kStatedLoopFields = [](auto& loop, auto&& field) {
   field.named("role", loop.role, kLoopRoles);
@@ -61,6 +66,7 @@ constexpr auto kStatedValueFields = [](auto& value, auto&& field) {
   field("type", value.type);
   field.when(!value.predicate.empty(), "predicate", value.predicate);
   field.when(value.product != 0, "product", value.product);
+  if (value.operation.is(ScalarKind::kReduction)) field("combines", value.combines);
 };
 
 constexpr auto kStoreFields = [](auto& store, auto&& field) {
@@ -75,6 +81,12 @@ constexpr auto kStatedLaunchFields = [](auto& statement, auto&& field) {
   field.when(!statement.layout.empty(), "layout", statement.layout);
   field.when(!statement.why_not.empty(), "why_not", statement.why_not);
 };
+
+// Key of a value's constant: a constant's own, and where a reduction begins.
+const char* constant_key(const StatedValue& value) {
+  if (value.operation.is(ScalarKind::kConstant)) return "value";
+  return value.operation.is(ScalarKind::kReduction) ? "start" : nullptr;
+}
 
 long double constant_from(const nlohmann::json& json) {
   if (json.is_number_integer()) return static_cast<long double>(exact<std::int64_t>(json));
@@ -93,8 +105,9 @@ std::string operand_name(bool attends, std::size_t number) {
   return number == 1 ? "rhs" : fmt::format("rhs{}", number - 1);
 }
 
-std::span<const LoopRole> roles(bool attends) {
-  if (attends) return kAttentionRoles;
+std::span<const LoopRole> roles(Kind kind) {
+  if (kind == Kind::kAttention) return kAttentionRoles;
+  if (kind == Kind::kElementwise) return kElementwiseRoles;
   return kContractionRoles;
 }
 
@@ -114,16 +127,22 @@ void check_use(const Statement& statement, const StatedUse& use) {
 
 // Throws nlohmann::json's exceptions for a statement that does not hold together.
 void check_statement(const Statement& statement) {
+  const bool elementwise = statement.kind == Kind::kElementwise, reduces = statement.reduces();
+  if (reduces && !elementwise) refuse_json("a reduction behind a root");
   for (const StatedLoop& loop : statement.loops) {
     if (loop.size < 1) refuse_json("a loop of no steps");
-    if (std::ranges::count(roles(statement.attends()), loop.role) == 0)
+    if (std::ranges::count(roles(statement.kind), loop.role) == 0 ||
+        (elementwise && loop.role == (reduces ? LoopRole::kN : LoopRole::kK)))
       refuse_json(fmt::format("'{}' is no role of a loop", name_of(loop.role)));
   }
   for (const StatedUse& operand : statement.operands) check_use(statement, operand);
   for (std::size_t v = 0; v < statement.values.size(); ++v) {
     const StatedValue& value = statement.values[v];
     for (const std::size_t operand : value.operands) check_index(operand, v);
-    if (!statement.attends()) check_index(value.product, statement.products());
+    if (statement.contracts()) check_index(value.product, statement.products());
+    if (value.operation.is(ScalarKind::kReduction) && value.operands.size() != 1)
+      refuse_json("a reduction has one operand");
+    if (value.operation.is(ScalarKind::kRoot) && elementwise) refuse_json("there is no root");
     if (value.operation.is(ScalarKind::kLoad)) check_use(statement, value.use);
     if (value.operation.is(ScalarKind::kTable)) check_loops(statement, value.use.strides);
   }
@@ -138,12 +157,12 @@ void check_statement(const Statement& statement) {
 
 static void to_json(nlohmann::json& json, const StatedValue& value) {
   write_fields(json, value, kStatedValueFields);
-  if (value.operation.is(ScalarKind::kConstant)) json["value"] = constant_json(value);
+  if (const char* key = constant_key(value)) json[key] = constant_json(value);
 }
 
 static void from_json(const nlohmann::json& json, StatedValue& value) {
   read_fields(json, value, kStatedValueFields);
-  if (value.operation.is(ScalarKind::kConstant)) value.constant = constant_from(json.at("value"));
+  if (const char* key = constant_key(value)) value.constant = constant_from(json.at(key));
 }
 
 static void to_json(nlohmann::json& json, const StatedUse& use) {
@@ -160,6 +179,11 @@ constexpr auto kFormFields = [](auto& statement, auto&& field) {
   field("values", statement.values);
   field.list("stores", statement.stores, kStoreFields);
 };
+
+bool Statement::reduces() const {
+  return std::ranges::any_of(
+      values, [](const StatedValue& value) { return value.operation.is(ScalarKind::kReduction); });
+}
 
 std::int64_t Statement::steps(LoopRole role) const {
   std::int64_t steps = 1;
@@ -194,13 +218,15 @@ void to_json(nlohmann::json& json, const Statement& statement) {
   if (!statement.why_not.empty()) return;
   kFormFields(statement, FieldWriter(json));
   const bool attends = statement.attends();
-  json["kind"] = attends ? kAttention : kContraction;
+  json["kind"] =
+      std::ranges::find(kKinds, statement.kind, &std::pair<Kind, std::string_view>::first)->second;
   for (std::size_t i = 0; i < statement.operands.size(); ++i)
     json[operand_name(attends, i)] = statement.operands[i];
   if (attends) {
     json["scale"] = statement.scale;
     return;
   }
+  if (!statement.contracts()) return;
   json["start"] = number_to_json(statement.start);
   for (const StatedValue& value : statement.values)
     if (value.operation.is(ScalarKind::kRoot)) json["accumulator"] = value.type;
@@ -211,17 +237,20 @@ void from_json(const nlohmann::json& json, Statement& statement) {
   if (!statement.why_not.empty()) return;
   kFormFields(statement, FieldReader(json));
   const std::string kind = json.at("kind");
-  const bool attends = kind == kAttention;
+  const auto known = std::ranges::find(kKinds, kind, &std::pair<Kind, std::string_view>::second);
+  if (known == std::end(kKinds)) refuse_json("'" + kind + "' is no kind of a statement");
+  statement.kind = known->first;
+  const bool attends = statement.attends();
+  if (attends) statement.scale = json.at("scale");
+  if (statement.contracts()) statement.start = number_from_json(json.at("start"));
+  std::size_t needed = 0, most = 0;
   if (attends) {
-    statement.kind = Statement::Kind::kAttention;
-    statement.scale = json.at("scale");
-  } else if (kind == kContraction) {
-    statement.start = number_from_json(json.at("start"));
-  } else {
-    refuse_json("'" + kind + "' is no kind of a statement");
+    needed = kAttentionOperands.size() - 1;
+    most = kAttentionOperands.size();
+  } else if (statement.contracts()) {
+    needed = 2;
+    most = json.size();
   }
-  const std::size_t needed = attends ? kAttentionOperands.size() - 1 : 2,
-                    most = attends ? needed + 1 : json.size();
   for (std::size_t i = 0; i < needed || (i < most && json.contains(operand_name(attends, i))); ++i)
     statement.operands.push_back(json.at(operand_name(attends, i)).get<StatedUse>());
   check_statement(statement);

@@ -1,7 +1,7 @@
 // A dispatch's statement of itself (Dispatch::statement): one contraction, several of one left
-// operand, or attention, and its elementwise epilogue. provider/iree/program/dispatch_statement.h
-// makes it. It is JSON only where it leaves the process: in a store, and for workers of other
-// providers.
+// operand, or attention, and its elementwise epilogue; or values of elements and reductions of
+// rows. provider/iree/program/dispatch_statement.h makes it. It is JSON only where it leaves the
+// process: in a store, and for workers of other providers.
 #pragma once
 
 #include <cstddef>
@@ -63,7 +63,13 @@ struct StatedLoop {
   bool operator==(const StatedLoop&) const = default;
 };
 
-// A value for each element that comes out of the root.
+// A value for each element that comes out of the root. Without a root (Kind::kElementwise), a value
+// for each step of the loops.
+// - A "reduce" combines its operand over all loops of role k, beginning at `constant`. So it has
+// one
+//   value for each row, a step of the loops of role m.
+// - Values before it are computed for each step along k. Values behind it may be of a row, or again
+//   of each step along k, as in a softmax.
 struct StatedValue {
   ScalarOperation operation;
   ElementType type = ElementType::kF32;
@@ -73,6 +79,7 @@ struct StatedValue {
   long double constant = 0;                // its 64 digits hold every i64 too
   StatedUse use = {};                      // of a load; of a table its strides and offset
   std::vector<std::uint32_t> words = {};   // all of a table, as memory of this machine has it
+  ScalarOperation combines = {};           // of a reduction: "arith.addf", "arith.maximumf"
 
   bool operator==(const StatedValue&) const = default;
 };
@@ -85,7 +92,9 @@ struct StatedStore {
 };
 
 struct Statement {
-  enum class Kind { kContraction, kAttention };
+  // kElementwise: no root and no operands. Loops have the roles m and n, or, if a value is a
+  // reduction, m and k.
+  enum class Kind { kContraction, kAttention, kElementwise };
   // Reason why the dispatch has another form. Only how it is launched is known then.
   std::string why_not = {};
   Kind kind = Kind::kContraction;
@@ -105,8 +114,11 @@ struct Statement {
   std::vector<StatedView> views;
 
   bool attends() const { return kind == Kind::kAttention; }
+  bool contracts() const { return kind == Kind::kContraction; }
+  // Whether a value is a reduction.
+  bool reduces() const;
   // Number of products of a contraction: query, key and value of one input are three.
-  std::size_t products() const { return operands.size() - 1; }
+  std::size_t products() const { return operands.empty() ? 0 : operands.size() - 1; }
   // Number of steps of all loops of a role together.
   std::int64_t steps(LoopRole role) const;
 

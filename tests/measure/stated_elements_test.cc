@@ -208,6 +208,103 @@ TEST(StatedElements, WeighValuesByScores) {
                           DoubleNear(2 * first + 4 * second, 1e-15), DoubleEq(3), DoubleEq(4)));
 }
 
+problem::StatedValue loaded(std::size_t view, std::vector<std::int64_t> strides) {
+  return {.operation = "load", .use = {view, ElementType::kF32, 0, std::move(strides)}};
+}
+
+problem::StatedValue reduced(const char* combines, std::size_t value, long double start) {
+  problem::StatedValue made{"reduce", ElementType::kF32, {value}};
+  made.combines = combines;
+  made.constant = start;
+  return made;
+}
+
+// x = [1 2 3; 4 5 6], a bias for each column and a factor for each row; stored transposed.
+TEST(StatedElements, HaveNoRoot) {
+  Stated stated;
+  stated.binds(ElementType::kF32, {1, 2, 3, 4, 5, 6});
+  stated.binds(ElementType::kF32, {10, 20, 30});
+  stated.binds(ElementType::kF32, {1, -1});
+  stated.writes(ElementType::kF32, 6);
+  Statement& said = stated.statement;
+  said.kind = Statement::Kind::kElementwise;
+  said.loops = {{LoopRole::kM, 2}, {LoopRole::kN, 3}};
+  for (int view = 0; view < 4; ++view) said.views.push_back({view, 0, {}});
+  said.values = {loaded(0, {3, 1}),
+                 loaded(1, {0, 1}),
+                 loaded(2, {1, 0}),
+                 {"arith.addf", ElementType::kF32, {0, 1}},
+                 {"arith.mulf", ElementType::kF32, {3, 2}}};
+  said.stores = {{{3, ElementType::kF32, 0, {1, 2}}, 4}};
+  const auto found = stated.run();
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_THAT(found->front().values, ElementsAre(11, 22, 33, -14, -25, -36));
+  EXPECT_THAT(found->front().places, ElementsAre(0, 2, 4, 1, 3, 5));
+}
+
+// The mean of each row of [1 2 6; 4 5 12], and what is left without it; x and both results.
+Stated centred() {
+  Stated stated;
+  stated.binds(ElementType::kF32, {1, 2, 6, 4, 5, 12});
+  stated.writes(ElementType::kF32, 6);
+  stated.writes(ElementType::kF32, 2);
+  Statement& said = stated.statement;
+  said.kind = Statement::Kind::kElementwise;
+  said.loops = {{LoopRole::kM, 2}, {LoopRole::kK, 3}};
+  for (int view = 0; view < 3; ++view) said.views.push_back({view, 0, {}});
+  said.values = {loaded(0, {3, 1}),
+                 reduced("arith.addf", 0, 0),
+                 {"constant", ElementType::kF32},
+                 {"arith.divf", ElementType::kF32, {1, 2}},
+                 {"arith.subf", ElementType::kF32, {0, 3}}};
+  said.values[2].constant = 3;
+  said.stores = {{{1, ElementType::kF32, 0, {3, 1}}, 4}, {{2, ElementType::kF32, 0, {1, 0}}, 3}};
+  return stated;
+}
+
+TEST(StatedElements, AreReducedAlongRows) {
+  Stated stated = centred();
+  const auto found = stated.run();
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_THAT(found->at(0).values, ElementsAre(-2, -1, 3, -3, -2, 5));
+  EXPECT_THAT(found->at(1).values, ElementsAre(3, 3, 3, 7, 7, 7));
+  // Where nothing is stored for each element, there is one of each row.
+  stated.statement.stores = {stated.statement.stores[1]};
+  EXPECT_THAT(stated.values(), ElementsAre(3, 7));
+}
+
+// The largest of what the mean leaves of each row.
+TEST(StatedElements, AReductionMayNeedAnother) {
+  Stated stated = centred();
+  stated.statement.values.push_back(reduced("arith.maximumf", 4, -INFINITY));
+  stated.statement.stores = {{{2, ElementType::kF32, 0, {1, 0}}, 5}};
+  EXPECT_THAT(stated.values(), ElementsAre(3, 5));
+  stated.statement.values.back().constant = 4;
+  EXPECT_THAT(stated.values(), ElementsAre(4, 5));
+}
+
+// Another axis, a dropped tail, an identity that is none, a broadcast too many, another
+// combination: each changes what is expected of a kernel.
+TEST(StatedElements, PlantedFaultsOfElementsAndRowsChangeThem) {
+  const std::vector<double> right = centred().values();
+  const std::vector<void (*)(Statement&)> faults = {
+      [](Statement& said) {
+        said.values[0].use.strides = {1, 2};
+      },
+      [](Statement& said) { said.loops[1].size = 2; },
+      [](Statement& said) { said.values[1].constant = 1; },
+      [](Statement& said) {
+        said.values[0].use.strides = {0, 1};
+      },
+      [](Statement& said) { said.values[1].combines = "arith.mulf"; },
+      [](Statement& said) { said.stores[0].value = 0; }};
+  for (std::size_t f = 0; f < faults.size(); ++f) {
+    Stated stated = centred();
+    faults[f](stated.statement);
+    EXPECT_NE(stated.values(), right) << f;
+  }
+}
+
 TEST(StatedElements, AreASampleWithBothEnds) {
   Stated stated;
   stated.binds(ElementType::kF32, std::vector<double>(1000, 1));

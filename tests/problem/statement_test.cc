@@ -121,6 +121,49 @@ TEST(Statement, OfAttentionHasAMaskOrNone) {
   EXPECT_EQ(masked->steps(LoopRole::kBatch), 1);
 }
 
+// The square sum of each row, and each element by it.
+json rows() {
+  return json::parse(R"({
+    "kind": "elementwise", "entry": "main$dispatch_0", "bindings": 2, "constants": 0,
+    "views": [{"binding": 0, "offset": 0, "words": [], "multiple": 64},
+              {"binding": 1, "offset": 0, "words": [], "multiple": 64}],
+    "loops": [{"size": 4, "role": "m"}, {"size": 6, "role": "k"}],
+    "values": [{"op": "load", "type": "f32", "view": 0, "offset": 0, "strides": [6, 1], "operands": []},
+               {"op": "arith.mulf", "type": "f32", "operands": [0, 0]},
+               {"op": "reduce", "type": "f32", "operands": [1], "combines": "arith.addf", "start": 0.0},
+               {"op": "reduce", "type": "f32", "operands": [0], "combines": "arith.maximumf",
+                "start": "-inf"},
+               {"op": "arith.divf", "type": "f32", "operands": [0, 2]}],
+    "stores": [{"view": 1, "type": "f32", "offset": 0, "strides": [6, 1], "value": 4}]})");
+}
+
+TEST(Statement, MayHaveReductionsInsteadOfARoot) {
+  const auto statement = read_statement(rows().dump());
+  ASSERT_TRUE(statement) << statement.error().message;
+  EXPECT_EQ(json(*statement), rows());
+  EXPECT_EQ(statement->kind, Statement::Kind::kElementwise);
+  EXPECT_TRUE(statement->reduces());
+  EXPECT_FALSE(statement->contracts());
+  EXPECT_EQ(statement->products(), 0u);
+  EXPECT_EQ(statement->values[2].combines.name(), "arith.addf");
+  EXPECT_EQ(statement->values[3].constant, -INFINITY);
+}
+
+TEST(Statement, OfAnotherFormThanItsKindIsRefused) {
+  json said = rows();
+  said["loops"][1]["role"] = "n";
+  EXPECT_THAT(why_not(said), HasSubstr("'n' is no role"));
+  said = rows();
+  said["values"][2]["operands"] = {0, 1};
+  EXPECT_THAT(why_not(said), HasSubstr("a reduction has one operand"));
+  said = rows();
+  said["values"][1] = {{"op", "root"}, {"type", "f32"}, {"operands", json::array()}};
+  EXPECT_THAT(why_not(said), HasSubstr("there is no root"));
+  said = product();
+  said["values"][2] = rows()["values"][2];
+  EXPECT_THAT(why_not(said), HasSubstr("a reduction behind a root"));
+}
+
 // A store may come from anybody.
 TEST(Statement, ThatDoesNotHoldTogetherIsRefused) {
   EXPECT_EQ(why_not({{"why_not", "it has no root operation"}}), "it has no root operation");

@@ -147,11 +147,12 @@ TEST(DispatchStatement, AProductMayTakeEverySecondElement) {
   EXPECT_EQ(stated["rhs"]["strides"], json({0, 32, 2, 256}));
   // Not each sum over two operands is one of products.
   for (const char* body : {"%p = arith.addf %a, %b : f32\n %s = arith.addf %u, %p : f32",
-                           "%p = arith.mulf %a, %a : f32\n %s = arith.addf %p, %b : f32",
+                           "%p = arith.mulf %a, %a : f32\n %s = arith.addf %p, %u : f32",
                            "%p = arith.mulf %a, %b : f32\n %s = arith.maximumf %u, %p : f32"})
-    EXPECT_THAT(statement_of(every_second_pixel(body))["why_not"].get<std::string>(),
-                HasSubstr("neither product nor attention"))
-        << body;
+    EXPECT_EQ(statement_of(every_second_pixel(body))["kind"], "elementwise") << body;
+  EXPECT_EQ(statement_of(every_second_pixel(
+                "%p = arith.mulf %a, %a : f32\n %s = arith.addf %p, %b : f32"))["why_not"],
+            "its reduction is neither a sum nor a product nor a choice");
 }
 
 // A layer reads what the one before has left in the buffer of intermediate results.
@@ -260,15 +261,92 @@ func.func @main(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>) -> tensor<3x64x48x
   }
 }
 
+// Rows of `x` with a bias, without a product; `yields` %s of %x and %y. `result`: the map of what
+// is stored.
+std::string with_bias(const std::string& result, const std::string& shape,
+                      const std::string& yields = "%s = arith.addf %x, %y : f32") {
+  return fmt::format(R"(
+func.func @main(%a: tensor<7x31x33xf32>, %b: tensor<33xf32>) -> tensor<{1}xf32> {{
+  %e = tensor.empty() : tensor<{1}xf32>
+  %r = linalg.generic {{indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (k)>, affine_map<(i, j, k) -> {0}>], iterator_types = ["parallel", "parallel", "parallel"]}} ins(%a, %b : tensor<7x31x33xf32>, tensor<33xf32>) outs(%e : tensor<{1}xf32>) {{
+   ^bb0(%x: f32, %y: f32, %u: f32):
+     {2}
+     linalg.yield %s : f32
+  }} -> tensor<{1}xf32>
+  return %r : tensor<{1}xf32>
+}})",
+                     result, shape, yields);
+}
+
+// 7 x 31 rows are one dimension. If the result has i last, k is the innermost loop of m: the
+// operand is contiguous along it.
+TEST(DispatchStatement, MayHaveNoProduct) {
+  const json rows = statement_of(with_bias("(i, j, k)", "7x31x33"));
+  ASSERT_FALSE(rows.contains("why_not")) << rows["why_not"];
+  EXPECT_EQ(rows["kind"], "elementwise");
+  EXPECT_EQ(sizes_and_roles(rows), "m217 n33 ");
+  EXPECT_THAT(operations(rows), testing::ElementsAre("load", "load", "arith.addf"));
+  EXPECT_EQ(rows["values"][0]["strides"], json({33, 1}));
+  EXPECT_EQ(rows["values"][1]["strides"], json({0, 1}));
+  EXPECT_EQ(rows["stores"][0]["strides"], json({33, 1}));
+  const json turned = statement_of(with_bias("(k, j, i)", "33x31x7"));
+  ASSERT_FALSE(turned.contains("why_not")) << turned["why_not"];
+  EXPECT_EQ(sizes_and_roles(turned), "n31 n7 m33 ");
+  EXPECT_EQ(turned["values"][0]["strides"], json({33, 31 * 33, 1}));
+  EXPECT_EQ(turned["stores"][0]["strides"], json({7, 1, 31 * 7}));
+  EXPECT_THAT(statement_of(with_bias("(i, j, k)", "7x31x33",
+                                     "%n = linalg.index 1 : index\n %m = arith.index_cast %n : "
+                                     "index to i32\n %s = arith.sitofp %m : i32 to f32"))["why_not"]
+                  .get<std::string>(),
+              HasSubstr("linalg.index"));
+}
+
+TEST(DispatchStatement, ASoftmaxIsTwoReductionsOfARow) {
+  const json stated = statement_of(R"(
+func.func @main(%x: tensor<64x33xf16>) -> tensor<64x33xf16> {
+  %e = tensor.empty() : tensor<64x33xf16>
+  %r = linalg.softmax dimension(1) ins(%x : tensor<64x33xf16>) outs(%e : tensor<64x33xf16>) -> tensor<64x33xf16>
+  return %r : tensor<64x33xf16>
+})");
+  ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
+  EXPECT_EQ(sizes_and_roles(stated), "m64 k33 ");
+  EXPECT_THAT(operations(stated),
+              testing::ElementsAre("load", "arith.extf", "reduce", "arith.subf", "math.exp",
+                                   "reduce", "arith.divf", "arith.truncf"));
+  EXPECT_EQ(stated["values"][2]["combines"], "arith.maximumf");
+  EXPECT_EQ(stated["values"][2]["start"], "-inf");
+  EXPECT_EQ(stated["values"][5]["combines"], "arith.addf");
+  EXPECT_EQ(stated["stores"][0]["strides"], json({33, 1}));
+}
+
+// Each element by the largest of its column, in a view of its own: a row per column of x.
+TEST(DispatchStatement, AReductionMayBeOfColumnsWithValuesBehindIt) {
+  const json stated = statement_of(R"(
+func.func @main(%x: tensor<33x257xf32>) -> tensor<33x257xf32> {
+  %l = arith.constant 0xFF800000 : f32
+  %c = tensor.empty() : tensor<257xf32>
+  %e = tensor.empty() : tensor<33x257xf32>
+  %f = linalg.fill ins(%l : f32) outs(%c : tensor<257xf32>) -> tensor<257xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (j)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<33x257xf32>) outs(%f : tensor<257xf32>) {
+   ^bb0(%a: f32, %u: f32):
+     %s = arith.maximumf %a, %u : f32
+     linalg.yield %s : f32
+  } -> tensor<257xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x, %m : tensor<33x257xf32>, tensor<257xf32>) outs(%e : tensor<33x257xf32>) {
+   ^bb0(%a: f32, %b: f32, %u: f32):
+     %s = arith.divf %a, %b : f32
+     linalg.yield %s : f32
+  } -> tensor<33x257xf32>
+  return %r : tensor<33x257xf32>
+})");
+  ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
+  EXPECT_EQ(sizes_and_roles(stated), "k33 m257 ");
+  EXPECT_THAT(operations(stated), testing::ElementsAre("load", "reduce", "arith.divf"));
+  EXPECT_EQ(stated["values"][2]["operands"], json({0, 1}));
+  EXPECT_EQ(stated["stores"][0]["strides"], json({257, 1}));
+}
+
 TEST(DispatchStatement, SaysWhatIsOfAnotherForm) {
-  constexpr char kSoftmax[] = R"(
-func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {
-  %e = tensor.empty() : tensor<64x128xf32>
-  %r = linalg.softmax dimension(1) ins(%x : tensor<64x128xf32>) outs(%e : tensor<64x128xf32>) -> tensor<64x128xf32>
-  return %r : tensor<64x128xf32>
-})";
-  EXPECT_THAT(statement_of(kSoftmax)["why_not"].get<std::string>(),
-              HasSubstr("its root is neither product nor attention: "));
   constexpr char kAdds[] = R"(
 func.func @main(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %c: tensor<64x48xf32>) -> tensor<64x48xf32> {
   %m = linalg.matmul ins(%a, %b : tensor<64x32xf16>, tensor<32x48xf16>) outs(%c : tensor<64x48xf32>) -> tensor<64x48xf32>

@@ -37,7 +37,8 @@ void erase_loop(Statement& statement, std::size_t loop) {
 Result<Statement> product_of(Statement statement) {
   if (!statement.why_not.empty()) return input_error("{}", statement.why_not);
   if (statement.kind != Statement::Kind::kContraction)
-    return input_error("it is attention; kernels of manifests are products");
+    return input_error("it is {}; kernels of manifests are products",
+                       statement.attends() ? "attention" : "no product");
   if (statement.stores.size() != 1)
     return input_error("it has {} results", statement.stores.size());
   if (statement.products() != 1) return input_error("it adds up {} products", statement.products());

@@ -8,6 +8,7 @@
 
 #include "base/process.h"
 #include "base/python_environments.h"
+#include "provider/triton/element_space.h"
 #include "provider/triton/gemm.h"
 #include "provider/triton/gemm_model.h"
 #include "provider/triton/gemm_space.h"
@@ -66,6 +67,10 @@ Result<space::SpaceBuilder> builder_of(const problem::Dispatch& dispatch,
   if (stated->attends()) {
     HONE_ASSIGN(const AttentionShape shape, attention_of(*stated));
     return attention_space_builder(shape, device);
+  }
+  if (!stated->contracts()) {
+    HONE_ASSIGN(const ElementShape shape, elements_of(*stated));
+    return element_space_builder(shape, device);
   }
   HONE_ASSIGN(const StatedProduct product, stated_product(*stated));
   HONE_TRY(check(product.gemm, device));
@@ -217,7 +222,7 @@ Result<provider::Payload> ReplacingProvider::payload_of(
 std::function<double(const space::Configuration&)> ReplacingProvider::prior(
     const problem::Dispatch& dispatch, const space::Space& space) const {
   const Result<const Statement*> stated = problem::stated(dispatch.statement);
-  if (!stated) return {};
+  if (!stated || (*stated)->kind == Statement::Kind::kElementwise) return {};
   if ((*stated)->attends()) {
     const Result<AttentionShape> shape = attention_of(**stated);
     return shape ? attention_prior(*shape, device_, space)
@@ -232,6 +237,8 @@ std::string ReplacingProvider::summation(const problem::Dispatch& dispatch,
                                          const std::optional<provider::Payload>& payload) const {
   const Result<const Statement*> stated = problem::stated(dispatch.statement);
   if (!payload || !stated) return "";
+  if ((*stated)->kind == Statement::Kind::kElementwise)
+    return (*stated)->reduces() ? "f32, whole rows" : "";
   const std::map<std::string, std::int64_t> knobs = knobs_in(*payload);
   const auto knob = [&](const char* name) {
     const auto known = knobs.find(name);

@@ -59,7 +59,7 @@ bool attention_is_tunable(const Context& context, const problem::Program& progra
 // kernel loads them.
 double times_slower(const problem::Dispatch& dispatch) {
   const auto stated = problem::stated(dispatch.statement);
-  if (!stated || (*stated)->attends()) return 1;
+  if (!stated || !(*stated)->contracts()) return 1;
   double times = 1;
   for (const problem::StatedUse& operand : std::span((*stated)->operands).first(2))
     if (problem::loaded_at_once(**stated, operand, 2) == 1) times *= plan::kSlowerByElements;

@@ -439,6 +439,74 @@ TEST(AttentionSpace, TriesFirstWhatFeedsTheMatrixUnits) {
   }
 }
 
+// x + 0 for m x n elements; or, if it reduces, the sum of each row of n. `transposes`: x is stored
+// column by column.
+json elements(int m, int n, bool reduces, bool transposes = false) {
+  json said = json::parse(R"({
+    "kind": "elementwise", "entry": "kernel", "bindings": 2, "constants": 0,
+    "views": [{"binding": 0, "offset": 0, "words": [], "multiple": 64},
+              {"binding": 1, "offset": 0, "words": [], "multiple": 64}]})");
+  said["loops"] = {{{"role", "m"}, {"size", m}}, {{"role", reduces ? "k" : "n"}, {"size", n}}};
+  const json x = {
+      {"op", "load"}, {"type", "f32"}, {"view", 0}, {"offset", 0}, {"operands", json::array()}};
+  said["values"] = {x};
+  said["values"][0]["strides"] = transposes ? json{1, m} : json{n, 1};
+  if (reduces)
+    said["values"].push_back({{"op", "reduce"},
+                              {"type", "f32"},
+                              {"operands", {0}},
+                              {"combines", "arith.addf"},
+                              {"start", 0.0}});
+  said["stores"] = {{{"type", "f32"},
+                     {"view", 1},
+                     {"offset", 0},
+                     {"strides", reduces ? json{1, 0} : json{n, 1}},
+                     {"value", reduces ? 1 : 0}}};
+  return said;
+}
+
+std::vector<std::string> all_of(const space::Space& space) {
+  std::vector<std::string> all;
+  space::Enumerator enumerator = space.enumerate();
+  while (const auto each = enumerator.next()) all.push_back(space::to_string(space, *each));
+  return all;
+}
+
+TEST(ElementSpace, HasFewConfigurationsForEachShape) {
+  for (const char* target : {"sm_80", "sm_90", "gfx942"})
+    for (const int m : {1, 7, 33, 257, 4096})
+      for (const int n : {1, 31, 127, 1000, 16384})
+        for (const bool reduces : {false, true})
+          for (const bool transposes : {false, true}) {
+            const auto space =
+                provider(target).space_of(stated(elements(m, n, reduces, transposes)));
+            ASSERT_TRUE(space) << space.error().message;
+            const auto count = all_of(*space).size();
+            EXPECT_GE(count, 1u) << target << ' ' << m << ' ' << n << ' ' << reduces << transposes;
+            EXPECT_LE(count, 13u) << target << ' ' << m << ' ' << n << ' ' << reduces << transposes;
+          }
+}
+
+TEST(ElementSpace, BlocksFitWhatIsContiguous) {
+  const auto knobs = [](const json& said) {
+    return provider("sm_90").space_of(stated(said))->knobs();
+  };
+  const auto rows = knobs(elements(4096, 4096, false));
+  EXPECT_EQ(rows[0].values, (std::vector<space::Value>{1, 2, 4}));
+  EXPECT_EQ(rows[1].values, (std::vector<space::Value>{1024, 2048}));
+  const auto transposed = knobs(elements(4096, 4096, false, true));
+  EXPECT_EQ(transposed[0].values, (std::vector<space::Value>{32, 64}));
+  EXPECT_EQ(transposed[1].values, (std::vector<space::Value>{32, 64}));
+  // A program has whole rows; of columns it has 16 side by side, while its registers hold them.
+  EXPECT_EQ(knobs(elements(4096, 1000, true))[0].values, (std::vector<space::Value>{1, 2, 4}));
+  EXPECT_EQ(knobs(elements(4096, 1000, true, true))[0].values,
+            (std::vector<space::Value>{16, 32, 64}));
+  EXPECT_EQ(knobs(elements(4096, 5000, true, true))[0].values,
+            (std::vector<space::Value>{4, 8, 16}));
+  EXPECT_EQ(provider("sm_90").why_no_space(stated(elements(1, 40000, true))),
+            "a row of 40000 elements is longer than the 32768 that a program keeps");
+}
+
 TEST(ReplacingProvider, SaysHowItsKernelsAddUp) {
   const ReplacingProvider on_h100 = provider("sm_90");
   const auto told = [&](const json& statement, const std::map<std::string, std::int64_t>& knobs) {
@@ -449,6 +517,8 @@ TEST(ReplacingProvider, SaysHowItsKernelsAddUp) {
             "f32, 32 at a time, in 4 parts");
   EXPECT_EQ(told(attention(256, 4096, 64, "f32"), {{"BLOCK_N", 64}, {"PRECISION", 2}}),
             "f32, 64 keys at a time, of three products of tf32");
+  EXPECT_EQ(told(elements(512, 512, true), {}), "f32, whole rows");
+  EXPECT_EQ(told(elements(512, 512, false), {}), "");
   EXPECT_EQ(on_h100.summation(stated(product(512, 512, 512)), std::nullopt), "")
       << "the default is not its own";
 }

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "provider/iree/program/element_loops.h"
 #include "provider/iree/program/root_operation.h"
 #include "provider/iree/program/statement_accesses.h"
 
@@ -14,6 +16,7 @@ namespace hone::iree {
 namespace {
 
 using problem::LoopRole;
+using problem::ScalarKind;
 using problem::StatedValue;
 using problem::Statement;
 
@@ -39,27 +42,32 @@ class StatementWriter {
   StatementWriter(const Ir& ir, const Sizes& kernel) : ir_(ir), accesses_(ir, kernel) {}
 
   Statement of(MlirOperation function, MlirOperation root) {
-    describe(root);
-    for (const MlirOperation operation : structured_behind(function, root)) compute(operation);
+    const auto described = describe_operation(ir_, root);
+    if (!described) refuse(described.error().message);
+    if (is_product(*described, root) || described->kind == problem::OperationKind::kAttention) {
+      describe(root, *described);
+      for (const MlirOperation operation : structured(function, root)) compute(operation);
+    } else {
+      describe_elements(function, root);
+    }
     ir_.walk(function, [&](MlirOperation operation) {
       if (is_store(ir_.name(operation))) store(operation);
     });
     if (said_.stores.empty()) refuse("nothing that it computes is stored as it is");
+    if (said_.kind == Statement::Kind::kElementwise) arrange_loops(said_);
     said_.views = accesses_.views();
     return std::move(said_);
   }
 
  private:
-  void describe(MlirOperation root) {
-    const auto described = describe_operation(ir_, root);
-    if (!described) refuse(described.error().message);
-    const bool attends = described->kind == problem::OperationKind::kAttention;
-    const bool convolves = described->kind == problem::OperationKind::kConvolution;
-    if (!attends && !convolves && !is_contraction(described->kind) &&
-        summed_products(ir_, root).empty())
-      refuse(
-          fmt::format("its root is neither product nor attention: {}", name_of(described->kind)));
-    root_loops_ = described->loops;
+  bool is_product(const problem::Operation& described, MlirOperation root) const {
+    return described.kind == problem::OperationKind::kConvolution ||
+           is_contraction(described.kind) || !summed_products(ir_, root).empty();
+  }
+
+  void describe(MlirOperation root, const problem::Operation& described) {
+    const bool attends = described.kind == problem::OperationKind::kAttention;
+    root_loops_ = described.loops;
     for (const problem::Loop& loop : root_loops_)
       if (loop.size <= 0 || loop.open) refuse("a size of it is known only at run time");
     if (attends)
@@ -167,16 +175,17 @@ class StatementWriter {
     return *found;
   }
 
-  // Structured operations behind the root, in the order of the function.
-  std::vector<MlirOperation> structured_behind(MlirOperation function, MlirOperation root) const {
+  // Structured operations, or those behind the root, in the order of the function.
+  std::vector<MlirOperation> structured(MlirOperation function,
+                                        std::optional<MlirOperation> root = std::nullopt) const {
     std::vector<MlirOperation> behind;
-    bool passed = false;
+    bool passed = !root;
     ir_.walk(function, [&](MlirOperation operation) {
       if (passed && ir_.name(operation).starts_with("linalg.") &&
           ir_.results(operation).size() > 0 && !ir_.is(operation, "linalg.fill") &&
           !ir_.is(operation, "linalg.index"))
         behind.push_back(operation);
-      passed = passed || operation == root;
+      passed = passed || operation == *root;
     });
     return behind;
   }
@@ -212,20 +221,38 @@ class StatementWriter {
       for (std::size_t d = 0; d < own.size(); ++d)
         root_loop.at(static_cast<std::size_t>(own[d])) = known->second.loops.at(d);
     }
-    const std::vector<MlirValue> arguments = ir_.arguments(operation),
-                                 yielded = ir_.yielded(operation), results = ir_.results(operation);
+    const std::vector<MlirValue> results = ir_.results(operation);
     // A loop that only results walk repeats them: keys for each of a group of queries.
     for (std::size_t i = 0; i + results.size() < operands.size(); ++i)
       for (const Linear& index : indices(ir_.api(), maps[i]).value_or(std::vector<Linear>()))
         for (std::size_t loop = 0; loop < root_loop.size(); ++loop)
           if (root_loop[loop] < 0 && index.of_loop.at(loop) != 0)
             refuse("it computes something beside its root: " + in_words(ir_, operation));
+    take_operands(operation, maps, root_loop);
+    for (std::size_t r = 0; r < results.size(); ++r)
+      known_[results[r]] = {scalar(ir_.yielded(operation).at(r)),
+                            loops_of(maps.at(maps.size() - results.size() + r), root_loop)};
+  }
+
+  // The loops of a result with this map.
+  std::vector<int> loops_of(MlirAttribute map, const std::vector<int>& root_loop) const {
+    std::vector<int> loops;
+    for (const int loop : single_loops(ir_.api(), map))
+      loops.push_back(root_loop.at(static_cast<std::size_t>(loop)));
+    return loops;
+  }
+
+  // Makes values of what the arguments of an operation's body are.
+  void take_operands(MlirOperation operation, const std::vector<MlirAttribute>& maps,
+                     const std::vector<int>& root_loop) {
+    const std::vector<MlirValue> operands = ir_.operands(operation),
+                                 arguments = ir_.arguments(operation);
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const MlirValue argument = arguments.at(i);
       const MlirOperation from = ir_.defining_operation(operands[i]);
       if (const auto known = known_.find(operands[i]); known != known_.end())
         scalars_[argument] = known->second.value;
-      else if (ir_.is(from, "tensor.empty"))
+      else if (ir_.is(from, "tensor.empty") || ir_.is(from, "linalg.fill"))
         continue;
       else if (is_table(from))
         scalars_[argument] = loaded(accesses_.read_table(operands[i], maps[i]), root_loop);
@@ -234,12 +261,118 @@ class StatementWriter {
       else
         scalars_[argument] = loaded(load(accesses_.read(operands[i], maps[i])), root_loop);
     }
-    for (std::size_t r = 0; r < results.size(); ++r) {
-      Computed computed{scalar(yielded.at(r)), {}};
-      for (const int loop : single_loops(ir_.api(), maps.at(maps.size() - results.size() + r)))
-        computed.loops.push_back(root_loop.at(static_cast<std::size_t>(loop)));
-      known_[results[r]] = std::move(computed);
+  }
+
+  // A dispatch without a product: all of its operations, over the loops that they share.
+  void describe_elements(MlirOperation function, MlirOperation root) {
+    said_.kind = Statement::Kind::kElementwise;
+    const std::vector<MlirOperation> operations = structured(function);
+    if (operations.empty()) refuse(fmt::format("its root is {}", in_words(ir_, root)));
+    const SharedLoops shared(ir_, operations, root);
+    said_.loops = shared.loops();
+    root_loops_.resize(said_.loops.size());
+    for (const MlirOperation operation : operations) {
+      if (ir_.is(operation, "linalg.softmax"))
+        compute_softmax(operation, shared.of(operation));
+      else
+        compute_elements(operation, shared.of(operation));
     }
+  }
+
+  void compute_elements(MlirOperation operation, const std::vector<int>& root_loop) {
+    const std::vector<MlirValue> operands = ir_.operands(operation),
+                                 results = ir_.results(operation);
+    const std::vector<MlirAttribute> maps = maps_of(ir_, operation);
+    const bool reduces = check_reduced(operation, root_loop);
+    check_known(operation, maps, root_loop);
+    take_operands(operation, maps, root_loop);
+    const std::size_t inputs = operands.size() - results.size();
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      const MlirValue yielded = ir_.yielded(operation).at(r);
+      known_[results[r]] = {reduces ? reduction(results[r], yielded, operands.at(inputs + r),
+                                                ir_.arguments(operation).at(inputs + r))
+                                    : scalar(yielded),
+                            loops_of(maps.at(inputs + r), root_loop)};
+    }
+  }
+
+  // Whether the operation reduces, which must be along all loops of role k.
+  bool check_reduced(MlirOperation operation, const std::vector<int>& root_loop) const {
+    const auto described = describe_operation(ir_, operation);
+    if (!described) refuse(described.error().message);
+    std::vector<int> reduced;
+    for (std::size_t l = 0; l < described->loops.size(); ++l)
+      if (described->loops[l].reduction) reduced.push_back(root_loop.at(l));
+    for (std::size_t l = 0; l < said_.loops.size(); ++l)
+      if (!reduced.empty() && said_.loops[l].role == LoopRole::kK &&
+          std::ranges::count(reduced, static_cast<int>(l)) == 0)
+        refuse("its reductions are along different loops");
+    return !reduced.empty();
+  }
+
+  // Refuses a tensor that the operation walks otherwise than what computed it.
+  void check_known(MlirOperation operation, const std::vector<MlirAttribute>& maps,
+                   const std::vector<int>& root_loop) const {
+    const std::vector<MlirValue> operands = ir_.operands(operation);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const auto known = known_.find(operands[i]);
+      if (known != known_.end() && loops_of(maps.at(i), root_loop) != known->second.loops)
+        refuse("it reads what it computes at another place: " + in_words(ir_, operation));
+    }
+  }
+
+  // A reduction whose body yields its operand combined with `sum`, which begins at `start`.
+  std::size_t reduction(MlirValue result, MlirValue yielded, MlirValue start, MlirValue sum) {
+    const MlirOperation combining = ir_.defining_operation(yielded);
+    const std::vector<MlirValue> both =
+        combining ? ir_.operands(combining) : std::vector<MlirValue>();
+    const problem::ScalarOperation combines =
+        combining ? std::string(ir_.name(combining)) : std::string();
+    const problem::ScalarFacts& facts = combines.facts();
+    const bool known = facts.kind == ScalarKind::kSum || facts.kind == ScalarKind::kProduct ||
+                       facts.kind == ScalarKind::kAnd || facts.kind == ScalarKind::kOr ||
+                       (facts.selects() && facts.value != nullptr);
+    if (!known || both.size() != 2 || (both[0] == sum) == (both[1] == sum))
+      refuse("its reduction is neither a sum nor a product nor a choice");
+    const auto begins = fill_constant(ir_, ir_.defining_operation(start));
+    if (!begins) refuse("its sums begin at values that are read");
+    StatedValue value = value_of("reduce", result);
+    value.operands = {scalar(both[both[0] == sum ? 1 : 0])};
+    value.combines = combines;
+    value.constant = *begins;
+    return add(std::move(value));
+  }
+
+  // exp(x - max) / sum of exp(x - max) along one dimension, in f32.
+  void compute_softmax(MlirOperation operation, const std::vector<int>& root_loop) {
+    using problem::ElementType;
+    check_reduced(operation, root_loop);
+    const MlirValue input = ir_.operands(operation).at(0), result = ir_.results(operation).at(0);
+    const ElementType type = type_of(result);
+    if (!problem::is_float(type) || type == ElementType::kF64)
+      refuse(fmt::format("its softmax is of {}", problem::name_of(type)));
+    const auto known = known_.find(input);
+    if (known != known_.end() && known->second.loops != root_loop)
+      refuse("it reads what it computes at another place: " + in_words(ir_, operation));
+    std::size_t x = known != known_.end() ? known->second.value
+                                          : loaded(load(accesses_.read_whole(input)), root_loop);
+    const auto compute = [&](const char* name, std::vector<std::size_t> of,
+                             ElementType to = ElementType::kF32) {
+      return add({.operation = name, .type = to, .operands = std::move(of)});
+    };
+    const auto reduce = [&](const char* combines, std::size_t of, long double start) {
+      const std::size_t made = compute("reduce", {of});
+      said_.values[made].combines = combines;
+      said_.values[made].constant = start;
+      return made;
+    };
+    if (type != ElementType::kF32) x = compute("arith.extf", {x});
+    const std::size_t largest =
+        reduce("arith.maximumf", x, -std::numeric_limits<double>::infinity());
+    const std::size_t weight = compute("math.exp", {compute("arith.subf", {x, largest})});
+    std::size_t share = compute("arith.divf", {weight, reduce("arith.addf", weight, 0)});
+    if (type != ElementType::kF32) share = compute("arith.truncf", {share}, type);
+    known_[result] = {share, root_loop};
   }
 
   bool is_table(MlirOperation operation) const {
@@ -254,6 +387,8 @@ class StatementWriter {
   // `own`: a load over the loops of its operation.
   std::size_t loaded(StatedValue own, const std::vector<int>& root_loop) {
     own.use = over_loops(std::move(own.use), root_loop, root_loops_.size());
+    const auto known = std::ranges::find(said_.values, own);
+    if (known != said_.values.end()) return static_cast<std::size_t>(known - said_.values.begin());
     return add(std::move(own));
   }
 

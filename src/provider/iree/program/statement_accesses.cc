@@ -178,13 +178,22 @@ std::size_t StatementAccesses::view_of(MlirOperation subspan) {
   return places_[subspan] = views_.size() - 1;
 }
 
-problem::StatedUse StatementAccesses::read(MlirValue tensor, MlirAttribute map) {
+StatementAccesses::Piece StatementAccesses::loaded_piece(MlirValue tensor) {
   const MlirOperation load = ir_.defining_operation(tensor);
   if (!is_load(ir_.name(load)))
     refuse(!load ? "an operand of it is computed elsewhere"
                  : fmt::format("an operand of it is computed before it is read: {}",
                                in_words(ir_, load)));
-  const Piece piece = piece_of(load, ir_.operands(load).at(0), tensor);
+  return piece_of(load, ir_.operands(load).at(0), tensor);
+}
+
+problem::StatedUse StatementAccesses::read_whole(MlirValue tensor) {
+  const Piece piece = loaded_piece(tensor);
+  return {piece.view, piece.type, piece.offset, piece.strides};
+}
+
+problem::StatedUse StatementAccesses::read(MlirValue tensor, MlirAttribute map) {
+  const Piece piece = loaded_piece(tensor);
   const auto [read, loops] = walked(ir_, map, piece.strides.size());
   return access(piece, read, loops);
 }

@@ -60,6 +60,9 @@ class StatementAccesses {
   // changes.
   problem::StatedUse read(MlirValue tensor, MlirAttribute map);
 
+  // The same of all elements of a tensor, over its dimensions.
+  problem::StatedUse read_whole(MlirValue tensor);
+
   // States a table, a constant with a value for each element, in the same way. It has no view, but
   // its words.
   problem::StatedValue read_table(MlirValue tensor, MlirAttribute map) const;
@@ -69,6 +72,7 @@ class StatementAccesses {
 
  private:
   std::size_t view_of(MlirOperation subspan);
+  Piece loaded_piece(MlirValue tensor);
 
   const Ir& ir_;
   const Sizes& kernel_;

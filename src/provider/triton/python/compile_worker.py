@@ -42,6 +42,7 @@ class Worker:
     def prepare(self, body, blobs):
         import attention
         import contraction
+        import elementwise
         import problem
         import user_kernel
         flags = argparse.ArgumentParser()
@@ -57,7 +58,8 @@ class Worker:
         if "why_not" in said:
             raise ValueError(said["why_not"])
         if "kind" in said:
-            kinds = {"contraction": contraction.Contraction, "attention": attention.Attention}
+            kinds = {"contraction": contraction.Contraction, "attention": attention.Attention,
+                     "elementwise": elementwise.Elementwise}
             if said["kind"] not in kinds:
                 raise ValueError(f"there is no kernel for dispatches of the kind {said['kind']!r}")
             self.stated = kinds[said["kind"]](said, self.cache)

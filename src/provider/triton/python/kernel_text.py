@@ -56,11 +56,15 @@ class KernelText:
         self.root()
         self.behind_root()
         head = ["import triton", "import triton.language as tl", "from triton.language.extra import libdevice", "", "",
-                "@triton.jit", f"def {self.of.name}({', '.join(passed)}):"]
+                *self.functions(), "@triton.jit", f"def {self.of.name}({', '.join(passed)}):"]
         return "\n".join(head + ["    " + line for line in self.lines]) + "\n"
 
     def root(self):
         raise NotImplementedError
+
+    def functions(self):
+        """Lines of functions that the kernel calls, each with two empty lines behind it."""
+        return []
 
     def behind_root(self):
         """Lines for the values behind the root, of the block in `sums`, and what is stored of them: of `product` only,
@@ -218,14 +222,20 @@ class KernelText:
             return f"({loaded} != 0)" if value["type"] == "i1" else loaded
         return computed(value, [each["type"] for each in self.said["values"]])
 
+    def stored_shape(self, store):
+        """Rows and columns of a block that are stored."""
+        return (self.block_m, self.block_n)
+
     def store(self, store):
-        value = f"tl.broadcast_to(v{store['value']}, ({self.block_m}, {self.block_n}))"
+        rows, columns = self.stored_shape(store)
+        shape = f"({rows}, {columns})"
+        value = f"tl.broadcast_to(v{store['value']}, {shape})"
         if store["type"] == "i1":
             value += ".to(tl.int8)"
-        inside = [f"({name}{axis} < {size})" for name, axis, size in
-                  (("row", "[:, None]", self.rows), ("column", "[None, :]", self.columns)) if self.ragged[name]]
+        inside = [f"({name}{axis} < {size})" for name, axis, size, stored in
+                  (("row", "[:, None]", self.rows, rows), ("column", "[None, :]", self.columns, columns))
+                  if self.ragged[name] and stored > 1]
         mask = f", mask={' & '.join(inside)}" if inside else ""
         if len(inside) == 1:
-            mask = f", mask=tl.broadcast_to({inside[0]}, ({self.block_m}, {self.block_n}))"
-        at = self.tile(store)
-        self.add(f"tl.store(tl.broadcast_to({at}, ({self.block_m}, {self.block_n})), {value}{mask})")
+            mask = f", mask=tl.broadcast_to({inside[0]}, {shape})"
+        self.add(f"tl.store(tl.broadcast_to({self.tile(store)}, {shape}), {value}{mask})")
