@@ -54,8 +54,9 @@ AddCommand add_verify_command, add_store_command, add_report_command, add_show_c
 AddCommand add_devices_command, add_spec_command, add_doctor_command, add_config_command;
 AddCommand add_fleet_command, add_selftest_command;
 AddCommand add_completion_command, add_man_command, add_help_command;
-AddCommand add_spec_external_command;  // to the command `spec`
-AddCommand add_worker_command;         // hidden: what hone starts itself as
+// To the command `spec`.
+AddCommand add_spec_external_command, add_spec_merge_command, add_spec_show_command;
+AddCommand add_worker_command;  // hidden: what hone starts itself as
 
 // Adds all of them to an `app` without any.
 void add_commands(CLI::App& app, Action& run);

@@ -1,12 +1,12 @@
 // hone spec: checks the effect of a tuning spec on a program, and converts results to other forms.
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
+#include "cli/spec_effects.h"
 #include "output/json_text.h"
 #include "output/screen.h"
 #include "output/table.h"
@@ -18,125 +18,12 @@
 namespace hone::cli {
 namespace {
 
-// Rows of the screen; --json has all.
-constexpr std::size_t kMostEntries = 30;
-
 struct SpecOptions {
   ToolchainOptions toolchain;
   std::string spec;
   std::string program;
   bool json = false;
 };
-
-const problem::Dispatch& dispatch_of(const tune::CheckedSpec& checked, const tune::SpecUse& use) {
-  return checked.program.dispatches[use.dispatch];
-}
-
-// "applied 3, shadowed 1".
-std::string effects_of(const tune::CheckedEntry& entry) {
-  std::map<tune::SpecEffect, std::size_t> counts;
-  for (const tune::SpecUse& use : entry.uses) ++counts[use.effect];
-  std::string text;
-  for (const auto& [effect, count] : counts)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", tune::name_of(effect), count);
-  return text.empty() ? "does nothing" : text;
-}
-
-// Why an entry does not work, or what is different for an applied one.
-std::string why_of(const tune::CheckedEntry& entry) {
-  if (entry.uses.empty()) return "no dispatch matches";
-  const auto worst = std::ranges::max_element(entry.uses, {}, &tune::SpecUse::effect);
-  return worst->note.empty() ? "-" : output::in_one_line(worst->note);
-}
-
-// Returns a row for each entry; --json has each dispatch that it matches. Of many entries those
-// that do not work come first.
-output::Table table_of(const tune::CheckedSpec& checked) {
-  output::Table table({{"matcher", "entry"},
-                       {"effect", "effect on dispatches"},
-                       {"matches", "first match"},
-                       {"note", "why"},
-                       {"line", "line", output::kRight}});
-  std::vector<const tune::CheckedEntry*> entries;
-  for (const tune::CheckedEntry& entry : checked.entries) entries.push_back(&entry);
-  if (entries.size() > kMostEntries)
-    std::ranges::stable_partition(entries, [](const auto* entry) { return !entry->works(); });
-  for (const tune::CheckedEntry* entry : entries)
-    table.add({{entry->entry.matcher, ""},
-               {effects_of(*entry), ""},
-               {entry->uses.empty() ? "-" : dispatch_of(checked, entry->uses.front()).name, ""},
-               {why_of(*entry), ""},
-               {entry->entry.line, ""}});
-  return table;
-}
-
-nlohmann::json json_of(const tune::CheckedSpec& checked) {
-  nlohmann::json entries = nlohmann::json::array();
-  for (const tune::CheckedEntry& entry : checked.entries) {
-    nlohmann::json uses = nlohmann::json::array();
-    for (const tune::SpecUse& use : entry.uses)
-      uses.push_back({{"dispatch", dispatch_of(checked, use).name},
-                      {"spec_class", checked.spec_class[use.dispatch]},
-                      {"effect", tune::name_of(use.effect)},
-                      {"applied", use.effect == tune::SpecEffect::kApplied},
-                      {"legal", use.effect != tune::SpecEffect::kIllegal},
-                      {"note", use.note}});
-    entries.push_back({{"matcher", entry.entry.matcher},
-                       {"line", entry.entry.line},
-                       {"parses", true},
-                       {"matches", uses},
-                       {"works", entry.works()}});
-    for (const provider::NamedText& part : entry.says) entries.back()[part.name] = part.text;
-  }
-  return entries;
-}
-
-// Returns the classes of dispatches: an entry for one dispatch applies to its whole class.
-nlohmann::json classes_of(const tune::CheckedSpec& checked) {
-  nlohmann::json classes = nlohmann::json::array();
-  for (std::size_t first = 0; first < checked.spec_class.size(); ++first) {
-    nlohmann::json members = nlohmann::json::array();
-    for (std::size_t d = first; d < checked.spec_class.size(); ++d)
-      if (checked.spec_class[d] == first) members.push_back(checked.program.dispatches[d].name);
-    if (checked.spec_class[first] == first)
-      classes.push_back({{"spec_class", first}, {"dispatches", members}});
-  }
-  return classes;
-}
-
-// The verdict first, then the entries, and which dispatches share one.
-void print(const SpecOptions& options, const tune::CheckedSpec& checked,
-           const std::vector<std::string>& flags, std::size_t working) {
-  constexpr std::size_t kMostClasses = 3, kMostIllegal = 3;
-  const std::size_t width = output::screen_width();
-  fmt::print("{}\n", output::wrapped(fmt::format("{} of {} entries work for {} on {}", working,
-                                                 checked.entries.size(), options.program,
-                                                 options.toolchain.target),
-                                     width));
-  std::string words = "use it: iree-compile";
-  for (const std::string& flag : flags) words += " " + shell_word(flag);
-  fmt::print("{}\n\n{}", output::wrapped(words, width, "    ", " \\"),
-             table_of(checked).first_text(kMostEntries, width, " (--json)"));
-  std::size_t illegal = 0;
-  for (const tune::CheckedEntry& entry : checked.entries)
-    for (const tune::SpecUse& use : entry.uses)
-      if (use.effect == tune::SpecEffect::kIllegal && ++illegal <= kMostIllegal)
-        fmt::print("\n{}:{}: @{} on {}: {}\n", options.spec, entry.entry.line, entry.entry.matcher,
-                   dispatch_of(checked, use).name, use.note);
-  if (illegal > kMostIllegal)
-    fmt::print("{} more do not compile (--json)\n", illegal - kMostIllegal);
-  std::size_t classes = 0;
-  for (const auto& each : classes_of(checked)) {
-    const auto names = each.at("dispatches").get<std::vector<std::string>>();
-    if (names.size() < 2 || ++classes > kMostClasses) continue;
-    fmt::print("{}\n", output::cut_at_end(fmt::format("{} dispatches share an entry: {}",
-                                                      names.size(), fmt::join(names, ", ")),
-                                          width));
-  }
-  if (classes > kMostClasses)
-    fmt::print("{} more classes of dispatches that share an entry (--json)\n",
-               classes - kMostClasses);
-}
 
 // Checks a folder of kernels that replace the compiler's.
 CommandResult check_kernels(const SpecOptions& options, const OpenedProgram& opened,
@@ -190,22 +77,20 @@ CommandResult check(SpecOptions& options) {
   request.program_bytes = std::move(opened.input.bytes);
   HONE_ASSIGN(const tune::CheckedSpec checked,
               tune::check_spec(toolchain.compiler(), provider->specs(), request));
-  const auto working =
-      static_cast<std::size_t>(std::ranges::count_if(checked.entries, &tune::CheckedEntry::works));
   const std::vector<std::string> flags = provider->specs().with_spec({}, options.spec);
-  if (options.json)
-    output::print_document({{"spec", options.spec},
-                            {"program", options.program},
-                            {"compiler", toolchain.revision()},
-                            {"target", target_json(options.toolchain)},
-                            {"flag", provider->specs().flag_of(options.spec)},
-                            {"flags", flags},
-                            {"entries", json_of(checked)},
-                            {"spec_classes", classes_of(checked)},
-                            {"working", working}});
-  else
-    print(options, checked, flags, working);
-  return working == checked.entries.size() ? 0 : 1;
+  if (options.json) {
+    nlohmann::json document = effects_json(checked);
+    document.update({{"spec", options.spec},
+                     {"program", options.program},
+                     {"compiler", toolchain.revision()},
+                     {"target", target_json(options.toolchain)},
+                     {"flag", provider->specs().flag_of(options.spec)},
+                     {"flags", flags}});
+    output::print_document(std::move(document));
+  } else {
+    print_effects({options.spec, options.program, options.toolchain.target}, checked, flags);
+  }
+  return working_entries(checked) == checked.entries.size() ? 0 : 1;
 }
 
 struct EmitOptions {
@@ -266,18 +151,21 @@ void add_spec_emit_command(CLI::App& spec, Action& run) {
 }  // namespace
 
 void add_spec_command(CLI::App& app, Action& run) {
-  CLI::App* spec =
-      app.add_subcommand("spec", "Check tuning specs, write results for use elsewhere");
+  CLI::App* spec = app.add_subcommand(
+      "spec", "Check, show and merge tuning specs, write results for use elsewhere");
   spec->require_subcommand(0, 1);
   spec->callback([&run, spec] {
     if (spec->get_subcommands().empty())
       run = []() -> CommandResult {
         return input_error(
-            "hone spec needs a command: check, emit or external; hone help spec shows them");
+            "hone spec needs a command: check, show, merge, emit or external; hone help spec shows "
+            "them");
       };
   });
   add_spec_emit_command(*spec, run);
   add_spec_external_command(*spec, run);
+  add_spec_merge_command(*spec, run);
+  add_spec_show_command(*spec, run);
   const auto [command, options] = add_command<SpecOptions>(
       *spec, run, "check",
       "Check each entry of a spec on a program: whether it matches, takes effect and compiles",

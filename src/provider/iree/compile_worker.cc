@@ -100,6 +100,8 @@ class IreeWorker : public provider::CompileWorker {
     return iree::link_specs(library_, request.path, request.bytes, request.second.value());
   }
 
+  Result<MergedSpec> merge(const SpecSources& sources) { return merge_specs(library_, sources); }
+
   Result<jobs::Texts> canonical(jobs::Texts texts) {
     for (std::string& text : texts) {
       HONE_ASSIGN(text, canonical_attribute(library_, text));
@@ -127,6 +129,7 @@ provider::Outcome IreeWorker::once(provider::Message job) {
       {jobs::kReadSpec, &IreeWorker::read_spec},
       {jobs::kLinkSpecs, &IreeWorker::link_specs},
       {jobs::kCanonical, &IreeWorker::canonical},
+      {kMergeSpecs, &IreeWorker::merge},
       {kReplaceableOperations, by(replaceable_operations)},
       {kExternLaunches, by(extern_launches)},
       {kProgramGraph, by(program_graph)},

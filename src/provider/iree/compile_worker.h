@@ -1,5 +1,5 @@
-// IREE's half in the worker processes: libIREECompiler does the jobs of provider/jobs.h, and three
-// more about a program.
+// IREE's half in the worker processes: libIREECompiler does the jobs of provider/jobs.h, three more
+// about a program, and merges specs.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 #include "provider/iree/program/launches.h"
 #include "provider/iree/program/program_graph.h"
 #include "provider/iree/program/replaceable_operations.h"
+#include "provider/iree/spec/merged_spec.h"
 #include "provider/jobs.h"
 
 namespace hone::iree {
@@ -20,6 +21,7 @@ inline constexpr provider::jobs::ProgramJob<std::vector<ExternLaunch>> kExternLa
     "extern_launches", provider::kBody, "launches"};
 inline constexpr provider::jobs::ProgramJob<ProgramGraph> kProgramGraph{"program_graph",
                                                                         provider::kBody, "graph"};
+inline constexpr provider::Job<SpecSources, MergedSpec> kMergeSpecs{"merge_specs"};
 
 // Opens the compiler of `installation`, as find_installation() takes it. Errors of it and of
 // CompilerLibrary::open.

@@ -134,6 +134,7 @@ class FlagsReader {
       return {};
     }
     if (flag.starts_with(kReplacedFlag)) {
+      result.kernels = value;
       left_out(flag,
                "the kernels of another tuning hide what they replace, which could not be tuned");
       return {};

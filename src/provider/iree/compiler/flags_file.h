@@ -13,6 +13,8 @@ struct FileFlags {
   // "gfx942", "sm_80", a CPU as LLVM names it, "host"; empty: the file does not say.
   std::string target;
   std::vector<std::string> flags;  // that go on, under the names they have today
+  // Folder of kernels that replace the compiler's, whose flag is not in `flags`; empty: none.
+  std::string kernels = {};
   std::vector<std::string> notes;  // flags that were renamed or removed, and why; for people
 };
 

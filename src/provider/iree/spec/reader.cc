@@ -3,12 +3,12 @@
 
 #include "provider/iree/compiler/compiler_session.h"
 #include "provider/iree/compiler/ir.h"
+#include "provider/iree/spec/parsed_module.h"
 #include "provider/iree/spec/tuning_spec.h"
 
 namespace hone::iree {
 namespace {
 
-constexpr char kEntryPoint[] = "__kernel_config";
 constexpr std::string_view kCompilationInfo = "#iree_codegen.compilation_info<";
 
 // The line in `loc("spec.mlir":12:3)`; 0 for a location that is no place in a file.
@@ -20,12 +20,6 @@ int line_of(const Ir& ir, MlirOperation operation) {
   if (quote != std::string::npos)
     std::from_chars(text.data() + quote + 2, text.data() + text.size(), line);
   return line;
-}
-
-MlirOperation sequence_named(const Ir& ir, MlirOperation module, const std::string& symbol) {
-  for (const MlirOperation each : ir.children(module, "transform.named_sequence"))
-    if (ir.symbol(each) == symbol) return each;
-  return {};
 }
 
 void read_configuration(const Ir& ir, MlirOperation sequence, ParsedSpecEntry& entry) {
@@ -133,8 +127,18 @@ class SpecReader {
   bool restores_batch_ = false;
 };
 
-Result<OwnedModule> parsed(const CompilerSession& session, const std::string& path,
-                           std::string_view bytes) {
+constexpr char kLinkPass[] = "iree-codegen-link-tuning-specs";
+
+}  // namespace
+
+MlirOperation sequence_named(const Ir& ir, MlirOperation module, const std::string& symbol) {
+  for (const MlirOperation each : ir.children(module, "transform.named_sequence"))
+    if (ir.symbol(each) == symbol) return each;
+  return {};
+}
+
+Result<OwnedModule> parsed_spec(const CompilerSession& session, const std::string& path,
+                                std::string_view bytes) {
   Invocation invocation(session);
   if (!invocation.parse(path, bytes))
     return input_error("'{}' is no tuning spec that IREE reads:\n{}", path,
@@ -142,18 +146,23 @@ Result<OwnedModule> parsed(const CompilerSession& session, const std::string& pa
   return invocation.take_module();
 }
 
-}  // namespace
+Result<OwnedModule> linked_specs(const CompilerSession& session, const std::string& path,
+                                 const std::string& text) {
+  Invocation invocation(session);
+  if (!invocation.parse(path, text) || !invocation.run_passes(kLinkPass))
+    return input_error("'{}' cannot be linked with another spec:\n{}", path,
+                       invocation.diagnostics());
+  return invocation.take_module();
+}
 
 Result<ParsedSpec> read_spec_file(const CompilerLibrary& library, const std::string& path,
                                   std::string_view bytes) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
-  HONE_ASSIGN(const OwnedModule module, parsed(session, path, bytes));
+  HONE_ASSIGN(const OwnedModule module, parsed_spec(session, path, bytes));
   return SpecReader(Ir(session.api()), module.get(), path).read();
 }
 
 namespace {
-
-constexpr char kLinkPass[] = "iree-codegen-link-tuning-specs";
 
 // A file taken apart: what stands before its module, comments or aliases of attributes, which only
 // a file's outermost level may have; and the module under a name of its own.
@@ -178,17 +187,13 @@ Result<std::string> link_specs(const CompilerLibrary& library, const std::string
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
   HONE_ASSIGN(const Parts own, parts_of(std::string(first), "first", "hone's spec"));
   // Print through the compiler: bytecode becomes text, with every alias at the head.
-  HONE_ASSIGN(const OwnedModule spec, parsed(session, path, second));
+  HONE_ASSIGN(const OwnedModule spec, parsed_spec(session, path, second));
   const std::string text = Ir(session.api()).text(spec.get());
   HONE_ASSIGN(const Parts other, parts_of(text, "second", path));
   const std::string both = other.head +
                            "module @linked attributes {transform.with_named_sequence} {\n" +
                            own.module + "\n" + other.module + "\n}\n";
-  Invocation invocation(session);
-  if (!invocation.parse(path, both) || !invocation.run_passes(kLinkPass))
-    return input_error("'{}' cannot be linked with what was found:\n{}", path,
-                       invocation.diagnostics());
-  const OwnedModule linked = invocation.take_module();
+  HONE_ASSIGN(const OwnedModule linked, linked_specs(session, path, both));
   return own.head + Ir(session.api()).text(linked.get()) + "\n";
 }
 

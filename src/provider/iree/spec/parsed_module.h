@@ -1,0 +1,34 @@
+// A spec's module in the compiler, for the readers of specs.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "provider/iree/compiler/compiler_session.h"
+#include "provider/iree/compiler/ir.h"
+
+namespace hone::iree {
+
+// The sequence that the compiler runs of a spec.
+inline constexpr char kEntryPoint[] = "__kernel_config";
+
+// Parses a spec, text or bytecode. Input error: the compiler's words; `path` names the spec in
+// them.
+Result<OwnedModule> parsed_spec(const CompilerSession& session, const std::string& path,
+                                std::string_view bytes);
+
+// Returns the named sequence directly in `module`; a null handle if there is none.
+MlirOperation sequence_named(const Ir& ir, MlirOperation module, const std::string& symbol);
+
+// Links the specs nested in a module by the compiler's own pass, which renames equal symbols. Input
+// error: the compiler's words; `path` names the text in them.
+Result<OwnedModule> linked_specs(const CompilerSession& session, const std::string& path,
+                                 const std::string& text);
+
+// "contraction f16 x f16 -> f32, m 512, n 768, k 256", "linalg.generic of tensor<64x32xf32>": the
+// conditions of a matcher in `module`, those that it includes too. A condition of a form that is
+// not known is named by its operation.
+std::string matched_in_words(const Ir& ir, MlirOperation module, MlirOperation matcher);
+
+}  // namespace hone::iree
