@@ -69,6 +69,12 @@ class SpecReader {
       if (ir_.is(operation, "transform.foreach_match")) read_pairs(operation);
     });
     if (!problem_.empty()) return input_error("{}", problem_);
+    if (const MlirOperation linked = ir_.find(entry_point, "transform.include");
+        linked && spec_.entries.empty())
+      return input_error(
+          "'{}' runs other specs inside it ({}), as IREE links specs without a default entry "
+          "point; give the specs that it was made from",
+          path_, ir_.text(ir_.attribute(linked, "target")));
     if (spec_.entries.empty())
       return input_error("'{}' has no entry: @{} holds no transform.foreach_match with a pair",
                          path_, kEntryPoint);
