@@ -222,6 +222,21 @@ TEST_F(SpecMerge, RefusesSpecsThatItCannotRead) {
   EXPECT_THAT(refused({"good.mlir", "more.mlir"}, {"-o", "merged.mlir"}),
               AllOf(HasSubstr("'more.mlir': @__kernel_config does more than one"),
                     HasSubstr("transform.print")));
+  write("linked.mlir", R"(module attributes {transform.with_named_sequence} {
+module @user attributes {transform.with_named_sequence} {
+  transform.named_sequence @run(%v: !transform.any_op {transform.consumed}) -> !transform.any_op {
+    transform.yield %v : !transform.any_op
+  }
+}
+transform.named_sequence @__kernel_config(%v: !transform.any_op {transform.consumed})
+    -> !transform.any_op attributes {iree_codegen.tuning_spec_entrypoint} {
+  %r = transform.include @user::@run failures(suppress) (%v)
+    : (!transform.any_op) -> !transform.any_op
+  transform.yield %r : !transform.any_op
+}
+})");
+  EXPECT_THAT(refused({"good.mlir", "linked.mlir"}, {"-o", "merged.mlir"}),
+              HasSubstr("'linked.mlir' runs other specs inside it (@user::@run)"));
   EXPECT_THAT(refused({"good.mlir"}, {"-o", "merged.mlir"}), HasSubstr("needs two specs or more"));
   EXPECT_FALSE(exists("merged.mlir"));
 }

@@ -57,6 +57,17 @@ TEST(SpecLinking, PutsTheFirstSpecsEntriesFirst) {
   EXPECT_THAT(matchers(*linked), ElementsAre("match_new", "match_old"));
 }
 
+// IREE runs such a spec after the other one, and the last match wins.
+TEST(SpecLinking, PutsTheFirstSpecsEntriesFirstIfTheSecondHasNoDefaultEntryPoint) {
+  std::string second = spec("old");
+  const std::string attribute = ", iree_codegen.tuning_spec_with_default_entrypoint";
+  second.erase(second.find(attribute), attribute.size());
+  const auto linked = link_specs(compiler(), "old.mlir", spec("new"), second);
+  ASSERT_TRUE(linked) << linked.error().message;
+  EXPECT_THAT(*linked, HasSubstr("iree_codegen.tuning_spec_with_default_entrypoint"));
+  EXPECT_THAT(matchers(*linked), ElementsAre("match_new", "match_old"));
+}
+
 // As when what was found before is tuned again.
 TEST(SpecLinking, RenamesWhatBothHave) {
   const auto linked = link_specs(compiler(), "old.mlir", spec("same"), spec("same"));

@@ -25,44 +25,9 @@ std::string attribute_of(std::string_view text) {
   return quoted + '"';
 }
 
-struct Pair {
-  std::string matcher, action;
-};
-
-// An entry point of one foreach_match.
-struct EntryPoint {
-  std::vector<Pair> pairs;
-  bool restores_batch = false;
-};
-
-Result<EntryPoint> entry_point_of(const Ir& ir, MlirOperation module, const std::string& path) {
-  EntryPoint found;
-  std::size_t matching = 0;
-  for (const MlirOperation each : ir.children(sequence_named(ir, module, kEntryPoint))) {
-    if (ir.is(each, "transform.yield")) continue;
-    if (ir.is(each, "transform.apply_registered_pass") &&
-        ir.string_value(ir.attribute(each, "pass_name")) == kBatchRestoringPass) {
-      found.restores_batch = true;
-      continue;
-    }
-    if (!ir.is(each, "transform.foreach_match") || ir.operands(each).size() != 1 ||
-        ir.attribute(each, "flatten_results") || ir.attribute(each, "restrict_root") ||
-        ++matching > 1)
-      return input_error(
-          "'{}': @{} does more than one plain transform.foreach_match ({}), and a merged spec has "
-          "one; give the specs that it was made from, or write its entries as one foreach_match",
-          path, kEntryPoint, ir.name(each));
-    const auto matchers = ir.elements(ir.attribute(each, "matchers"));
-    const auto actions = ir.elements(ir.attribute(each, "actions"));
-    for (std::size_t i = 0; i < matchers.size() && i < actions.size(); ++i)
-      found.pairs.push_back({ir.leaf_symbol(matchers[i]), ir.leaf_symbol(actions[i])});
-  }
-  return found;
-}
-
-std::string entry_point_text(const std::vector<Pair>& pairs, bool restores_batch) {
+std::string entry_point_text(const std::vector<EntryPoint::Pair>& pairs, bool restores_batch) {
   std::vector<std::string> lines;
-  for (const Pair& pair : pairs)
+  for (const EntryPoint::Pair& pair : pairs)
     lines.push_back(fmt::format("@{} -> @{}", pair.matcher, pair.action));
   return fmt::format(
       "  transform.named_sequence @{}(%variant: !transform.any_op {{transform.consumed}})\n"
@@ -240,13 +205,13 @@ class Merger {
 
   // Finds entries behind others, and drops them from `pairs`. Returns the symbols that the rest
   // needs.
-  std::set<std::string> judge(const Sequences& sequences, std::vector<Pair>& pairs) {
+  std::set<std::string> judge(const Sequences& sequences, std::vector<EntryPoint::Pair>& pairs) {
     std::map<std::string, std::size_t> first;  // by the matcher's conditions
     std::set<std::string> kept;
     const auto done_by = [&](std::size_t i) {
       return sequences.meaning(pairs[i].matcher, true) + sequences.meaning(pairs[i].action, true);
     };
-    std::vector<Pair> left;
+    std::vector<EntryPoint::Pair> left;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       MergedEntry& entry = merged_.entries[i];
       const auto [at, is_first] = first.emplace(sequences.meaning(pairs[i].matcher, false), i);
@@ -271,6 +236,34 @@ class Merger {
 };
 
 }  // namespace
+
+Result<EntryPoint> entry_point_of(const Ir& ir, MlirOperation module, const std::string& path) {
+  EntryPoint found;
+  const MlirOperation entry_point = sequence_named(ir, module, kEntryPoint);
+  if (!entry_point)
+    return input_error("'{}' has no transform.named_sequence @{}", path, kEntryPoint);
+  std::size_t matching = 0;
+  for (const MlirOperation each : ir.children(entry_point)) {
+    if (ir.is(each, "transform.yield")) continue;
+    if (ir.is(each, "transform.apply_registered_pass") &&
+        ir.string_value(ir.attribute(each, "pass_name")) == kBatchRestoringPass) {
+      found.restores_batch = true;
+      continue;
+    }
+    if (!ir.is(each, "transform.foreach_match") || ir.operands(each).size() != 1 ||
+        ir.attribute(each, "flatten_results") || ir.attribute(each, "restrict_root") ||
+        ++matching > 1)
+      return input_error(
+          "'{}': @{} does more than one plain transform.foreach_match ({}), and a merged spec has "
+          "one; give the specs that it was made from, or write its entries as one foreach_match",
+          path, kEntryPoint, ir.name(each));
+    const auto matchers = ir.elements(ir.attribute(each, "matchers"));
+    const auto actions = ir.elements(ir.attribute(each, "actions"));
+    for (std::size_t i = 0; i < matchers.size() && i < actions.size(); ++i)
+      found.pairs.push_back({ir.leaf_symbol(matchers[i]), ir.leaf_symbol(actions[i])});
+  }
+  return found;
+}
 
 void give_blobs(SpecSources& sources, provider::Message& message) {
   for (std::string& bytes : sources.bytes) message.blobs.push_back(std::move(bytes));

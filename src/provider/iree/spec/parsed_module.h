@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "provider/iree/compiler/compiler_session.h"
@@ -20,6 +21,17 @@ Result<OwnedModule> parsed_spec(const CompilerSession& session, const std::strin
 
 // Returns the named sequence directly in `module`; a null handle if there is none.
 MlirOperation sequence_named(const Ir& ir, MlirOperation module, const std::string& symbol);
+
+// An entry point of one plain foreach_match, which a default entry point has to be.
+struct EntryPoint {
+  struct Pair {
+    std::string matcher, action;
+  };
+  std::vector<Pair> pairs;
+  bool restores_batch = false;  // before it matches (kBatchRestoringPass)
+};
+// Reads that of `module`. Input error: there is none, or it does more.
+Result<EntryPoint> entry_point_of(const Ir& ir, MlirOperation module, const std::string& path);
 
 // Links the specs nested in a module by the compiler's own pass, which renames equal symbols. Input
 // error: the compiler's words; `path` names the text in them.

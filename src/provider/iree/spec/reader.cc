@@ -69,6 +69,12 @@ class SpecReader {
       if (ir_.is(operation, "transform.foreach_match")) read_pairs(operation);
     });
     if (!problem_.empty()) return input_error("{}", problem_);
+    if (const MlirOperation linked = ir_.find(entry_point, "transform.include");
+        linked && spec_.entries.empty())
+      return input_error(
+          "'{}' runs other specs inside it ({}), as IREE links specs without a default entry "
+          "point; give the specs that it was made from",
+          path_, ir_.text(ir_.attribute(linked, "target")));
     if (spec_.entries.empty())
       return input_error("'{}' has no entry: @{} holds no transform.foreach_match with a pair",
                          path_, kEntryPoint);
@@ -188,7 +194,13 @@ Result<std::string> link_specs(const CompilerLibrary& library, const std::string
   HONE_ASSIGN(const Parts own, parts_of(std::string(first), "first", "hone's spec"));
   // Print through the compiler: bytecode becomes text, with every alias at the head.
   HONE_ASSIGN(const OwnedModule spec, parsed_spec(session, path, second));
-  const std::string text = Ir(session.api()).text(spec.get());
+  const Ir ir(session.api());
+  // The pass runs specs without this attribute one after the other. Then the last match wins.
+  if (const auto entry_point = entry_point_of(ir, spec.get(), path);
+      entry_point && !entry_point->restores_batch)
+    ir.set_attribute(spec.get(), "iree_codegen.tuning_spec_with_default_entrypoint",
+                     std::string("unit"));
+  const std::string text = ir.text(spec.get());
   HONE_ASSIGN(const Parts other, parts_of(text, "second", path));
   const std::string both = other.head +
                            "module @linked attributes {transform.with_named_sequence} {\n" +

@@ -115,8 +115,9 @@ Result<ParsedSpec> read_spec_file(const CompilerLibrary& library, const std::str
 // `first` take precedence over matches in `second`. The compiler's own pass
 // (iree-codegen-link-tuning-specs) does it, as for a user's spec and the compiler's defaults.
 // `first` is the text of one of hone's specs, which has no attribute aliases; the comments at its
-// head are kept. `path` names the second in messages. Input errors: the compiler's words if it
-// cannot read or link the specs.
+// head are kept. `path` names the second in messages. If an entry point does more than one plain
+// foreach_match, the compiler runs the specs in turn: there matches in `second` win. Input errors:
+// the compiler's words if it cannot read or link the specs.
 Result<std::string> link_specs(const CompilerLibrary& library, const std::string& path,
                                std::string_view first, std::string_view second);
 
