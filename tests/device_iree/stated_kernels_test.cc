@@ -136,5 +136,55 @@ func.func @main(%q: tensor<2x48x32xf16>, %k: tensor<2x40x32xf16>, %v: tensor<2x4
   EXPECT_LT(difference.largest, 0.01);
 }
 
+// Each row by the root of its mean square, and a matrix transposed, with a bias for each row.
+TEST(StatedKernels, ElementsAndReductionsAreComputedAsStated) {
+  const auto all = accuracies(R"(
+#ij = affine_map<(i, j) -> (i, j)>
+#ji = affine_map<(i, j) -> (j, i)>
+#i = affine_map<(i, j) -> (i)>
+func.func @main(%x: tensor<33x127xf32>) -> (tensor<33x127xf32>, tensor<33xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %count = arith.constant 127.0 : f32
+  %row = tensor.empty() : tensor<33xf32>
+  %e = tensor.empty() : tensor<33x127xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%row : tensor<33xf32>) -> tensor<33xf32>
+  %squares = linalg.generic {indexing_maps = [#ij, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<33x127xf32>) outs(%f : tensor<33xf32>) {
+    ^bb0(%a: f32, %out: f32):
+      %q = arith.mulf %a, %a : f32
+      %s = arith.addf %out, %q : f32
+      linalg.yield %s : f32
+  } -> tensor<33xf32>
+  %y = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %squares : tensor<33x127xf32>, tensor<33xf32>) outs(%e : tensor<33x127xf32>) {
+    ^bb0(%a: f32, %q: f32, %out: f32):
+      %m = arith.divf %q, %count : f32
+      %r = math.rsqrt %m : f32
+      %s = arith.mulf %a, %r : f32
+      linalg.yield %s : f32
+  } -> tensor<33x127xf32>
+  return %y, %squares : tensor<33x127xf32>, tensor<33xf32>
+}
+func.func @turned(%x: tensor<33x127xf32>, %bias: tensor<127xf32>) -> tensor<127x33xf32> {
+  %e = tensor.empty() : tensor<127x33xf32>
+  %y = linalg.generic {indexing_maps = [#ji, #i, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %bias : tensor<33x127xf32>, tensor<127xf32>) outs(%e : tensor<127x33xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+  } -> tensor<127x33xf32>
+  return %y : tensor<127x33xf32>
+})");
+  ASSERT_GE(all.size(), 2u);
+  for (const auto& [name, accuracy] : all) {
+    EXPECT_GE(accuracy.difference.elements, 33) << name;
+    // Sums of 127 squares of up to 1 in single precision.
+    EXPECT_LT(accuracy.difference.largest, 1e-4) << name;
+    if (name.find("turned") != std::string::npos) {
+      EXPECT_EQ(accuracy.difference.different, 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hone::measure

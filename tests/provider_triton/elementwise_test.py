@@ -10,8 +10,8 @@ import unittest
 
 import numpy
 
-from stated_kernels import (HAS_NUMBERS, MI300X, Compiles, access, constant, f32, interpreted, load, main, numbers, operation,
-                            run, view)
+from stated_kernels import (HAS_NUMBERS, MI300X, Compiles, access, constant, f32, interpreted, load, main, numbers,
+                            operation, run, view)
 
 import compile_worker
 import elementwise
@@ -170,6 +170,13 @@ class Numbers(unittest.TestCase):
             self.run_on(softmax(m, k), [x, result])
             numpy.testing.assert_allclose(f32(result), expected_softmax(x), rtol=2**-10, atol=2**-24)
 
+    def test_rows_kept_and_walked(self):
+        # 257 elements are kept in 512, and walked in 128 and 256.
+        for block_n in (512, 128, 256):
+            x, result = 4 * numbers(7, 257), numpy.full((7, 257), 77, numpy.float16)
+            self.run_on(softmax(7, 257), [x, result], BLOCK_M=2, BLOCK_N=block_n)
+            numpy.testing.assert_allclose(f32(result), expected_softmax(x), rtol=2**-10, atol=2**-24)
+
     def test_norms(self):
         for (m, k), root_mean_square in itertools.product(sizes(), (False, True)):
             x, weights, biases = (reals(*shape, seed=i) for i, shape in enumerate([(m, k), (k,), (k,)]))
@@ -230,12 +237,12 @@ class Code(Compiles):
         self.assertIn("st.shared", text)
 
     def test_odd_sizes(self):
-        for m, n in ((1, 1), (7, 257), (257, 7)):
+        for m, n in ((1, 1), (33, 257)):
             for said, bindings in ((broadcasts(m, n), 4), (transpose(m, n), 2), (softmax(m, n), 2), (normalised(m, n), 5)):
                 self.ptx(said, ["u64"] * bindings)
 
     def test_rows_are_read_once(self):
-        answer, code = self.compiled(softmax(512, 1024), {"BLOCK_M": 1})
+        answer, code = self.compiled(softmax(512, 1024), {"BLOCK_M": 1, "BLOCK_N": 1024})
         self.assertEqual(answer["launch"]["grid"], [512, 1, 1])
         self.assertEqual(code.decode().count("ld.global"), 1)
 

@@ -13,15 +13,17 @@ namespace hone::triton {
 struct ElementShape {
   std::int64_t rows = 1, columns = 1;
   bool reduces = false;
-  // Whether a load or store is contiguous along rows, so that a block needs several of them.
+  // Whether a load or store of each element is contiguous along rows, so that a block needs
+  // several of them.
   bool dense_rows = false;
 };
 
 // Returns the shape of such a statement. An input error says why there is no kernel for it.
 Result<ElementShape> elements_of(const problem::Statement& stated);
 
-// Makes the space. Knobs: BLOCK_M rows of a program, BLOCK_N columns unless it reduces (a program
-// has whole rows then), num_warps. Blocks have no more than twice the elements that there are.
+// Makes the space. Knobs: BLOCK_M rows and BLOCK_N columns of a program, num_warps. A program that
+// reduces has whole rows, kept if BLOCK_N covers them, else walked. Blocks have no more than twice
+// the elements that there are.
 space::SpaceBuilder element_space_builder(const ElementShape& shape, const GemmDevice& device);
 
 }  // namespace hone::triton

@@ -237,13 +237,13 @@ std::string ReplacingProvider::summation(const problem::Dispatch& dispatch,
                                          const std::optional<provider::Payload>& payload) const {
   const Result<const Statement*> stated = problem::stated(dispatch.statement);
   if (!payload || !stated) return "";
-  if ((*stated)->kind == Statement::Kind::kElementwise)
-    return (*stated)->reduces() ? "f32, whole rows" : "";
   const std::map<std::string, std::int64_t> knobs = knobs_in(*payload);
   const auto knob = [&](const char* name) {
     const auto known = knobs.find(name);
     return known == knobs.end() ? std::int64_t{0} : known->second;
   };
+  if ((*stated)->kind == Statement::Kind::kElementwise)
+    return (*stated)->reduces() ? fmt::format("f32, {} at a time", knob("BLOCK_N")) : "";
   std::string told = fmt::format("f32, {} keys at a time", knob("BLOCK_N"));
   if (!(*stated)->attends()) {
     const Result<StatedProduct> product = stated_product(**stated);

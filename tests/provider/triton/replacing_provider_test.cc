@@ -475,7 +475,7 @@ std::vector<std::string> all_of(const space::Space& space) {
 TEST(ElementSpace, HasFewConfigurationsForEachShape) {
   for (const char* target : {"sm_80", "sm_90", "gfx942"})
     for (const int m : {1, 7, 33, 257, 4096})
-      for (const int n : {1, 31, 127, 1000, 16384})
+      for (const int n : {1, 31, 127, 1000, 16384, 100000})
         for (const bool reduces : {false, true})
           for (const bool transposes : {false, true}) {
             const auto space =
@@ -497,14 +497,19 @@ TEST(ElementSpace, BlocksFitWhatIsContiguous) {
   const auto transposed = knobs(elements(4096, 4096, false, true));
   EXPECT_EQ(transposed[0].values, (std::vector<space::Value>{32, 64}));
   EXPECT_EQ(transposed[1].values, (std::vector<space::Value>{32, 64}));
-  // A program has whole rows; of columns it has 16 side by side, while its registers hold them.
-  EXPECT_EQ(knobs(elements(4096, 1000, true))[0].values, (std::vector<space::Value>{1, 2, 4}));
-  EXPECT_EQ(knobs(elements(4096, 1000, true, true))[0].values,
-            (std::vector<space::Value>{16, 32, 64}));
-  EXPECT_EQ(knobs(elements(4096, 5000, true, true))[0].values,
-            (std::vector<space::Value>{4, 8, 16}));
-  EXPECT_EQ(provider("sm_90").why_no_space(stated(elements(1, 40000, true))),
-            "a row of 40000 elements is longer than the 32768 that a program keeps");
+  // Rows of up to 32,768 elements are kept, longer ones and columns are walked.
+  const auto sums = knobs(elements(4096, 1000, true));
+  EXPECT_EQ(sums[0].values, (std::vector<space::Value>{1, 2, 4}));
+  EXPECT_EQ(sums[1].values, (std::vector<space::Value>{1024}));
+  json with_means = elements(4096, 1000, true);  // a value of each row, read beside its elements
+  with_means["values"].push_back(with_means["values"][0]);
+  with_means["values"][2]["strides"] = {1, 0};
+  EXPECT_EQ(knobs(with_means)[1].values, (std::vector<space::Value>{1024}));
+  EXPECT_EQ(knobs(elements(4096, 40000, true))[1].values,
+            (std::vector<space::Value>{4096, 8192, 16384}));
+  const auto columns = knobs(elements(4096, 5000, true, true));
+  EXPECT_EQ(columns[0].values, (std::vector<space::Value>{32, 64}));
+  EXPECT_EQ(columns[1].values, (std::vector<space::Value>{32, 64}));
 }
 
 TEST(ReplacingProvider, SaysHowItsKernelsAddUp) {
@@ -517,7 +522,7 @@ TEST(ReplacingProvider, SaysHowItsKernelsAddUp) {
             "f32, 32 at a time, in 4 parts");
   EXPECT_EQ(told(attention(256, 4096, 64, "f32"), {{"BLOCK_N", 64}, {"PRECISION", 2}}),
             "f32, 64 keys at a time, of three products of tf32");
-  EXPECT_EQ(told(elements(512, 512, true), {}), "f32, whole rows");
+  EXPECT_EQ(told(elements(512, 512, true), {{"BLOCK_N", 512}}), "f32, 512 at a time");
   EXPECT_EQ(told(elements(512, 512, false), {}), "");
   EXPECT_EQ(on_h100.summation(stated(product(512, 512, 512)), std::nullopt), "")
       << "the default is not its own";

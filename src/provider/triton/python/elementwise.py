@@ -4,9 +4,13 @@ A program computes a block of BLOCK_M rows (loops of role m) and BLOCK_N columns
 strides. Triton gives each the layout in which it is contiguous and converts between them in shared memory, so a
 transpose reads and writes whole lines.
 
-If a value is a reduction, columns are the loops of role k, and a program has whole rows: BLOCK_N is the next power of
-two. Elements beyond a row's end are the identity of the reduction. Sums are f32, in the order of a tree.
+If a value is a reduction, columns are the loops of role k, and a program has whole rows. It keeps rows that BLOCK_N
+covers, and reads each element once. Longer ones it walks in steps of BLOCK_N: once for each reduction that needs the
+one before, and once more for what is stored of each element. Elements beyond a row's end are the identity of the
+reduction. Sums are f32.
 """
+import contextlib
+
 from element_values import FLOATS, TYPES, number
 from kernel_text import MOST_INTEGER, KernelText
 from problem import cdiv
@@ -44,12 +48,19 @@ class Elementwise(StatedKernel):
 class _Text(KernelText):
     def __init__(self, of, knobs):
         rows, columns = size_of(of.m), size_of(of.n)
-        width = 1 << (columns - 1).bit_length() if of.reduces else knobs["BLOCK_N"]
+        width = knobs["BLOCK_N"]
+        if of.reduces:
+            width = min(width, 1 << (columns - 1).bit_length())
         super().__init__(of, rows, columns, knobs["BLOCK_M"], width)
+        self.steps = cdiv(columns, width) if of.reduces else 1  # of a walk along a row
         self.combinations = {}  # names of functions, by operation
 
     def tiles(self):
-        return cdiv(self.rows, self.block_m) * cdiv(self.columns, self.block_n)
+        return cdiv(self.rows, self.block_m) * self.beside()
+
+    def beside(self):
+        """Programs that share a row."""
+        return 1 if self.of.reduces else cdiv(self.columns, self.block_n)
 
     def functions(self):
         lines = []
@@ -59,15 +70,85 @@ class _Text(KernelText):
         return lines
 
     def root(self):
-        beside = cdiv(self.columns, self.block_n)
+        beside = self.beside()
         tile, place = ("tl.program_id(0)", "") if beside == 1 else (f"tl.program_id(0) // {beside}",
                                                                      f"tl.program_id(0) % {beside} * {self.block_n} + ")
-        self.add(f"row = {tile} * {self.block_m} + tl.arange(0, {self.block_m})",
-                 f"column = {place}tl.arange(0, {self.block_n})")
+        self.add(f"row = {tile} * {self.block_m} + tl.arange(0, {self.block_m})")
         for use in self.of.uses:
             self.place(use, self.of.batch)
             self.walk(use, "row", self.of.m)
+        if self.steps == 1:
+            self.walk_columns(place, self.of.uses)
+
+    def walk_columns(self, begin, uses):
+        self.add(f"column = {begin}tl.arange(0, {self.block_n})")
+        for use in uses:
             self.walk(use, "column", self.of.n)
+
+    def behind_root(self):
+        if self.steps == 1:
+            super().behind_root()
+            return
+        values, stores = self.said["values"], self.said["stores"]
+        varies, passes = self.dependences()
+        for before in range(max(passes) + 1):
+            self.add_values(place for place, value in enumerate(values)
+                            if passes[place] == before and not varies[place] and value["op"] != "reduce")
+            reductions = [place for place, value in enumerate(values)
+                          if value["op"] == "reduce" and passes[place] == before + 1]
+            if not reductions:
+                continue
+            for place in reductions:
+                shape = f"({self.block_m}, {self.block_n})"
+                identity = number(self.identity(values[place]))
+                self.add(f"all{place} = tl.full({shape}, {identity}, {sum_type(values[place])})")
+            with self.walk_of([values[place]["operands"][0] for place in reductions], varies):
+                for place in reductions:
+                    combination, _ = _combination(values[place])
+                    self.add(f"all{place} = {combination.format(f'all{place}', self.reduced_block(values[place]))}")
+            for place in reductions:
+                self.add(f"v{place} = {self.reduced(values[place], f'all{place}')}")
+        each = [store for store in stores if self.varies_along_row(store)]
+        if each:
+            with self.walk_of([store["value"] for store in each], varies, each):
+                for store in each:
+                    self.store(store)
+        for store in stores:
+            if store not in each:
+                self.store(store)
+
+    def dependences(self):
+        """For each value whether it varies along a row, and the walks that it needs before."""
+        varies, passes = [], []
+        for value in self.said["values"]:
+            operands, reduces = value["operands"], value["op"] == "reduce"
+            loads = value["op"] in ("load", "table") and self.varies_along_row(value)
+            varies.append(not reduces and (loads or any(varies[each] for each in operands)))
+            passes.append(max((passes[each] for each in operands), default=0) + reduces)
+        return varies, passes
+
+    def varies_along_row(self, use):
+        return any(each.strides[id(use)] for each in self.of.n)
+
+    def add_values(self, places):
+        for place in places:
+            self.add(f"v{place} = {self.value(self.said['values'][place])}")
+
+    @contextlib.contextmanager
+    def walk_of(self, wanted, varies, stores=()):
+        """Lines added within are those of each step along a row, where these values are known."""
+        values, needed = self.said["values"], set(wanted)
+        for place in reversed(range(len(values))):
+            if place in needed and varies[place]:
+                needed.update(values[place]["operands"])
+        places = [place for place in sorted(needed) if varies[place]]
+        self.add(f"for begin in range(0, {self.columns}, {self.block_n}):")
+        self.depth += 1
+        self.walk_columns("begin + ", [values[place] for place in places if values[place]["op"] in ("load", "table")] +
+                          list(stores))
+        self.add_values(places)
+        yield
+        self.depth -= 1
 
     def beyond(self, use):
         return sum(block * max(abs(each.strides[id(use)]) * each.size for each in dimensions)
@@ -75,10 +156,11 @@ class _Text(KernelText):
 
     def value(self, value):
         if value["op"] == "reduce":
-            return self.reduction(value)
+            return self.reduced(value, self.reduced_block(value))
         if value["op"] not in ("load", "table"):
             return super().value(value)
-        inside = [f"({index}{axis} < {size})" for index, axis, size in (("row", "[:, None]", self.rows), ("column", "[None, :]", self.columns))
+        axes = (("row", "[:, None]", self.rows), ("column", "[None, :]", self.columns))
+        inside = [f"({index}{axis} < {size})" for index, axis, size in axes
                   if self.ragged[index] and self.walks(value, index)]
         mask = ""
         if inside:
@@ -93,25 +175,45 @@ class _Text(KernelText):
 
     def stored_shape(self, store):
         """A result of rows alone has one column."""
-        whole_rows = self.of.reduces and not self.walks(store, "column")
+        whole_rows = self.of.reduces and not self.varies_along_row(store)
         return (self.block_m, 1 if whole_rows else self.block_n)
 
-    def reduction(self, value):
-        """Of each row, as a block of one column."""
-        operation, type_ = value["combines"].split(".")[-1], value["type"]
-        if operation not in _COMBINATIONS or (operation[-1] == "f") != (type_ in FLOATS):
-            raise ValueError(f"a reduction by {value['combines']} of {type_} is not known")
-        combination, identity = _COMBINATIONS[operation]
-        combine = self.combinations.setdefault(operation, f"combine_{operation}")
-        sums = "tl.float32" if type_ in FLOATS else "tl.int32" if type_ == "i1" else TYPES[type_][0]
+    def identity(self, value):
+        _, identity = _combination(value)
         if identity is None:
-            least = 1 << (8 * TYPES[type_][2] - 1)
-            identity = -least if operation == "maxsi" else least - 1
-        row = f"tl.broadcast_to(v{value['operands'][0]}, ({self.block_m}, {self.block_n})).to({sums})"
-        if self.ragged["column"]:
-            row = f"tl.where(column[None, :] < {self.columns}, {row}, tl.full((1, 1), {number(identity)}, {sums}))"
-        reduced = f"tl.reduce({row}, 1, {combine}, keep_dims=True)"
-        if value["start"] != identity:
-            start = f"tl.full((1, 1), {number(value['start'])}, {sums})"
+            least = 1 << (8 * TYPES[value["type"]][2] - 1)
+            identity = -least if value["combines"].endswith("maxsi") else least - 1
+        return identity
+
+    def reduced_block(self, value):
+        """Of a reduction the block that it reduces, with the identity beyond the end."""
+        type_ = sum_type(value)
+        block = f"tl.broadcast_to(v{value['operands'][0]}, ({self.block_m}, {self.block_n})).to({type_})"
+        if not self.ragged["column"]:
+            return block
+        identity = f"tl.full((1, 1), {number(self.identity(value))}, {type_})"
+        return f"tl.where(column[None, :] < {self.columns}, {block}, {identity})"
+
+    def reduced(self, value, block):
+        """The reduction of each row of a block, as a block of one column."""
+        combination, _ = _combination(value)
+        operation, type_ = value["combines"].split(".")[-1], value["type"]
+        combine = self.combinations.setdefault(operation, f"combine_{operation}")
+        reduced = f"tl.reduce({block}, 1, {combine}, keep_dims=True)"
+        if value["start"] != self.identity(value):
+            start = f"tl.full((1, 1), {number(value['start'])}, {sum_type(value)})"
             reduced = f"({combination.format(start, reduced)})"
         return f"({reduced} != 0)" if type_ == "i1" else f"{reduced}.to({TYPES[type_][0]})"
+
+
+def sum_type(value):
+    """The type in code that a reduction computes in."""
+    type_ = value["type"]
+    return "tl.float32" if type_ in FLOATS else "tl.int32" if type_ == "i1" else TYPES[type_][0]
+
+
+def _combination(value):
+    operation, type_ = value["combines"].split(".")[-1], value["type"]
+    if operation not in _COMBINATIONS or (operation[-1] == "f") != (type_ in FLOATS):
+        raise ValueError(f"a reduction by {value['combines']} of {type_} is not known")
+    return _COMBINATIONS[operation]
