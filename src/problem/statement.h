@@ -65,8 +65,7 @@ struct StatedLoop {
 
 // A value for each element that comes out of the root. Without a root (Kind::kElementwise), a value
 // for each step of the loops.
-// - A "reduce" combines its operand over all loops of role k, beginning at `constant`. So it has
-// one
+// - A "reduce" combines its operand over all loops of role k, beginning at `constant`. It has a
 //   value for each row, a step of the loops of role m.
 // - Values before it are computed for each step along k. Values behind it may be of a row, or again
 //   of each step along k, as in a softmax.

@@ -11,9 +11,9 @@ namespace hone::device::emulated {
 //
 // Every second launch of a kernel runs the waves of a workgroup in reversed order, so that a race
 // shows as a wrong result. Reads beyond local memory give NaN. A kernel's fault loses the device,
-// as on a GPU. Environment errors where
-// the emulator cannot judge the code: an instruction or metadata that it does not know, no
-// disassembler. It does not bound a launch: its caller ends the process.
+// as on a GPU. Environment errors where the emulator cannot judge the code: an instruction or
+// metadata that it does not know, no disassembler. It does not bound a launch: its caller ends the
+// process.
 std::unique_ptr<Device> make_device();
 
 }  // namespace hone::device::emulated

@@ -35,9 +35,8 @@ class SharedLoops {
 };
 
 // Gives a statement's loops the roles and the order that blocks of a kernel take.
-// - Elementwise: the innermost loops of the first store that all loads and stores walk as one are
-// n.
-//   They are more if these are few, and the store walks them as one.
+// - Elementwise: n are the innermost loops of the first store that all loads and stores walk as
+//   one. They are more if these are few, and the store walks them as one.
 // - The loop along which a load is contiguous, if it is no n or k, becomes the innermost of m.
 void arrange_loops(problem::Statement& statement);
 
