@@ -49,7 +49,7 @@ TEST_F(Flags, AreOfAWholeProgramThatCanBeCalled) {
   const std::string program = write("none.mlir", "module {\n}\n");
   const Ran ran = hone({"flags", program});
   EXPECT_EQ(ran.exit_code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("no function of the program"));
+  EXPECT_THAT(ran.err, HasSubstr("the program has no function that hone can call"));
 }
 
 class Profile : public HoneCommand {};
