@@ -30,7 +30,7 @@ struct Measured {
   double speedup = 0;  // of its fastest candidate, over the default
 };
 
-// Reads results.json; without one nothing is known. Input error: it is not of hone's form.
+// Reads results.json; without one nothing is known. Rows of another form are passed over.
 Result<std::vector<Measured>> measured_in(const fs::path& file) {
   std::error_code code;
   if (!fs::exists(file, code)) return std::vector<Measured>();

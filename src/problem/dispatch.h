@@ -109,8 +109,8 @@ struct Dispatch {
   // Constraints on a GPU's legal configurations that the compiler states, as JSON that the provider
   // reads. Empty if it states none or dies of being asked.
   std::string stated_constraints;
-  // The dispatch as one contraction or attention with its elementwise epilogue, for providers that
-  // can write a replacement kernel. Nothing: nobody has stated it.
+  // The dispatch as one contraction or attention with its epilogue, or as values of elements and
+  // reductions, for providers that can write a replacement kernel. Nothing: nobody has stated it.
   std::optional<Statement> statement = {};
   std::string not_tunable;  // why hone cannot tune it; empty when it can
 

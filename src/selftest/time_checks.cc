@@ -14,8 +14,8 @@ namespace {
 // NVIDIA's GPUs since Volta (Jia et al., "Dissecting the NVIDIA Volta GPU Architecture", table
 // 4.1), on a SIMD of CDNA (16 lanes, 64 threads), and on x86-64 since Skylake and Zen.
 constexpr double kChainLength = 2048 * 8, kCyclesOfEach = 4;
-// Shares of the clock that the driver states: a GPU need not run at its highest clock, and launches take
-// time too. Above it: cycles are fewer than assumed.
+// Shares of the clock that the driver states: a GPU need not run at its highest clock, and launches
+// take time too. Above it: cycles are fewer than assumed.
 constexpr double kLeastClock = 0.4, kMostClock = 1.5;
 // Share of the clock that was recorded for a device of this name.
 constexpr double kLeastOfRecorded = 0.7;
