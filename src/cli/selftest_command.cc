@@ -133,21 +133,9 @@ nlohmann::ordered_json document_of(const device::Place& place, const std::vector
   return document;
 }
 
-CommandResult test(SelftestOptions& options) {
-  const std::vector<std::string>& names = selftest::check_names();
-  for (const std::string& name : options.only)
-    if (std::ranges::find(names, name) == names.end())
-      return input_error("--only '{}': no check has this name; checks are {}", name,
-                         fmt::join(names, ", "));
-  HONE_ASSIGN(const selftest::Recorded recorded, selftest::read_recorded(options.recorded));
-  if (options.device.empty()) options.device = gpu_or_cores();
-  HONE_ASSIGN(const device::Place place,
-              choose_place(options.device, options.toolchain, CoreOptions()));
-  std::vector<Check> checks;
-  const auto done = [&](const Check& check) {
-    if (!options.json) print(check);
-    checks.push_back(check);
-  };
+Status run_checks(const SelftestOptions& options, const device::Place& place,
+                  const selftest::Recorded& recorded,
+                  const std::function<void(const Check&)>& done) {
   const auto timed = [&](const char* name, const std::function<Result<Check>()>& run) -> Status {
     if (!options.wants(name)) return {};
     const Stopwatch watch;
@@ -163,14 +151,34 @@ CommandResult test(SelftestOptions& options) {
     selftest::Bench bench(place, options.toolchain, toolchain, kKernelSeconds);
     HONE_TRY(selftest::check_device(bench, recorded, options.only, done));
   }
-  if (place.facts.no_programs.empty())
-    HONE_TRY(timed("tuning", [&]() -> Result<Check> {
-      HONE_ASSIGN(StopSignal stop, StopSignal::install());
-      return check_tuning(options, place, stop.fd());
-    }));
+  return timed("tuning", [&]() -> Result<Check> {
+    if (!place.facts.no_programs.empty())
+      return Check{.name = "tuning", .outcome = Outcome::kNote, .found = place.facts.no_programs};
+    HONE_ASSIGN(StopSignal stop, StopSignal::install());
+    return check_tuning(options, place, stop.fd());
+  });
+}
+
+CommandResult test(SelftestOptions& options) {
+  const std::vector<std::string>& names = selftest::check_names();
+  for (const std::string& name : options.only)
+    if (std::ranges::find(names, name) == names.end())
+      return input_error("--only '{}': no check has this name; checks are {}", name,
+                         fmt::join(names, ", "));
+  HONE_ASSIGN(const selftest::Recorded recorded, selftest::read_recorded(options.recorded));
+  if (options.device.empty()) options.device = gpu_or_cores();
+  HONE_ASSIGN(const device::Place place,
+              choose_place(options.device, options.toolchain, CoreOptions()));
+  std::vector<Check> checks;
+  const Status ran = run_checks(options, place, recorded, [&](const Check& check) {
+    if (!options.json) print(check);
+    checks.push_back(check);
+  });
+  // Write what was found before something was missing, too: it is worth sending.
   const auto failures = std::ranges::count(checks, Outcome::kFailed, &Check::outcome);
-  const nlohmann::ordered_json document = document_of(place, checks, failures == 0);
+  const nlohmann::ordered_json document = document_of(place, checks, ran && failures == 0);
   HONE_TRY(output::write_json(options.output, document));
+  HONE_TRY(ran);
   if (options.json)
     output::print_json(document);
   else

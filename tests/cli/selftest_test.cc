@@ -54,6 +54,24 @@ TEST_F(Selftest, AReportOfAnotherKindIsRefused) {
   EXPECT_FALSE(std::filesystem::exists(folder() / "selftest.json"));
 }
 
+// The checks before something missing are in the report.
+TEST_F(Selftest, AMissingCompilerIsInTheReport) {
+  const Ran ran = hone({"selftest", "--device", "cpu"}, {{"HONE_IREE", "/nowhere"}});
+  EXPECT_EQ(ran.exit_code, 3) << ran.out << ran.err;
+  const nlohmann::json written = report();
+  EXPECT_EQ(written.at("passed"), false);
+  EXPECT_EQ(written.at("checks").at(0).at("name"), "doctor");
+  EXPECT_EQ(written.at("checks").at(0).at("outcome"), "FAILED");
+}
+
+// A report of other checks says nothing of the kernels.
+TEST_F(Selftest, BitsThatARecordLacksAreANote) {
+  const Ran ran = hone({"selftest", "--device", "cpu", "--only", "kernels", "--recorded",
+                        write("empty.json", R"({"kernels": {}, "devices": {}})")});
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("the record has no bits of argmax_f32"));
+}
+
 #ifdef HONE_FAKE_HIP
 class EmulatedSelftest : public Selftest {
  protected:
