@@ -62,19 +62,28 @@ LaunchValues launch_values(const Ir& ir, MlirOperation export_operation) {
 
 namespace {
 
-// Lets the readers of `operation` read its operand, and destroys it.
-void bypass(const Ir& ir, MlirOperation operation, const Readers& readers) {
-  const MlirValue result = ir.results(operation).front(), value = ir.operands(operation).front();
-  if (const auto reading = readers.find(result); reading != readers.end())
-    for (const MlirOperation reader : reading->second) {
-      const std::vector<MlirValue> operands = ir.operands(reader);
-      for (std::size_t i = 0; i < operands.size(); ++i)
-        if (operands[i] == result) ir.set_operand(reader, i, value);
-    }
-  ir.api().mlirOperationDestroy(operation);
+// Lets the readers of a cast of AMD's buffers read its operand, and destroys it. Returns false,
+// and does nothing, if its type goes further: a subview's result has it too.
+bool bypass(const Ir& ir, MlirOperation cast, const Readers& readers) {
+  const MlirValue result = ir.results(cast).front(), value = ir.operands(cast).front();
+  const auto found = readers.find(result);
+  const std::vector<MlirOperation> reading =
+      found != readers.end() ? found->second : std::vector<MlirOperation>();
+  const bool ends_there = std::ranges::all_of(reading, [&](MlirOperation reader) {
+    return is_any_of(ir.name(reader),
+                     {"iree_codegen.load_from_buffer", "iree_codegen.store_to_buffer"});
+  });
+  if (!ends_there) return false;
+  for (const MlirOperation reader : reading) {
+    const std::vector<MlirValue> operands = ir.operands(reader);
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (operands[i] == result) ir.set_operand(reader, i, value);
+  }
+  ir.api().mlirOperationDestroy(cast);
+  return true;
 }
 
-void remove_configurations(const Ir& ir, const OwnedModule& module) {
+Status remove_configurations(const Ir& ir, const OwnedModule& module) {
   std::vector<MlirOperation> computed, casts;
   ir.walk(module.get(), [&](MlirOperation operation) {
     for (const char* name : {"lowering_config", "translation_info", "root_op"})
@@ -84,9 +93,14 @@ void remove_configurations(const Ir& ir, const OwnedModule& module) {
     if (ir.is(operation, "amdgpu.fat_raw_buffer_cast")) casts.push_back(operation);
   });
   for (const MlirOperation operation : computed) ir.api().mlirOperationDestroy(operation);
-  if (casts.empty()) return;
+  if (casts.empty()) return {};
   const Readers readers = ir.readers_in(module.get());
-  for (const MlirOperation cast : casts) bypass(ir, cast, readers);
+  for (const MlirOperation cast : casts)
+    if (!bypass(ir, cast, readers))
+      return input_error(
+          "the file's kernel takes parts of buffers in a form of AMD's, which cannot be configured "
+          "anew; tune the dispatch in its program: hone tune PROGRAM --benchmark FILE");
+  return {};
 }
 
 // The device of a module at executable-sources, and its variants' target.
@@ -139,7 +153,7 @@ Status retarget(const CompilerSession& session, const OwnedModule& module) {
 Result<bool> unconfigure(const CompilerSession& session, const OwnedModule& module) {
   const Ir ir(session.api());
   if (ir.children(module.get(), "hal.executable").empty()) return false;
-  remove_configurations(ir, module);
+  HONE_TRY(remove_configurations(ir, module));
   HONE_TRY(retarget(session, module));
   return true;
 }

@@ -29,10 +29,11 @@ std::string with_launch_values(const Ir& ir, const OwnedModule& dispatch,
 // Reads the values that with_launch_values() wrote; empty if there are none.
 LaunchValues launch_values(const Ir& ir, MlirOperation export_operation);
 
-// Makes a module that was printed at executable-configurations (the *_benchmark.mlir files) one that
-// can be configured anew, and compiled for the device that the session's flags name: a GPU's
+// Makes a module that was printed at executable-configurations (the *_benchmark.mlir files) one
+// that can be configured anew, and compiled for the device that the session's flags name: a GPU's
 // dispatch for the host's CPU too, as its reference. Returns false, and does nothing, for a module
-// that holds no executables yet. An input error if the compiler makes no code for that device.
+// that holds no executables yet. Input errors: the compiler makes no code for that device; a kernel
+// that takes parts of AMD's buffers.
 Result<bool> unconfigure(const CompilerSession& session, const OwnedModule& module);
 
 // Extracts the bare root operation of a dispatch, without the operations fused around it, as a
