@@ -94,7 +94,7 @@ struct Runner::State {
   std::vector<device::DeviceKind> kinds;
   Libraries libraries;
   ProblemRequest problem;
-  ProblemAhead ahead;
+  ProblemsAhead ahead;
   // In this order: kernels go before the device that runs them.
   std::unique_ptr<device::Device> device;
   std::unique_ptr<Workload> workload;
@@ -366,23 +366,30 @@ provider::Outcome handle(Runner& runner, Message message) {
                                      provider::FailureKind::kLoadError);
 }
 
-void ProblemAhead::begin(const ProblemRequest& request, OpenDevice open) {
-  if (prepared_.valid()) prepared_.get();
+void ProblemsAhead::begin(const ProblemRequest& request, OpenDevice open) {
+  std::string key = key_of(jobs::kSetProblem.ask(request));
+  if (std::ranges::count(begun_, key, &Begun::key) > 0) return;
+  if (begun_.size() == kMost) begun_.pop_front();
   // Memory per binding: two operand sets, each as an input or an expected output, and once more
   // while the reference runs. All of it is beside the problem that is measured.
   constexpr std::int64_t kTimes = 4, kShare = 4;
   std::int64_t bytes = 0;
   for (const problem::Binding& binding : request.dispatch.bindings) bytes += binding.bytes;
-  if (kTimes * kShare * bytes > available_memory()) return;
-  key_ = key_of(jobs::kSetProblem.ask(request));
-  prepared_ = std::async(std::launch::async, [request, open = std::move(open)] {
-    return prepare_problem(request, open);
-  });
+  std::int64_t all = bytes;
+  for (const Begun& each : begun_) all += each.bytes;
+  if (kTimes * kShare * all > available_memory()) return;
+  begun_.push_back(
+      {std::move(key), bytes, std::async(std::launch::async, [request, open = std::move(open)] {
+         return prepare_problem(request, open);
+       })});
 }
 
-std::optional<Result<PreparedProblem>> ProblemAhead::take(const ProblemRequest& request) {
-  if (!prepared_.valid() || key_ != key_of(jobs::kSetProblem.ask(request))) return std::nullopt;
-  return prepared_.get();
+std::optional<Result<PreparedProblem>> ProblemsAhead::take(const ProblemRequest& request) {
+  const auto found = std::ranges::find(begun_, key_of(jobs::kSetProblem.ask(request)), &Begun::key);
+  if (found == begun_.end()) return std::nullopt;
+  Result<PreparedProblem> prepared = found->prepared.get();
+  begun_.erase(begun_.begin(), std::next(found));
+  return prepared;
 }
 
 }  // namespace hone::measure

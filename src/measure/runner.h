@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <future>
 #include <memory>
@@ -134,19 +136,26 @@ struct PreparedProblem {
 
 using OpenDevice = std::function<Result<std::unique_ptr<device::Device>>(const device::Address&)>;
 
-// Prepares a problem on a thread of its own. Not for kernels that run on the host's cores, which it
-// would disturb.
-class ProblemAhead {
+// Prepares the next problems, each on a thread of its own. Not for kernels that run on the host's
+// cores, which they would disturb.
+class ProblemsAhead {
  public:
-  // Begins, unless it would take more than a quarter of the free memory. Waits for an earlier
-  // problem that nobody took, and drops it.
+  static constexpr std::size_t kMost = 4;
+
+  // Begins, unless all together would take more than a quarter of the free memory. Beyond kMost it
+  // waits for the oldest and drops it.
   void begin(const ProblemRequest& request, OpenDevice open);
-  // Returns the problem that was begun, once it is ready; nullopt if it is another one.
+  // Returns the problem, once it is ready, and drops those that were begun before it; nullopt if it
+  // was not begun.
   std::optional<Result<PreparedProblem>> take(const ProblemRequest& request);
 
  private:
-  std::string key_;
-  std::future<Result<PreparedProblem>> prepared_;
+  struct Begun {
+    std::string key;
+    std::int64_t bytes;  // of its bindings
+    std::future<Result<PreparedProblem>> prepared;
+  };
+  std::deque<Begun> begun_;
 };
 
 }  // namespace hone::measure

@@ -55,9 +55,12 @@ inline constexpr double kSecondsToVerifyDefault = 0.5;
 inline constexpr double kSetupSeconds = 1.5;
 // Seconds for a search of a few rounds where compiles disturb the measurements, and for one round
 // of first candidates beside compiles (0.3 to 0.5 s, H200). `kFirstCompilesSeconds`: to wait for
-// them (0.5 s for the UNet's convolutions, H200).
+// them. They were begun two dispatches before.
 inline constexpr double kLeastSearchSeconds = 3, kLeastSearchSecondsBesideCompiles = 0.5;
-inline constexpr double kFirstCompilesSeconds = 0.5;
+inline constexpr double kFirstCompilesSeconds = 0.2;
+// Dispatches whose first candidates compile while another is measured. With one the search of the
+// UNet waited for compiles for 29 of its 103 s, and 16 cores had work for half of it (H200).
+inline constexpr std::size_t kBegunAhead = 2;
 // Least seconds for one dispatch: to prepare it, and for a few candidates and their finalists.
 inline constexpr double kLeastDispatchSeconds = 15;
 // Gain that tuning may bring in any case, as a share of the default's time.

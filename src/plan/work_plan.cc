@@ -93,10 +93,11 @@ std::optional<std::size_t> WorkPlan::next() const {
   return places.empty() ? std::nullopt : std::optional(places.front());
 }
 
-std::optional<std::size_t> WorkPlan::next_after(std::size_t place) const {
-  for (const std::size_t each : waiting())
-    if (each != place) return each;
-  return std::nullopt;
+std::vector<std::size_t> WorkPlan::next_after(std::size_t place, std::size_t count) const {
+  std::vector<std::size_t> places = waiting();
+  std::erase(places, place);
+  places.resize(std::min(places.size(), count));
+  return places;
 }
 
 double WorkPlan::seconds_for(std::size_t place, double seconds_left) const {

@@ -77,8 +77,8 @@ class WorkPlan {
   std::vector<std::size_t> waiting() const;
   // The first of them; nullopt if none is left.
   std::optional<std::size_t> next() const;
-  // The next item once the one at `place` is done, as far as known now.
-  std::optional<std::size_t> next_after(std::size_t place) const;
+  // At most `count` items that come next once the one at `place` is done, as far as known now.
+  std::vector<std::size_t> next_after(std::size_t place, std::size_t count) const;
   // Returns an item's share of the remaining seconds: the time it needs, and a share of the rest by
   // its gain among the waiting items, or by what they take at best.
   double seconds_for(std::size_t place, double seconds_left) const;

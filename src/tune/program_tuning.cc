@@ -9,6 +9,7 @@
 
 #include "base/ranges.h"
 #include "base/stopwatch.h"
+#include "measure/runner.h"
 #include "measure/statistics.h"
 #include "plan/policy.h"
 #include "trial/records.h"
@@ -174,7 +175,7 @@ Status ProgramTuning::search(double seconds, double part) {
                                                                       : 1;
       HONE_TRY(tune(*place,
                     {done, done + plan_.count(plan::State::kWaiting), share, left - share, least},
-                    plan_.next_after(*place)));
+                    plan_.next_after(*place, plan::kBegunAhead)));
       plan_.finish(*place, share_now(*place));
       if (!context_.state->wrong_by_default.empty()) prefetch_witnesses_once();
       plan_.deal(left_of());  // what was not used may do for one that was left out
@@ -238,7 +239,9 @@ Status ProgramTuning::repair_others() {
     HONE_TRY(tune(wrong[n],
                   {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1,
                    plan::kCandidatesOfRepair},
-                  n + 1 < wrong.size() ? std::optional(wrong[n + 1]) : std::nullopt));
+                  {wrong.begin() + static_cast<std::ptrdiff_t>(n) + 1,
+                   wrong.begin() + static_cast<std::ptrdiff_t>(
+                                       std::min(wrong.size(), n + 1 + plan::kBegunAhead))}));
     plan_.finish(wrong[n]);
   }
   return abandon_begun();
@@ -281,6 +284,7 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
     const std::vector<const problem::Dispatch*>& dispatches) {
   std::vector<std::string> passed_over;
   DefaultsAhead defaults(context_, dispatches);
+  std::size_t expected = 0;
   for (std::size_t n = 0; n < dispatches.size(); ++n) {
     context_.observer.progress(
         {.step = "verifying what is not tuned", .tried = n, .planned = dispatches.size()});
@@ -290,8 +294,11 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
       continue;
     }
     HONE_TRY(defaults.reach(n, -1));
-    if (n % context_.options.compile_ahead == 0)
-      HONE_TRY(compile_references(std::span(dispatches).subspan(n)));
+    for (; expected < std::min(dispatches.size(), n + measure::ProblemsAhead::kMost); ++expected) {
+      if (expected % context_.options.compile_ahead == 0)
+        HONE_TRY(compile_references(std::span(dispatches).subspan(expected)));
+      HONE_TRY(expect(*dispatches[expected]));
+    }
     const auto timed = default_seconds(context_, dispatch, reference_of(dispatch));
     HONE_TRY(all_but_failure(timed));
     if (!timed && !context_.state->wrong_by_default.contains(dispatch.name))
@@ -299,6 +306,14 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
   }
   HONE_TRY(defaults.end());
   return passed_over;
+}
+
+Status ProgramTuning::expect(const problem::Dispatch& dispatch) {
+  if (context_.options.traits().compiling_disturbs) return {};
+  const Result<measure::ProblemRequest> problem =
+      problem_of(context_, dispatch, reference_of(dispatch));
+  HONE_TRY(all_but_failure(problem));
+  return problem ? expect_problem(context_, *problem) : Status();  // else verifying it says why
 }
 
 // Compiles the references of this and the next dispatches side by side, once for each.
@@ -410,18 +425,18 @@ Status ProgramTuning::measure_defaults(double seconds) {
 }
 
 Status ProgramTuning::tune(std::size_t place, const Share& share,
-                           std::optional<std::size_t> next_place) {
+                           const std::vector<std::size_t>& next) {
   const problem::Dispatch& dispatch = *chosen_[place];
   if (context_.options.compiles_only) return compile(place, share);
   HONE_TRY(compile_references_from(place));
-  if (next_place) HONE_TRY(compile_references_from(*next_place));
-  HONE_ASSIGN(std::optional<Next> next, prepare(next_place, place));
+  HONE_ASSIGN(std::vector<Next> prepared, prepare(next, place));
   Turn turn{share, reference_of(dispatch)};
   if (const auto begun = begun_.extract(place)) turn.begun = begun.mapped();
-  if (next) {
-    turn.next = &next->problem;
-    turn.after_search = [&] { return begin(*std::exchange(next, {}), share); };
-  }
+  for (const Next& each : prepared) turn.next.push_back(&each.problem);
+  turn.after_search = [&]() -> Status {
+    for (Next& each : prepared) HONE_TRY(begin(std::move(each), share));
+    return {};
+  };
   HONE_ASSIGN(std::optional<TunedDispatch> tuned,
               tune_and_keep(context_, dispatch, turn, result_.not_tuned));
   if (tuned) result_.tuned.push_back(std::move(*tuned));
@@ -462,19 +477,26 @@ Status ProgramTuning::compile(std::size_t place, const Share& share) {
 
 // The reference of a large dispatch takes seconds, and its spaces tenths, in which the device would
 // idle.
-Result<std::optional<ProgramTuning::Next>> ProgramTuning::prepare(std::optional<std::size_t> next,
-                                                                  std::size_t after) const {
-  if (!next || begun_.contains(*next) || context_.options.traits().compiling_disturbs)
-    return std::nullopt;
-  const problem::Dispatch& dispatch = *chosen_[*next];
-  // Both would use one compile server.
-  if (problem::fingerprint(dispatch) == problem::fingerprint(*chosen_[after])) return std::nullopt;
-  Result<measure::ProblemRequest> problem = problem_of(context_, dispatch, reference_of(dispatch));
-  HONE_TRY(all_but_failure(problem));
-  if (!problem) return std::nullopt;  // tuning it says why
-  return Next{*next, std::move(*problem), std::async(std::launch::async, [&, this] {
-                return contenders_for(context_, dispatch);
-              })};
+Result<std::vector<ProgramTuning::Next>> ProgramTuning::prepare(
+    const std::vector<std::size_t>& next, std::size_t after) {
+  std::vector<Next> prepared;
+  if (context_.options.traits().compiling_disturbs) return prepared;
+  // Equal dispatches use one compile server, so they do not compile side by side.
+  std::set<std::string> beside{problem::fingerprint(*chosen_[after])};
+  for (const auto& [place, begun] : begun_) beside.insert(problem::fingerprint(*chosen_[place]));
+  for (const std::size_t place : next) {
+    const problem::Dispatch& dispatch = *chosen_[place];
+    if (!beside.insert(problem::fingerprint(dispatch)).second) continue;
+    HONE_TRY(compile_references_from(place));
+    Result<measure::ProblemRequest> problem =
+        problem_of(context_, dispatch, reference_of(dispatch));
+    HONE_TRY(all_but_failure(problem));
+    if (!problem) continue;  // tuning it says why
+    prepared.push_back({place, std::move(*problem), std::async(std::launch::async, [&, this] {
+                          return contenders_for(context_, dispatch);
+                        })});
+  }
+  return prepared;
 }
 
 Status ProgramTuning::begin(Next next, const Share& share) {

@@ -93,10 +93,10 @@ class ProgramTuning {
   // Reason why no configuration of the dispatch can be used in the program; empty if one can.
   std::string why_of_no_use(const problem::Dispatch& dispatch) const;
   Status measure_defaults(double seconds);
-  // `next`: the place that probably comes next. Where compiling disturbs nothing, that dispatch is
-  // prepared meanwhile: its spaces are made and its problem prefetched at first, its compiles begun
-  // after the search.
-  Status tune(std::size_t place, const Share& share, std::optional<std::size_t> next);
+  // `next`: the places that probably come next. Where compiling disturbs nothing, those dispatches
+  // are prepared meanwhile: their spaces are made and their problems prefetched at first, their
+  // compiles begun after the search.
+  Status tune(std::size_t place, const Share& share, const std::vector<std::size_t>& next);
   // Only compiles the candidates of the dispatch (Options::compiles_only).
   Status compile(std::size_t place, const Share& share);
   struct Next {
@@ -104,8 +104,8 @@ class ProgramTuning {
     measure::ProblemRequest problem;
     std::future<Result<std::deque<Contender>>> contenders;
   };
-  // Nothing if it cannot be verified, or need not be prepared.
-  Result<std::optional<Next>> prepare(std::optional<std::size_t> next, std::size_t after) const;
+  // Leaves out those that cannot be verified, or need not be prepared.
+  Result<std::vector<Next>> prepare(const std::vector<std::size_t>& next, std::size_t after);
   Status begin(Next next, const Share& share);
   // Ends what was begun and is not tuned after all.
   Status abandon_begun();
@@ -121,6 +121,8 @@ class ProgramTuning {
   std::vector<const problem::Dispatch*> not_verified() const;
   Status compile_references(std::span<const problem::Dispatch* const> dispatches);
   Status compile_references_from(std::size_t place);
+  // Prefetches the problem of a dispatch that is verified soon.
+  Status expect(const problem::Dispatch& dispatch);
   // Returns the names of the dispatches that could not be verified.
   Result<std::vector<std::string>> verify_defaults(
       const std::vector<const problem::Dispatch*>& dispatches);

@@ -12,9 +12,9 @@ Result<std::unique_ptr<device::Device>> no_device(const device::Address&) {
   return environment_error("there is none");
 }
 
-TEST(ProblemAhead, HandsOverWhatWasBegunOnce) {
+TEST(ProblemsAhead, HandsOverWhatWasBegunOnce) {
   ProblemRequest request = problem_request(matmul(8, 8, 8));
-  ProblemAhead ahead;
+  ProblemsAhead ahead;
   EXPECT_FALSE(ahead.take(request));
   ahead.begin(request, no_device);
   ProblemRequest other = request;
@@ -26,10 +26,26 @@ TEST(ProblemAhead, HandsOverWhatWasBegunOnce) {
   EXPECT_FALSE(ahead.take(request));
 }
 
-TEST(ProblemAhead, LeavesWhatIsTooLargeForTheMemory) {
+TEST(ProblemsAhead, PreparesSeveralAndForgetsThoseThatWerePassedOver) {
+  ProblemsAhead ahead;
+  const auto of_seed = [](std::uint64_t seed) {
+    ProblemRequest request = problem_request(matmul(8, 8, 8));
+    request.seed = seed;
+    return request;
+  };
+  for (std::uint64_t seed = 0; seed <= ProblemsAhead::kMost; ++seed)
+    ahead.begin(of_seed(seed), no_device);
+  EXPECT_FALSE(ahead.take(of_seed(0)));  // the oldest of five made room
+  EXPECT_TRUE(ahead.take(of_seed(2)));
+  EXPECT_FALSE(ahead.take(of_seed(1)));
+  EXPECT_TRUE(ahead.take(of_seed(3)));
+  EXPECT_TRUE(ahead.take(of_seed(4)));
+}
+
+TEST(ProblemsAhead, LeavesWhatIsTooLargeForTheMemory) {
   ProblemRequest request = problem_request(matmul(8, 8, 8));
   request.dispatch.bindings.front().bytes = std::int64_t{1} << 50;
-  ProblemAhead ahead;
+  ProblemsAhead ahead;
   ahead.begin(request, no_device);
   EXPECT_FALSE(ahead.take(request));
 }

@@ -28,6 +28,9 @@ using trial::Trials;
 Result<measure::ProblemRequest> problem_of(Context& context, const problem::Dispatch& dispatch,
                                            const problem::Dispatch* reference);
 
+// Has the runners prefetch one of the next problems while they work on the present one.
+Status expect_problem(Context& context, const measure::ProblemRequest& next);
+
 // A dispatch and the same one of an independent compile, null if there is none.
 struct Referenced {
   const problem::Dispatch* dispatch = nullptr;
@@ -98,8 +101,6 @@ class DispatchBench {
   // Finds default_seconds() for a plan: from the store, else measured. The time is not recorded,
   // since without a reference the default is not verified. Errors as set_up().
   Status time_default();
-  // Has the runners prefetch the next problem while they work on the present one.
-  Status expect(const measure::ProblemRequest& next);
 
   // Takes each trial to its end, except those that another tuner on the store works on. Trials of
   // equal code share one measurement.

@@ -101,6 +101,15 @@ Result<measure::ProblemRequest> problem_of(Context& context, const problem::Disp
   return problem;
 }
 
+Status expect_problem(Context& context, const measure::ProblemRequest& next) {
+  for (std::size_t i = 0; i <= context.more_runners.size(); ++i) {
+    measure::ProblemRequest request = next;
+    request.device = context.options.places.at(i).address;
+    HONE_TRY(context.runner_of(i)->expect_problem(request));
+  }
+  return {};
+}
+
 void keep_reference(Context& context, const problem::Dispatch& dispatch,
                     const problem::Dispatch* reference, provider::Artifact code) {
   context.state->references.emplace(source_of(context, dispatch, reference).name, std::move(code));
@@ -246,15 +255,6 @@ Status DispatchBench::go_on_with_wrong_default() {
   default_.ratio = 1.0;
   default_.timing = trial::timing_of(measured->handles.front().seconds);
   default_.state = trial::TrialState::kMeasured;
-  return {};
-}
-
-Status DispatchBench::expect(const measure::ProblemRequest& next) {
-  for (const Lane& lane : lanes_) {
-    measure::ProblemRequest request = next;
-    request.device = lane.device;
-    HONE_TRY(lane.runner->expect_problem(request));
-  }
   return {};
 }
 

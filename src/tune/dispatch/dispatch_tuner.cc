@@ -45,7 +45,8 @@ class DispatchTuner {
   Result<TunedDispatch> tune(const Turn& turn, const Stopwatch& whole) {
     search_.take_turn(turn.share, whole);
     HONE_TRY(bench_.set_up());
-    if (turn.next != nullptr) HONE_TRY(bench_.expect(*turn.next));
+    for (const measure::ProblemRequest* const next : turn.next)
+      HONE_TRY(expect_problem(context_, *next));
     HONE_TRY(search_.run());
     if (const std::string note = bench_.differing_devices(); !note.empty()) {
       context_.observer.warn(note);

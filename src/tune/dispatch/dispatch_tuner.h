@@ -78,8 +78,8 @@ struct Turn {
   Share share;
   const problem::Dispatch* reference = nullptr;  // source and flags of an independent compile
   BegunDispatch begun = {};                      // null: it begins now
-  // Problem of the next dispatch, which the runners prefetch; null: none, or it would disturb.
-  const measure::ProblemRequest* next = nullptr;
+  // Problems of the next dispatches, which the runners prefetch; none where that would disturb.
+  std::vector<const measure::ProblemRequest*> next = {};
   // Called when the search is over: the compile workers have time for others. May be empty.
   std::function<Status()> after_search = {};
 };
