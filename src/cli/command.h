@@ -48,7 +48,8 @@ CLI::Option* add_default_option(CLI::App& command, const std::string& name, Valu
 
 // Adds a command to `app`, or below the command `app`.
 using AddCommand = void(CLI::App& app, Action& run);
-AddCommand add_tune_command, add_compare_command, add_flags_command, add_dispatches_command;
+AddCommand add_tune_command, add_check_command, add_compare_command, add_flags_command,
+    add_dispatches_command;
 AddCommand add_space_command, add_generate_command, add_compile_command, add_profile_command;
 AddCommand add_verify_command, add_store_command, add_report_command, add_show_command;
 AddCommand add_devices_command, add_spec_command, add_doctor_command, add_config_command;

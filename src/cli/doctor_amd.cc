@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kGroups = "sudo usermod -aG render,video $USER, then log in again";
+constexpr const char* kJoinGroups = "sudo usermod -aG render,video $USER, then log in again";
 
 Finding gpu(std::string subject, Health health, std::string found, std::string fix = {}) {
   return {"gpu", std::move(subject), health, std::move(found), std::move(fix)};
@@ -48,7 +48,7 @@ std::vector<Finding> check_amd_gpus() {
   if (!places) {
     const bool closed = !device::hip::access_problem().empty();
     findings.push_back(gpu("HIP runtime", there ? kWarning : kNote, places.error().message,
-                           closed  ? kGroups
+                           closed  ? kJoinGroups
                            : there ? "rocminfo says what is wrong with the driver"
                                    : ""));
     return findings;

@@ -8,6 +8,9 @@ namespace {
 
 // Sorted by command.
 constexpr Example kExamples[] = {
+    {"check", "hone check hone.db", "check today's compiler on all that the store has"},
+    {"check", "hone check model.mlir --iree new/.venv --assert-tuned --junit check.xml",
+     "check another compiler on a model, for CI"},
     {"compare", "hone compare before.vmfb after.vmfb", "check whether the second module is slower"},
     {"compare", "hone compare none out/tuning_spec.mlir --program examples/feed_forward.mlir",
      "measure a spec's gain in the whole program"},

@@ -21,6 +21,8 @@ constexpr NamedOptions kMostUsed[] = {
     {"tune", "--effort --budget --dry-run --out --store --device --target --dim --input --json"},
     {"compare",
      "--program --dispatch --config --device --target --dim --input --threshold --find --json"},
+    {"check",
+     "--store --assert-tuned --junit --iree --dispatch --device --threshold --find --json"},
     {"flags", "--budget --out --store --device --target --dim --input --threads --seed --json"},
     {"dispatches",
      "--profile --quick --graph --extract-root --output --target --dim --input --store --json"},

@@ -49,7 +49,6 @@ void WorkPlan::deal(double seconds_left) {
     gain += items_[place].weight.gain;
     needs += items_[place].weight.needs;
   }
-  const double tried_from = kTriedShare * time_at_best();
   const std::size_t fewest = count(State::kFinished) > 0 ? 0 : 1;
   const bool some_gain =
       std::ranges::any_of(items_, [](const Item& item) { return item.weight.gain > 0; });
@@ -57,7 +56,7 @@ void WorkPlan::deal(double seconds_left) {
     const Weight& least = items_[kept.back()].weight;
     const bool of_use = least.gain > 0 || !some_gain;
     const bool pays = seconds_left * least.gain >= kWorthwhileShare * least.needs * gain;
-    const bool is_tried = least.share >= tried_from && needs <= for_first_tries_ * seconds_left;
+    const bool is_tried = least.share >= tried_from() && needs <= for_first_tries_ * seconds_left;
     if (of_use && (pays || is_tried)) break;
     gain -= least.gain;
     needs -= least.needs;
@@ -69,9 +68,15 @@ void WorkPlan::deal(double seconds_left) {
 void WorkPlan::limit(double coverage, std::size_t most) {
   if (everything_) return;
   std::vector<std::size_t> kept = heaviest(coverage, &WorkPlan::present);
-  if (tries_all_first())
-    for (const std::size_t place : heaviest(coverage, &WorkPlan::at_best))
-      if (std::ranges::count(kept, place) == 0) kept.push_back(place);
+  const auto keep = [&](std::size_t place) {
+    if (std::ranges::count(kept, place) == 0) kept.push_back(place);
+  };
+  if (tries_all_first()) {
+    for (const std::size_t place : heaviest(coverage, &WorkPlan::at_best)) keep(place);
+    if (coverage >= kSufficientCoverage)
+      for (const std::size_t place : waiting())
+        if (items_[place].weight.share >= tried_from()) keep(place);
+  }
   if (kept.size() > most) kept.resize(most);
   for (std::size_t i = 0; i < items_.size(); ++i)
     if (items_[i].state == State::kWaiting && std::ranges::find(kept, i) == kept.end())
@@ -132,6 +137,10 @@ double WorkPlan::time_at_best() const {
   double all = 0;
   for (std::size_t i = 0; i < items_.size(); ++i) all += at_best(i);
   return all;
+}
+
+double WorkPlan::tried_from() const {
+  return kTriedShare * time_at_best();
 }
 
 double WorkPlan::gain() const {

@@ -64,8 +64,9 @@ class WorkPlan {
   }
 
   // Keeps the heaviest items that together take `coverage` (0 to 1) of the time, at most `most` of
-  // them; where trying is cheap, those too that take as much of it once each is at its best. Call
-  // it once, after weighing the items. Does nothing if the plan takes everything.
+  // them; where trying is cheap, those too that take as much of it once each is at its best, and
+  // for a coverage of kSufficientCoverage all that are worth a try. Call it once, after weighing the
+  // items. Does nothing if the plan takes everything.
   void limit(double coverage, std::size_t most);
   // Re-admits items beyond the coverage that are within it by the present times of finished items:
   // once the heaviest items take next to no time, the rest matters. Returns whether there are any.
@@ -111,6 +112,8 @@ class WorkPlan {
   double present(std::size_t place) const { return items_[place].share_now(); }
   double at_best(std::size_t place) const { return items_[place].weight.least(); }
   double time_at_best() const;
+  // Share of the time from which an item is tried where trying is cheap.
+  double tried_from() const;
   // The heaviest by their `share`, until they take `coverage` of all.
   std::vector<std::size_t> heaviest(double coverage,
                                     double (WorkPlan::*share)(std::size_t) const) const;

@@ -171,6 +171,8 @@ Result<bool> TrialRunner::take_compiled(const CompiledCandidate& finished) {
   Trial trial;
   trial.candidate = job->second;
   compiling_.erase(job);
+  ++compiles_;
+  compile_seconds_ += finished.seconds;
   if (services_.time != nullptr) services_.time->add(finished, trial.candidate);
   HONE_ASSIGN(const bool mine, still_claims(trial, Work::kCompile));
   if (mine) {

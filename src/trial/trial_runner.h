@@ -124,6 +124,10 @@ class TrialRunner {
   bool is_compiling() const { return !compiling_.empty(); }
   bool is_compiling(store::Id candidate) const;
   Result<std::size_t> wait_for_compiles(double seconds);
+  // Mean wall time of the compiles that have finished here; 0 before the first.
+  double seconds_per_compile() const {
+    return compiles_ == 0 ? 0 : compile_seconds_ / static_cast<double>(compiles_);
+  }
   // Records a finished compile that was submitted here; false if it was not.
   Result<bool> take_compiled(const CompiledCandidate& finished);
   // Cancels the running compiles; their candidates remain untried.
@@ -165,6 +169,8 @@ class TrialRunner {
   std::function<std::optional<provider::Failure>(const provider::Artifact&)> check_;
   std::map<worker::JobId, store::Id> compiling_;  // candidates
   std::map<store::Id, Trial> compiled_;           // what came of them, until a trial takes it
+  std::size_t compiles_ = 0;                      // that have finished
+  double compile_seconds_ = 0;                    // of them together
 };
 
 }  // namespace hone::trial

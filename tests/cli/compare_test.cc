@@ -30,10 +30,6 @@ class Compare : public HoneCommand {
   }
 };
 
-// One column of tiles of one row each: more than twice as slow as the compiler's choice.
-constexpr const char* kSlow =
-    "dist_m=64,dist_n=64,cache_m=0,cache_n=0,cache_k=0,vec_m=1,vec_n=16,red_k=1,peel=0";
-
 TEST_F(Compare, AMuchSlowerConfigurationIsARegression) {
   const std::string program = example("matmul_512.mlir");
   const nlohmann::json slower =

@@ -70,6 +70,10 @@ class HoneCommand : public testing::Test {
   std::unique_ptr<TemporaryFolder> folder_;
 };
 
+// Tiles of one row each: more than twice as slow as the compiler's choice, for products of f32.
+inline constexpr const char* kSlow =
+    "dist_m=64,dist_n=64,cache_m=0,cache_n=0,cache_k=0,vec_m=1,vec_n=16,red_k=1,peel=0";
+
 // A square matrix product, small enough to tune in a moment; extents are MLIR text ("64" or "?").
 inline std::string matmul_program(const std::string& m) {
   const std::string lhs = "tensor<" + m + "x64xf32>", result = "tensor<" + m + "x64xf32>";

@@ -75,6 +75,17 @@ TEST(WorkPlan, SplitsTimeByWhatIsLeftWhereFirstTriesBringMostOfTheGain) {
   EXPECT_DOUBLE_EQ(plan.seconds_for(1, 28), 8 + 10);
 }
 
+TEST(WorkPlan, KeepsWhatIsWorthATryBeyondTheCoverage) {
+  for (const auto& [coverage, kept] : {std::pair{0.95, 2}, {0.9, 1}}) {
+    WorkPlan plan(false, 0.75);
+    plan.add({"heavy", {99, 49, 1}});
+    plan.add({"light", {0.9, 0.8, 1}});
+    plan.add({"next to nothing", {0.04, 0.04, 1}});  // of 50.1 at best
+    plan.limit(coverage, 9);
+    EXPECT_EQ(plan.count(State::kWaiting), static_cast<std::size_t>(kept));
+  }
+}
+
 // One item takes 1000 of the time and 1 at best; all others 12 and 6.
 TEST(WorkPlan, TriesWhatAHugeGainWouldHide) {
   WorkPlan plan(false, 0.75);

@@ -64,6 +64,9 @@ struct CompareOptions {
   int stop_fd = -1;         // once it is readable: kInterrupted
 };
 
+// The compiler's own choice, among configurations.
+inline constexpr std::string_view kDefaultWord = "default";
+
 // A compared pair.
 struct ComparedPair {
   std::string what;  // the function or dispatch
@@ -76,7 +79,8 @@ struct ComparedPair {
   std::string note;                  // "both are the same code"
   // Reason why there is no result, or why it does not count: B does not load, results differ.
   std::string failure;
-  std::optional<OutputErrors> errors;  // by compare_compiles
+  std::optional<provider::FailureKind> b_failure;  // of kernels, where it is B that failed
+  std::optional<OutputErrors> errors;              // by compare_compiles
 
   // Whether B is slower than A, or must not replace it.
   bool regressed() const { return !failure.empty() || result.verdict == measure::Verdict::kSlower; }

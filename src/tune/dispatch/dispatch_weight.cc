@@ -32,7 +32,8 @@ double seconds_needed(const Context& context, std::optional<double> ready) {
   const device::Traits& traits = context.options.traits();
   const double compiles = traits.compiling_disturbs ? 0 : plan::kFirstCompilesSeconds;
   return ready.value_or(plan::kSetupSeconds) + compiles + least_search_seconds(traits) +
-         finalist_seconds(0, traits.one_batch_tells) + shipping_seconds(context);
+         race_seconds(finalist_seconds(0, traits.one_batch_tells), traits.one_batch_tells) +
+         shipping_seconds(context);
 }
 
 double shipping_seconds(const Context& context) {

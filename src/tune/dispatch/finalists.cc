@@ -248,6 +248,10 @@ double finalist_seconds(double seconds, bool one_batch_tells) {
       plan::kMostFinalistSeconds);
 }
 
+double race_seconds(double seconds, bool one_batch_tells) {
+  return one_batch_tells ? std::max(seconds, plan::kShortestRaceSeconds) : seconds;
+}
+
 std::vector<store::Id> choose_finalists(std::vector<Measured> measured, const FinalistTime& time) {
   std::ranges::sort(measured, {},
                     [](const Measured& each) { return std::pair(each.ratio, each.candidate); });

@@ -34,6 +34,8 @@ struct FinalistTime {
 // bounds. Smaller bounds apply where one batch tells: rounds are then shorter and quieter, and
 // fewer suffice.
 double finalist_seconds(double seconds, bool one_batch_tells);
+// Returns how long a race that is given `seconds` takes at least.
+double race_seconds(double seconds, bool one_batch_tells);
 
 // Returns the candidates that may be the fastest, best first. With a correct default, only
 // candidates faster than it count.

@@ -1,0 +1,253 @@
+// hone check: is a compiler slower or wrong on what was tuned or profiled before?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/common_options.h"
+#include "cli/option_layout.h"
+#include "device/cpu/machine_state.h"
+#include "output/json_text.h"
+#include "output/junit.h"
+#include "output/screen.h"
+#include "output/status_line.h"
+#include "output/table.h"
+#include "provider/iree/iree_provider.h"
+#include "session/input_program.h"
+#include "session/places.h"
+#include "session/toolchain.h"
+#include "tune/compare/check_compiler.h"
+#include "tune/services/session_steps.h"
+
+namespace hone::cli {
+namespace {
+
+struct CheckOptions {
+  ToolchainOptions toolchain;
+  tune::CompareOptions compare;
+  CoreOptions cores;
+  std::string input;  // a program or a store
+  std::string store = "hone.db";
+  std::vector<std::string> dispatches;
+  std::string device, junit;
+  bool assert_tuned = false;
+  bool trust = false;
+  bool json = false, quiet = false, plain = false;
+};
+
+using tune::CheckedCode;
+using tune::CheckOutcome;
+
+Result<bool> is_store(const std::string& path) {
+  constexpr std::string_view kHead = "SQLite format 3";
+  HONE_ASSIGN(const std::string bytes, read_file(path));
+  return bytes.starts_with(kHead);
+}
+
+// An alarm, or a dispatch without a result where each needs one.
+bool fails(const CheckOptions& options, const tune::CheckedCompiler& checked) {
+  return std::ranges::any_of(checked.codes, tune::is_alarm, &CheckedCode::outcome) ||
+         (options.assert_tuned && !checked.not_known.empty());
+}
+
+std::string_view code_of(const CheckedCode& checked) {
+  return checked.configuration == tune::kDefaultWord ? "default" : "tuned";
+}
+
+output::Table table_of(const tune::CheckedCompiler& checked) {
+  using enum output::Align;
+  output::Table table({{"dispatch", "dispatch"},
+                       {"code", "code"},
+                       {"old_seconds", "old", kRight},
+                       {"new_seconds", "new", kRight},
+                       {"ratio", "new / old [interval]", kRight},
+                       {"outcome", "new is"}});
+  for (const CheckedCode& each : checked.codes) {
+    const tune::ComparedPair& pair = each.pair;
+    output::Cell was{nullptr, "-"}, is{nullptr, "-"}, ratio{nullptr, "-"};
+    if (!pair.a_seconds.empty() && pair.failure.empty()) {
+      const double a = measure::median(pair.a_seconds), b = measure::median(pair.b_seconds);
+      const measure::PairedComparison& result = pair.result;
+      was = {a, format_duration(a)};
+      is = {b, format_duration(b)};
+      ratio = {result.ratio, fmt::format("{:.3f} [{:.3f}, {:.3f}]", result.ratio,
+                                         result.interval.low, result.interval.high)};
+    }
+    table.add(
+        {{pair.what, ""}, {code_of(each), ""}, was, is, ratio, {tune::name_of(each.outcome), ""}});
+  }
+  return table;
+}
+
+std::string text_of(const CheckOptions& options, const tune::CheckedCompiler& checked) {
+  const auto count = [&](CheckOutcome outcome) {
+    return std::ranges::count(checked.codes, outcome, &CheckedCode::outcome);
+  };
+  std::string text;
+  if (!checked.codes.empty()) text += table_of(checked).to_text(output::screen_width()) + "\n";
+  for (const CheckedCode& each : checked.codes)
+    if (!each.reason.empty())
+      text += fmt::format("{} ({}): {}\n", each.pair.what, code_of(each), each.reason);
+  for (const std::string& name : checked.not_known)
+    text += fmt::format("{}: no result in '{}'\n", name, options.store);
+  text += fmt::format("{} are the same code, {} not slower, {} slower, {} wrong, {} fail",
+                      count(CheckOutcome::kSameCode), count(CheckOutcome::kNotSlower),
+                      count(CheckOutcome::kSlower), count(CheckOutcome::kWrong),
+                      count(CheckOutcome::kFails));
+  if (const auto others = count(CheckOutcome::kNotComparable); others > 0)
+    text += fmt::format(", {} cannot be compared", others);
+  return text +
+         fmt::format(
+             "\nfalse alarms: in at most {:g} % of runs; slowdowns up to {:g} % count as none\n",
+             100 * options.compare.statistics.alpha, 100 * options.compare.statistics.threshold);
+}
+
+nlohmann::json json_of(const CheckOptions& options, const tune::CheckedCompiler& checked) {
+  nlohmann::json document{{"store", options.store},
+                          {"alpha", options.compare.statistics.alpha},
+                          {"threshold", options.compare.statistics.threshold},
+                          {"failed", fails(options, checked)},
+                          {"not_known", checked.not_known},
+                          {"codes", table_of(checked).to_json()}};
+  for (std::size_t i = 0; i < checked.codes.size(); ++i) {
+    const CheckedCode& each = checked.codes[i];
+    document["codes"][i].update({{"configuration", each.configuration},
+                                 {"reason", each.reason},
+                                 {"rounds", each.pair.a_seconds.size()},
+                                 {"low", each.pair.result.interval.low},
+                                 {"high", each.pair.result.interval.high}});
+  }
+  return document;
+}
+
+std::vector<output::TestCase> cases_of(const CheckOptions& options,
+                                       const tune::CheckedCompiler& checked) {
+  using enum output::TestCase::State;
+  std::vector<output::TestCase> cases;
+  for (const CheckedCode& each : checked.codes) {
+    output::TestCase& one =
+        cases.emplace_back(output::TestCase{each.pair.what, std::string(code_of(each))});
+    if (tune::is_alarm(each.outcome)) {
+      one.state = kFailed;
+      one.kind = tune::name_of(each.outcome);
+      one.text =
+          each.outcome == CheckOutcome::kSlower
+              ? fmt::format("takes {:.3f} [{:.3f}, {:.3f}] times as long", each.pair.result.ratio,
+                            each.pair.result.interval.low, each.pair.result.interval.high)
+              : each.reason;
+    } else if (each.outcome == CheckOutcome::kNotComparable) {
+      one.state = kSkipped;
+      one.text = each.reason;
+    }
+  }
+  for (const std::string& name : checked.not_known)
+    cases.push_back({name, "has a result", options.assert_tuned ? kFailed : kSkipped, "not tuned",
+                     fmt::format("no result in '{}'", options.store)});
+  return cases;
+}
+
+Status complete(CheckOptions& options) {
+  tune::CompareOptions& compare = options.compare;
+  compare.flags = compile_flags(options.toolchain);
+  compare.own_flags = options.toolchain.flags;
+  compare.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
+  compare.reference_flags = reference_flags(options.toolchain);
+  if (compare.find <= compare.statistics.threshold)
+    return input_error(
+        "--find {:g} must be above --threshold {:g}: smaller slowdowns count as none", compare.find,
+        compare.statistics.threshold);
+  return {};
+}
+
+CommandResult run_check(CheckOptions& options) {
+  HONE_TRY(read_flags(options.toolchain));
+  HONE_ASSIGN(const bool of_store, is_store(options.input));
+  if (of_store) options.store = options.input;
+  if (of_store && options.assert_tuned)
+    return input_error("--assert-tuned needs a program: hone check PROGRAM --store {}",
+                       options.input);
+  HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
+  if (options.device.empty()) {
+    HONE_ASSIGN(const tune::StoredCode code,
+                tune::stored_code(options.store, options.store, options.dispatches));
+    options.device = device_for_code(code.formats);
+  }
+  tune::CompareOptions& compare = options.compare;
+  HONE_ASSIGN(compare.place, choose_place(options.device, options.toolchain, options.cores));
+  HONE_TRY(complete(options));
+  HONE_ASSIGN(const std::vector<device::LockFile> held, lease_here({&compare.place, 1}));
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  compare.stop_fd = toolchain.stop_fd();
+  std::optional<problem::Program> program;
+  if (!of_store) {
+    HONE_ASSIGN(const InputProgram input, read_program(options.input, toolchain));
+    print_notes_of(input);
+    HONE_ASSIGN(program,
+                load_for_target(toolchain.compiler(), options.toolchain, input.path, input.bytes));
+  }
+  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
+  trial::RunnerService runner(make_runner(compare.stop_fd, toolchain.temporary()));
+  output::StatusLine status(
+      output::status_style(options.quiet, false, options.plain, options.json));
+  device::cpu::MachineSampler sampler(cores);
+  const tune::CompareContext context{compare, *provider, runner, status,
+                                     [&sampler] { return sampler.sample_in_detail(); }};
+  const auto checked =
+      tune::check_compiler(context, toolchain.compiler(),
+                           {options.store, program ? &*program : nullptr, options.dispatches});
+  status.clear();
+  if (!checked) return tl::unexpected(checked.error());
+  if (!options.junit.empty())
+    HONE_TRY(write_file_atomically(options.junit,
+                                   output::junit_xml(fmt::format("hone check {}", options.input),
+                                                     cases_of(options, *checked))));
+  if (options.json)
+    output::print_document(json_of(options, *checked));
+  else
+    fmt::print("{}", output::wrapped(text_of(options, *checked), output::screen_width(), "  "));
+  return fails(options, *checked) ? 1 : 0;
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& app, Action& run) {
+  const auto [command, options] = add_command<CheckOptions>(
+      app, run, "check", "Check whether a compiler is slower or wrong on what was tuned before",
+      run_check);
+  command
+      .add_option("PROGRAM|STORE", options.input,
+                  "program (.mlir, .mlirbc, .onnx), or a store: all of it")
+      ->required();
+  add_toolchain_options(command, options.toolchain);
+  add_default_option(command, "--store", options.store, "store of a program's results");
+  command.add_option("--dispatch", options.dispatches, "only dispatches with NAME or pattern");
+  command.add_flag("--assert-tuned", options.assert_tuned,
+                   "fail if the store has no result of a dispatch of the program");
+  command.add_option("--junit", options.junit, "write JUnit's XML to FILE");
+  tune::CompareOptions& compare = options.compare;
+  add_positive_option(command, "--rounds", compare.rounds, "run old and new at least N times each");
+  add_positive_option(command, "--max-rounds", compare.most_rounds,
+                      "run old and new at most N times each");
+  add_default_option(command, "--find", compare.find,
+                     "add rounds until a slowdown of SHARE is found with 95 % power")
+      ->check(CLI::Range(0.0, 1.0));
+  add_default_option(command, "--alpha", compare.statistics.alpha,
+                     "share of runs that may raise a false alarm")
+      ->check(CLI::Range(1e-6, 0.5));
+  add_default_option(command, "--threshold", compare.statistics.threshold,
+                     "ignore slowdowns up to SHARE")
+      ->check(CLI::Range(0.0, 1.0));
+  add_device_option(command, options.device);
+  add_core_options(command, options.cores);
+  command.add_flag("--trust", options.trust,
+                   "load stored machine code that others compiled; default: compile it again");
+  add_screen_options(command, options);
+  command.footer(
+      "Exit code 1: a dispatch is slower, wrong or fails, or has no result where\n"
+      "--assert-tuned asks for one. --iree names the compiler that is checked.");
+}
+
+}  // namespace hone::cli
