@@ -65,6 +65,8 @@ constexpr Example kExamples[] = {
     {"selftest", "hone selftest --device cpu --only kernels,guards", "run two of the checks"},
     {"show", "hone show 53", "show candidate 53 and its times"},
     {"show", "hone show 53 --out candidate_53", "write its IR, code, samples and commands"},
+    {"show", "hone show 53 --out candidate_53 --configured",
+     "write its configured IR too, to be edited"},
     {"space", "hone space examples/matmul_512.mlir --samples 5", "show this CPU's knobs and rules"},
     {"space", "hone space examples/matmul_f16.mlir --target gfx942",
      "show the space of a GPU on another machine"},

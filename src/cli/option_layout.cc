@@ -22,7 +22,7 @@ constexpr NamedOptions kMostUsed[] = {
     {"compare",
      "--program --dispatch --config --device --target --dim --input --threshold --find --json"},
     {"check",
-     "--store --assert-tuned --junit --iree --dispatch --device --threshold --find --json"},
+     "--store --assert-tuned --junit --iree --dispatch --device --threshold --json"},
     {"flags", "--budget --out --store --device --target --dim --input --threads --seed --json"},
     {"dispatches",
      "--profile --quick --graph --extract-root --output --target --dim --input --store --json"},

@@ -21,6 +21,7 @@ struct ShowOptions {
   std::string store = "hone.db";
   store::Id candidate = 0;
   std::filesystem::path out;
+  bool configured = false;
   bool trust = false;
   bool json = false;
 };
@@ -33,6 +34,14 @@ std::optional<std::string> gpu_of(const store::CandidateDetails& details) {
   return gpu ? std::optional<std::string>(*gpu) : std::nullopt;
 }
 
+// Returns the flags in the store that the candidate was compiled with.
+Result<std::vector<std::string>> flags_of(const ToolchainOptions& options, bool trust,
+                                          const store::CandidateDetails& details,
+                                          const iree::IreeProvider& provider) {
+  return trust ? tune::flags_in(details.build)
+               : tune::flags_to_compile_with(details.build, options.flags, provider);
+}
+
 // Returns the payload as the compiler applied it. On a GPU a spec holds the attributes that the
 // compiler makes of knobs' values, so the candidate is compiled once more.
 Result<provider::Payload> as_compiled(const ToolchainOptions& options, bool trust,
@@ -40,9 +49,7 @@ Result<provider::Payload> as_compiled(const ToolchainOptions& options, bool trus
                                       const problem::Dispatch& dispatch,
                                       const iree::IreeProvider& provider,
                                       const provider::Payload& payload) {
-  HONE_ASSIGN(const std::vector<std::string> flags,
-              trust ? tune::flags_in(details.build)
-                    : tune::flags_to_compile_with(details.build, options.flags, provider));
+  HONE_ASSIGN(const std::vector<std::string> flags, flags_of(options, trust, details, provider));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options));
   HONE_TRY(toolchain.compiler().prepare({"shown", dispatch.source, flags}));
   HONE_ASSIGN(const trial::CompiledCandidate compiled,
@@ -81,6 +88,21 @@ Result<std::string> spec_of(const ShowOptions& options, const store::CandidateDe
                                      payload));
   }
   return provider->specs().text_of({{dispatch.name, dispatch.root, payload}});
+}
+
+// Returns the dispatch at executable-configurations, with the spec in the folder of --out if the
+// candidate has one.
+Result<std::string> configured_text(const ShowOptions& options,
+                                    const store::CandidateDetails& details, bool has_spec) {
+  HONE_ASSIGN(const auto provider, provider_of(details));
+  HONE_ASSIGN(std::vector<std::string> flags,
+              flags_of(options.toolchain, options.trust, details, *provider));
+  if (has_spec)
+    flags.push_back(provider->specs().flag_of((options.out / "tuning_spec.mlir").string()));
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  return toolchain.compiler().ask(
+      provider::jobs::kConfiguredText,
+      {details.dispatch.name, details.dispatch.source, std::move(flags)});
 }
 
 // Replaces control characters, so that the text fits a comment.
@@ -232,13 +254,22 @@ Status write_folder(const ShowOptions& options, store::Store& store,
   }
   HONE_ASSIGN(const std::string spec, spec_of(options, details));
   if (!spec.empty()) HONE_TRY(write_file_atomically(options.out / "tuning_spec.mlir", spec));
+  if (options.configured) {
+    HONE_ASSIGN(const std::string text, configured_text(options, details, !spec.empty()));
+    HONE_TRY(write_file_atomically(options.out / "configured.mlir", text));
+  }
   HONE_ASSIGN(const std::string reproduce, reproduce_text(details, !spec.empty(), has_code));
   return write_file_atomically(options.out / "reproduce.sh", reproduce);
 }
 
 CommandResult show(ShowOptions& options) {
+  if (options.configured && options.out.empty())
+    return input_error("--configured writes a file: give its folder with --out DIR");
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
   HONE_ASSIGN(const store::CandidateDetails details, store.details(options.candidate));
+  if (options.configured && details.candidate.provider != "iree")
+    return input_error("candidate {} is a kernel of {}, which IREE does not configure",
+                       options.candidate, details.candidate.provider);
   if (options.json)
     output::print_json(json_of(details));
   else
@@ -257,9 +288,11 @@ void add_show_command(CLI::App& app, Action& run) {
   command.add_option("ID", options.candidate, "candidate's ID in the tables")->required();
   add_default_option(command, "--store", options.store, "SQLite file");
   command.add_option("--iree", options.toolchain.iree,
-                     "IREE for the spec of a GPU's candidate [$HONE_IREE, hone's environment, "
+                     "IREE for --configured and a GPU's spec [$HONE_IREE, hone's environment, "
                      ".venv, PATH]");
   command.add_option("--out", options.out, "folder for IR, spec, code, samples and commands");
+  command.add_flag("--configured", options.configured,
+                   "write configured.mlir there, at executable-configurations, to be edited");
   command.add_flag("--trust", options.trust, "write and use stored code that others compiled");
   command.add_flag("--json", options.json, "print one JSON document");
 }

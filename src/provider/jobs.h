@@ -150,6 +150,8 @@ inline constexpr ProgramJob<std::vector<ConfiguredDispatch>> kConfigured{"config
 // Jobs about one dispatch, given its source.
 inline constexpr ProgramJob<std::vector<ConfiguredDispatch>> kConfiguredDispatch{
     "configured_dispatch", kBody, "dispatches"};
+// The dispatch as text at the phase executable-configurations.
+inline constexpr ProgramJob<std::string> kConfiguredText{"configured_text", kBody, kBlob};
 inline constexpr ProgramJob<Nothing> kCompileDispatch{"compile_dispatch"};  // it is legal
 // The root operation as a program's text.
 inline constexpr ProgramJob<std::string> kExtractRoot{"extract_root", kBody, kBlob};

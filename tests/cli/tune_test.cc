@@ -149,9 +149,13 @@ TEST_F(Tune, TunesSumsThatMayBeReordered) {
   ASSERT_TRUE(flags);
   const std::string best = result["best"];
   EXPECT_EQ(flags->find(flag) != std::string::npos, best.find("reordered") != std::string::npos);
-  const Ran shown = hone({"show", "2", "--out", "shown"});
+  const Ran shown = hone({"show", "2", "--out", "shown", "--configured"});
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   EXPECT_NE(read_file(folder() / "shown" / "reproduce.sh")->find(flag), std::string::npos);
+  const auto configured = read_file(folder() / "shown" / "configured.mlir");
+  ASSERT_TRUE(configured);
+  EXPECT_NE(configured->find("#iree_codegen.translation_info<"), std::string::npos) << *configured;
+  EXPECT_NE(configured->find("linalg.generic"), std::string::npos) << *configured;
 
   arguments.insert(arguments.end(), {"--flag=" + flag + "=false", "--store", "another.db"});
   const auto obeyed = json(arguments);

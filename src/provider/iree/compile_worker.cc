@@ -123,6 +123,7 @@ provider::Outcome IreeWorker::once(provider::Message job) {
       {jobs::kCompileProgramInF32, by(compile_program_in_f32)},
       {jobs::kConfigured, by_kind(configured_dispatches)},
       {jobs::kConfiguredDispatch, by(configured_dispatches, ModuleKind::kDispatch)},
+      {jobs::kConfiguredText, by(configured_text)},
       {jobs::kCompileDispatch, by(compile_dispatch)},
       {jobs::kExtractRoot, by(extract_root)},
       {jobs::kConstraints, by(stated_constraints)},

@@ -103,6 +103,17 @@ Result<std::vector<provider::jobs::ConfiguredDispatch>> configured_dispatches(
   return dispatches;
 }
 
+Result<std::string> configured_text(const CompilerLibrary& library, const std::string& name,
+                                    std::string_view source,
+                                    const std::vector<std::string>& flags) {
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, flags));
+  Invocation invocation(session);
+  HONE_TRY(run(session, invocation, ModuleKind::kDispatch, kExecutableConfigurations, name, source,
+               flags));
+  const OwnedModule module = invocation.take_module();
+  return Ir(session.api()).text(module.get());
+}
+
 Status compile_dispatch(const CompilerLibrary& library, const std::string& name,
                         std::string_view source, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, flags));

@@ -40,6 +40,12 @@ Result<std::vector<provider::jobs::ConfiguredDispatch>> configured_dispatches(
     const CompilerLibrary& library, const std::string& path, std::string_view bytes,
     const std::vector<std::string>& flags, ModuleKind kind = ModuleKind::kProgram);
 
+// Returns a dispatch's source as text at executable-configurations: every operation has the
+// configuration that the compiler, or a tuning spec in `flags`, gives it. iree-compile goes on from
+// there (--compile-from=executable-configurations).
+Result<std::string> configured_text(const CompilerLibrary& library, const std::string& name,
+                                    std::string_view source, const std::vector<std::string>& flags);
+
 // Compiles a dispatch's source to code and drops the result, to check that the configuration in
 // `flags` is legal. Input error with the compiler's words if it is not; the compiler may also
 // crash.
