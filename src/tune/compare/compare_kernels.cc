@@ -64,13 +64,12 @@ Result<std::optional<provider::Payload>> payload_of(const CompareContext& contex
 }
 
 // The reference is compiled for another CPU, so that it shares no code generation with A and B.
+// `other`: the program as it is compiled there.
 Result<provider::Artifact> independent_reference(const CompareContext& context,
                                                  trial::CompileService& compiler,
-                                                 const std::string& program,
-                                                 const std::string& bytes,
+                                                 const problem::Program& other,
                                                  const problem::Dispatch& dispatch) {
   const std::vector<std::string>& flags = context.options.reference_flags;
-  HONE_ASSIGN(const problem::Program other, compiler.load_program({program, bytes, flags}));
   for (const problem::Dispatch& each : other.dispatches) {
     if (each.name != dispatch.name || each.bindings != dispatch.bindings) continue;
     HONE_ASSIGN(
@@ -79,7 +78,7 @@ Result<provider::Artifact> independent_reference(const CompareContext& context,
     return std::move(compiled.front());
   }
   return failure("'{}' compiled for another CPU has no dispatch '{}' to be verified against",
-                 program, dispatch.name);
+                 other.path, dispatch.name);
 }
 
 // A store's last choice for a dispatch.
@@ -205,9 +204,8 @@ class PairedKernels {
                                           kernels_.reference};
     HONE_ASSIGN(const measure::ProblemReady ready, context_.runner.set_problem(problem));
     if (!ready.note.empty()) context_.observer.note(ready.note);
-    HONE_TRY(verify("A", a_));
-    if (pair_.failure.empty()) HONE_TRY(verify("B", b_));
-    return {};
+    HONE_TRY(verify("A", a_, pair_.a_fails));
+    return verify("B", b_, pair_.b_fails);
   }
 
   // Loads both kernels once, and measures the rounds of this load.
@@ -235,21 +233,28 @@ class PairedKernels {
     };
     HONE_ASSIGN(const auto failed, trial::run_rounds(runner_, std::move(request)));
     if (!failed) return {};
+    pair_.a_fails = !failed->column || *failed->column == 0;
+    pair_.b_fails = !failed->column || *failed->column == 1;
     return fail(!failed->column ? "A or B" : *failed->column == 0 ? "A" : "B", failed->failure);
   }
 
  private:
-  Status verify(std::string_view side, trial::RunnerKernel& kernel) {
+  Status verify(std::string_view side, trial::RunnerKernel& kernel, bool& fails) {
     HONE_ASSIGN(const trial::KernelResult<measure::Verification> verified, runner_.verify(kernel));
+    fails = !verified || !verified->right;
     if (!verified) return fail(side, verified.error());
-    if (!verified->right) pair_.failure = fmt::format("{}: {}", side, verified->message);
+    if (fails) say(fmt::format("{}: {}", side, verified->message));
     return runner_.unload(kernel);
   }
 
   Status fail(std::string_view side, const provider::Failure& failure) {
-    pair_.failure =
-        fmt::format("{}: {}: {}", side, provider::name_of(failure.kind), failure.message);
+    say(fmt::format("{}: {}: {}", side, provider::name_of(failure.kind), failure.message));
     return {};
+  }
+
+  // Keeps the first failure.
+  void say(std::string failure) {
+    if (pair_.failure.empty()) pair_.failure = std::move(failure);
   }
 
   const CompareContext& context_;
@@ -263,8 +268,8 @@ class PairedKernels {
 // reference does. `statistics`: of this pair.
 Status compare_kernels(const CompareContext& context, const KernelPair& kernels,
                        const measure::ComparisonOptions& statistics, ComparedPair& pair) {
-  if (provider::identity(kernels.a) == provider::identity(kernels.b))
-    pair.note = "both are the same code";
+  pair.same_code = provider::identity(kernels.a) == provider::identity(kernels.b);
+  if (pair.same_code) pair.note = "both are the same code";
   PairedKernels measuring(context, kernels, pair);
   HONE_TRY(measuring.verify());
   const std::size_t loads =
@@ -331,14 +336,42 @@ Result<ComparedPair> compare_configurations(const CompareContext& context,
   kernels.a = std::move(compiled[0]);
   kernels.b = std::move(compiled[1]);
   if (!measure::has_exact_reference(*chosen)) {
-    HONE_ASSIGN(kernels.reference,
-                independent_reference(context, compiler, program, bytes, *chosen));
+    HONE_ASSIGN(const problem::Program other,
+                compiler.load_program({program, bytes, context.options.reference_flags}));
+    HONE_ASSIGN(kernels.reference, independent_reference(context, compiler, other, *chosen));
   }
   ComparedPair pair;
   pair.what = chosen->name;
   pair.a = a;
   pair.b = b;
   HONE_TRY(compare_kernels(context, kernels, context.options.statistics, pair));
+  return pair;
+}
+
+Result<ComparedPair> compare_sides_of_dispatch(const CompareContext& context,
+                                               trial::CompileService& compiler,
+                                               const DispatchSides& sides) {
+  const problem::Dispatch& dispatch = sides.dispatch;
+  const std::string key = problem::fingerprint(dispatch);
+  KernelPair kernels;
+  kernels.dispatch = dispatch;
+  HONE_ASSIGN(
+      std::vector<provider::Artifact> a,
+      compile(compiler, {key + "#a", dispatch.source, sides.a_flags}, {{dispatch.name + " (A)"}}));
+  HONE_ASSIGN(
+      std::vector<provider::Artifact> b,
+      compile(compiler, {key + "#b", dispatch.source, sides.b_flags}, {{dispatch.name + " (B)"}}));
+  kernels.a = std::move(a.front());
+  kernels.b = std::move(b.front());
+  ComparedPair pair;
+  pair.what = dispatch.name;
+  pair.same_code = provider::identity(kernels.a) == provider::identity(kernels.b);
+  if (pair.same_code && !sides.times_same_code) return pair;
+  if (!measure::has_exact_reference(dispatch)) {
+    HONE_ASSIGN(kernels.reference,
+                independent_reference(context, compiler, sides.reference, dispatch));
+  }
+  HONE_TRY(compare_kernels(context, kernels, sides.statistics, pair));
   return pair;
 }
 
