@@ -42,9 +42,12 @@ struct Named {
 };
 
 constexpr Named kGroups[] = {
-    {"Tune and prove", "tune compare verify flags"},    {"Inspect a program", "dispatches space"},
-    {"Profile operations", "generate compile profile"}, {"Results", "store show spec report fleet"},
-    {"This machine", "devices doctor selftest config"}, {"Help and shell", "completion man help"},
+    {"Tune and prove", "tune compare verify recheck flags"},
+    {"Inspect a program", "dispatches space"},
+    {"Profile operations", "generate compile profile"},
+    {"Results", "store show spec report fleet"},
+    {"This machine", "devices doctor selftest config"},
+    {"Help and shell", "completion man help"},
 };
 
 constexpr Named kPlaceholders[] = {

@@ -55,6 +55,8 @@ constexpr Example kExamples[] = {
      "profile the dispatches that match a pattern, as a table"},
     {"profile", "hone profile --device cpu --generate --configs space:8 -m 64:512:64",
      "generate, verify and measure"},
+    {"recheck", "hone recheck out", "repeat a result's proof without a compiler"},
+    {"recheck", "hone recheck out --compile", "ask the compiler whether the spec still applies"},
     {"report", "hone report hone.db -o report.html", "write a store as one page"},
     {"report", "hone report out/demo/hone.db -o demo.html", "write the demo's store as one page"},
     {"report", "hone report hone.db --trace trace.json", "write its runs as a timeline"},

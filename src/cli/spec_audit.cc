@@ -93,7 +93,8 @@ Status choose_device(SpecAuditOptions& options, Audit& audit) {
       place.error().kind == ErrorKind::kEnvironment ||
       (place.error().kind == ErrorKind::kInput && options.toolchain.target != "host");
   if (!options.device.empty() || !is_missing) return tl::unexpected(std::move(place).error());
-  audit.not_measured = place.error().message;
+  const Error& error = place.error();
+  audit.not_measured = error.without_advice.empty() ? error.message : error.without_advice;
   return {};
 }
 
