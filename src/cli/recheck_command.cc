@@ -105,7 +105,7 @@ Status compare_files(const RecheckOptions& options, Recheck& recheck) {
 // instructions that they were compiled for.
 Result<device::Place> place_for(RecheckOptions& options, const ProofRecord& proof) {
   ToolchainOptions& toolchain = options.toolchain;
-  const bool on_cores = proof.device.kind == device::kHostKind;
+  const bool on_cores = proof.device.on_cores;
   if (options.device.empty() && !on_cores) options.device = proof.device.kind + ":0";
   HONE_ASSIGN(const std::vector<int> available, choose_cores({}));
   if (options.cores.cores.empty() && options.cores.threads == 0 &&
@@ -305,8 +305,8 @@ nlohmann::json json_of(const Recheck& recheck, const RecheckOptions& options) {
     document["speed"] = {{"state", tune::name_of(recheck.speed->state)},
                          {"rounds", now.rounds},
                          {"speedup", number(1 / now.ratio)},
-                         {"low", number(1 / now.interval.high)},
-                         {"high", number(1 / now.interval.low)}};
+                         {"low", now.too_few ? nullptr : number(1 / now.interval.high)},
+                         {"high", now.too_few ? nullptr : number(1 / now.interval.low)}};
   }
   if (!recheck.applied) return document;
   const Applied& applied = *recheck.applied;
@@ -382,9 +382,9 @@ void add_recheck_command(CLI::App& app, Action& run) {
   add_core_options(command, options.cores);
   add_screen_options(command, options);
   command.footer(
-      "Exit code 1: a file was changed, an output is wrong, or the result is not shown to\n"
-      "be faster. Exit code 2: no proof, or the proof of another program. On another kind\n"
-      "of device, speed is not compared.");
+      "Exit code 1: a file was changed, an output is wrong, or the result is not shown\n"
+      "to be faster. Exit code 2: no proof, or the proof of another program. On another\n"
+      "kind of device, speed is not compared.");
 }
 
 }  // namespace hone::cli

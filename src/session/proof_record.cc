@@ -84,8 +84,9 @@ Status write_proof(const SessionOptions& options, const std::string& compiler,
   proof.shipped = result.best->label;
   proof.repairs = result.best->repairs;
   proof.speed = speed_of(*result.verdict);
-  proof.device = {place.address.kind, place.facts.name,           place.facts.driver,
-                  place.facts.target, place.address.cores.size(), place.host_cpu};
+  proof.device = {place.address.kind, !place.address.index, place.facts.name,
+                  place.facts.driver, place.facts.target,   place.address.cores.size(),
+                  place.host_cpu};
   proof.function = files.function;
   proof.runtime_flags = mapped(tuning.runtime_flags, with_absolute_path);
   proof.seed = tuning.seed;

@@ -51,12 +51,14 @@ struct ProvedSpeed {
 // The device that the times are of.
 struct ProvedDevice {
   std::string kind;                  // device::Address::kind
+  bool on_cores = true;              // the host's cores are the device
   std::string name, driver, target;  // device::Facts
-  std::uint64_t threads = 0;         // on the host's cores
+  std::uint64_t threads = 0;         // on these cores
   problem::CpuTarget host_cpu;
 
   static void fields(auto& device, auto&& field) {
     field("kind", device.kind);
+    field("on_cores", device.on_cores);
     field("name", device.name);
     field("driver", device.driver);
     field("target", device.target);
