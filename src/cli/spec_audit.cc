@@ -67,6 +67,10 @@ Status read_audited(SpecAuditOptions& options, Audit& audit) {
     HONE_ASSIGN(OutFolder folder, read_out_folder(options.spec));
     if (folder.spec.empty())
       return input_error("'{}' has no tuning spec: its {} names none", options.spec, kFlagsName);
+    if (!folder.kernels.empty())
+      audit.notes.push_back(
+          fmt::format("kernels are not audited: hone spec check {}/{} --program {}", options.spec,
+                      kKernelsName, options.program));
     audit.request.spec_path = folder.spec_path;
     audit.request.spec_bytes = folder.spec;
     ToolchainOptions& toolchain = options.toolchain;

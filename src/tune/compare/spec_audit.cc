@@ -82,14 +82,21 @@ class EntryTimes {
     for (const SpecUse& use : checked.uses) {
       if (!is_timed(use)) continue;
       const problem::Dispatch& dispatch = all[use.dispatch];
+      entry.state = kNotMeasured;
       if (!dispatch.not_tunable.empty()) {
         entry.note = fmt::format("{}: {}", dispatch.name, dispatch.not_tunable);
         return {};
       }
-      HONE_ASSIGN(ComparedPair pair,
-                  compare_sides_of_dispatch(context_, compiler_,
-                                            {dispatch, request_.spec.flags, with_spec_, reference_,
-                                             statistics_, request_.times_same_code}));
+      Result<ComparedPair> compared =
+          compare_sides_of_dispatch(context_, compiler_,
+                                    {dispatch, request_.spec.flags, with_spec_, reference_,
+                                     statistics_, request_.times_same_code});
+      HONE_TRY(all_but_failure(compared));
+      if (!compared) {
+        entry.note = compared.error().message;
+        return {};
+      }
+      ComparedPair& pair = *compared;
       pair.a = "default";
       pair.b = "@" + checked.entry.matcher;
       entry.dispatches.push_back(pair);

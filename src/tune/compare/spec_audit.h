@@ -52,8 +52,8 @@ struct SpecAuditRequest {
 
 // Times each entry of `entries` (entry_states) that takes effect, and updates it. Dispatches are
 // compiled as the compiler does it with the whole spec, launched alone, and interleaved with the
-// default. All entries share CompareOptions::statistics.alpha. Errors: those of
-// compare_sides_of_dispatch.
+// default. All entries share CompareOptions::statistics.alpha. An entry stays kNotMeasured, with a
+// note, if one of its dispatches cannot be compared. Errors: interruption, environment.
 Status time_entries(const CompareContext& context, trial::CompileService& compiler,
                     const SpecAuditRequest& request, std::vector<AuditedEntry>& entries);
 
