@@ -75,20 +75,29 @@ struct Recheck {
   }
 };
 
-// Compares the program and the folder's files with the record. An input error for another program.
+// Compares the program and the folder's files with the record. `--program` may also be the model
+// that the program was imported from. An input error for another program.
 Status compare_files(const RecheckOptions& options, Recheck& recheck) {
   const ProofRecord& proof = recheck.proof;
   const fs::path folder = options.folder;
+  const auto check = [&](const fs::path& file) -> Result<bool> {
+    HONE_ASSIGN(const std::string bytes, read_file(file));
+    const std::string hash = content_hash(bytes);
+    if (hash == proof.program.hash) return true;
+    if (proof.model && hash == proof.model->hash) return false;
+    return input_error(
+        "'{}' is the proof of another program: '{}' was changed or is another one; run hone tune "
+        "{} --out {}",
+        (folder / kProofName).string(), file.string(), file.string(), options.folder);
+  };
+  fs::path program = path_of(proof.program, folder);
+  if (!options.program.empty()) {
+    HONE_ASSIGN(const bool is_program, check(options.program));
+    if (is_program) program = options.program;
+  }
   std::error_code code;
-  const fs::path program =
-      options.program.empty() ? path_of(proof.program, folder) : fs::path(options.program);
-  if (!options.program.empty() || options.compiles || fs::exists(program, code)) {
-    HONE_ASSIGN(const std::string bytes, read_file(program));
-    if (content_hash(bytes) != proof.program.hash)
-      return input_error(
-          "'{}' is the proof of another program: '{}' was changed or is another one; run hone tune "
-          "{} --out {}",
-          (folder / kProofName).string(), program.string(), program.string(), options.folder);
+  if (options.compiles || fs::exists(program, code)) {
+    HONE_TRY(check(program).map([](bool) {}));
     recheck.program = program.string();
   }
   HONE_ASSIGN(recheck.changed, changed_applied(proof, folder));

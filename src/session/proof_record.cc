@@ -91,6 +91,9 @@ Status write_proof(const SessionOptions& options, const std::string& compiler,
   proof.runtime_flags = mapped(tuning.runtime_flags, with_absolute_path);
   proof.seed = tuning.seed;
   HONE_ASSIGN(proof.program, proved(fs::path(tuning.input), folder));
+  if (!options.model.empty()) {
+    HONE_ASSIGN(proof.model, proved(fs::path(options.model), folder));
+  }
   HONE_ASSIGN(const OutFolder out, read_out_folder(folder));
   proof.applied = applied_files(out);
   proof.flags = out.flags;

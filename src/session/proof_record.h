@@ -82,6 +82,7 @@ struct ProofRecord {
   std::vector<std::string> runtime_flags;
   std::uint64_t seed = 0;  // of generated inputs
   ProvedFile program;
+  std::optional<ProvedFile> model;  // that the program was imported from
   // Files that the compiler takes: spec, transform spec, objects, kernels. Then the flags without
   // those that name files.
   std::vector<ProvedFile> applied;
@@ -105,6 +106,7 @@ struct ProofRecord {
     field("runtime_flags", proof.runtime_flags);
     field("seed", proof.seed);
     field("program", proof.program);
+    field("model", proof.model);
     field("applied", proof.applied);
     field("flags", proof.flags);
     field("baseline_module", proof.baseline_module);

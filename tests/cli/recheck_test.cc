@@ -64,6 +64,7 @@ class Recheck : public HoneCommand {
     const auto out = folder() / "out";
     session::SessionOptions options;
     options.tuning.input = program_;
+    options.model = write("model.onnx", "the program was imported from it");
     options.tuning.out = out;
     const auto places = device::cpu::kind().places({});
     ASSERT_TRUE(places) << places.error().message;
@@ -149,7 +150,7 @@ TEST_F(Recheck, NamesExchangedAndAddedFiles) {
   write("out/kernels/other_dispatch_0.mlir", "// exchanged\n");
   write("out/kernels/new_dispatch_1.mlir", "// added\n");
   write("out/tuning_spec.mlir", planted_spec({{"good", 128, kTinyTiles}}));
-  const auto document = recheck({}, "1");
+  const auto document = recheck({"--program", "model.onnx"}, "1");
   EXPECT_EQ(document["exit_code"], 1);
   EXPECT_THAT(document["changed"].get<std::vector<std::string>>(),
               ElementsAre("tuning_spec.mlir", "kernels/other_dispatch_0.mlir",
