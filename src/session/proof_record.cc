@@ -159,11 +159,13 @@ std::vector<std::string> changed_files(const std::vector<ProvedFile>& files,
 
 Result<std::vector<std::string>> changed_applied(const ProofRecord& proof, const fs::path& folder) {
   std::vector<std::string> changed = changed_files(proof.applied, folder);
-  HONE_ASSIGN(const OutFolder out, read_out_folder(folder));
-  for (const ProvedFile& file : applied_files(out))
+  const Result<OutFolder> out = read_out_folder(folder);
+  if (!out && !changed.empty()) return changed;  // it needs a file that is missing
+  if (!out) return tl::unexpected(out.error());
+  for (const ProvedFile& file : applied_files(*out))
     if (find_by(proof.applied, file.path, &ProvedFile::path) == nullptr)
       changed.push_back(file.path);
-  if (out.flags != proof.flags) changed.push_back(kFlagsName);
+  if (out->flags != proof.flags) changed.push_back(kFlagsName);
   return changed;
 }
 

@@ -158,14 +158,16 @@ TEST_F(Recheck, NamesExchangedAndAddedFiles) {
   EXPECT_EQ(document["correct"], true);  // the modules are those of the proof
 }
 
-TEST_F(Recheck, RunsNoExchangedModule) {
+TEST_F(Recheck, RunsNoExchangedModuleAndNamesRemovedFiles) {
   write("out/proof/shipped.vmfb", "not the module");
-  const auto document = recheck({}, "1");
+  std::filesystem::remove(folder() / "out/tuning_spec.mlir");
+  const auto document = recheck({"--compile"}, "1");
   EXPECT_EQ(document["exit_code"], 1);
   EXPECT_THAT(document["changed"].get<std::vector<std::string>>(),
-              ElementsAre("proof/shipped.vmfb"));
+              ElementsAre("tuning_spec.mlir", "proof/shipped.vmfb"));
   EXPECT_EQ(document["correct"], false);
   EXPECT_TRUE(document["speed"].is_null());
+  EXPECT_TRUE(document["applied"].is_null());
 }
 
 TEST_F(Recheck, NoticesAResultThatIsNoLongerFaster) {
