@@ -12,6 +12,7 @@
 #include "output/json_text.h"
 #include "output/screen.h"
 #include "output/status_line.h"
+#include "output/table.h"
 #include "session/out_folder.h"
 #include "session/places.h"
 #include "session/proof_record.h"

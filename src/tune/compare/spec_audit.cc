@@ -52,8 +52,10 @@ class EntryTimes {
     statistics_ = context_.options.statistics;
     statistics_.alpha /= static_cast<double>(timed);
     const SpecCheckRequest& spec = request_.spec;
-    HONE_ASSIGN(reference_, compiler_.load_program({spec.program_path, spec.program_bytes,
-                                                    context_.options.reference_flags}));
+    if (needs_reference()) {
+      HONE_ASSIGN(reference_, compiler_.load_program({spec.program_path, spec.program_bytes,
+                                                      context_.options.reference_flags}));
+    }
     with_spec_ = spec.flags;
     std::error_code code;
     with_spec_.push_back(
@@ -72,6 +74,18 @@ class EntryTimes {
   // Whether the use has a kernel that differs from the default's.
   bool is_timed(const SpecUse& use) const {
     return use.effect == SpecEffect::kApplied && (use.changed || request_.times_same_code);
+  }
+
+  // Whether some dispatch is verified by the program's compile for another CPU.
+  bool needs_reference() const {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (!is_timed(entries_[i])) continue;
+      for (const SpecUse& use : request_.checked.entries[i].uses)
+        if (is_timed(use) &&
+            !measure::has_exact_reference(request_.checked.program.dispatches[use.dispatch]))
+          return true;
+    }
+    return false;
   }
 
   Status time(const CheckedEntry& checked, AuditedEntry& entry) {
@@ -158,7 +172,7 @@ class EntryTimes {
   const SpecAuditRequest& request_;
   std::vector<AuditedEntry>& entries_;
   measure::ComparisonOptions statistics_;
-  problem::Program reference_;
+  problem::Program reference_;          // loaded if it is needed
   std::vector<std::string> with_spec_;  // flags
 };
 
