@@ -10,8 +10,8 @@ A run alarms if it calls any of its entries faster or slower than the default. h
 
 Exit code 1: more runs alarm than a rate of 5 % explains (3 of 20, 2 of 10).
 
-Run with nothing else running. --out bench/results/reliability.json puts a row into that file, --record
-writes a line for each run.
+Run with nothing else running. --out bench/results/reliability.json puts a row into that file; run
+scripts/benchmarks-page then. --record writes a line for each run.
 """
 import argparse
 import datetime

@@ -1,6 +1,6 @@
 #include "tune/program/proof_files.h"
 
-#include <algorithm>
+#include <cmath>
 
 #include "base/file.h"
 #include "plan/policy.h"
@@ -18,7 +18,7 @@ measure::Tolerance tolerance_of(const problem::Array& expected,
                                 const measure::ArrayDifference& difference) {
   measure::Tolerance tolerance = program_tolerance(expected);
   const double measured = plan::kRunToleranceTimes * difference.largest;
-  if (measured > tolerance.absolute) {
+  if (std::isfinite(measured) && measured > tolerance.absolute) {
     tolerance.absolute = measured;
     tolerance.basis = "twice the difference from the default that the proof saw";
   }
