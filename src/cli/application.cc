@@ -126,12 +126,12 @@ void add_commands(CLI::App& app, Action& run) {
   app.require_subcommand(0, 1);
   app.allow_extras();
   for (AddCommand* const add :
-       {add_tune_command,       add_compare_command,  add_check_command,    add_flags_command,
-        add_dispatches_command, add_space_command,    add_generate_command, add_compile_command,
-        add_profile_command,    add_verify_command,   add_store_command,    add_report_command,
-        add_show_command,       add_fleet_command,    add_devices_command,  add_spec_command,
-        add_doctor_command,     add_selftest_command, add_config_command,   add_completion_command,
-        add_man_command,        add_help_command,     add_worker_command})
+       {add_tune_command,       add_compare_command, add_check_command,    add_flags_command,
+        add_dispatches_command, add_space_command,   add_generate_command, add_compile_command,
+        add_profile_command,    add_verify_command,  add_recheck_command,  add_store_command,
+        add_report_command,     add_show_command,    add_fleet_command,    add_devices_command,
+        add_spec_command,       add_doctor_command,  add_selftest_command, add_config_command,
+        add_completion_command, add_man_command,     add_help_command,     add_worker_command})
     add(app, run);
   // Commands defined after it would have the same footer.
   app.footer(

@@ -53,10 +53,11 @@ AddCommand add_tune_command, add_check_command, add_compare_command, add_flags_c
 AddCommand add_space_command, add_generate_command, add_compile_command, add_profile_command;
 AddCommand add_verify_command, add_store_command, add_report_command, add_show_command;
 AddCommand add_devices_command, add_spec_command, add_doctor_command, add_config_command;
-AddCommand add_fleet_command, add_selftest_command;
+AddCommand add_fleet_command, add_selftest_command, add_recheck_command;
 AddCommand add_completion_command, add_man_command, add_help_command;
 // To the command `spec`.
 AddCommand add_spec_external_command, add_spec_merge_command, add_spec_show_command;
+AddCommand add_spec_audit_command;
 AddCommand add_worker_command;  // hidden: what hone starts itself as
 
 // Adds all of them to an `app` without any.

@@ -127,6 +127,7 @@ output::Table table_of(const problem::Program& program, const Providers& replaci
                                        {"share_of_flops_percent", "of all FLOP", kRight, sorted},
                                        {"bytes", "MB", kRight},
                                        {"default_configuration", "default configuration"},
+                                       {"default_translation", "", kLeft, /*on_screen=*/false},
                                        {"not_tunable", "tunable"},
                                        {"statement", "replaceable", kLeft, replacing.empty()}});
   for (const auto& kernel : replacing)
@@ -149,6 +150,7 @@ output::Table table_of(const problem::Program& program, const Providers& replaci
                        : output::number_cell({}, "", 0),
          {bytes, fmt::format("{:.2f}", bytes / 1e6)},
          {dispatch.default_configuration, shortened(dispatch.default_configuration)},
+         {output::text_or_null(dispatch.default_translation), ""},
          {output::text_or_null(dispatch.not_tunable),
           dispatch.not_tunable.empty() ? "yes" : reasons.mark(dispatch.not_tunable)},
          statement_cell(dispatch, reasons)});

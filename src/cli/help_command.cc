@@ -42,7 +42,7 @@ struct Named {
 };
 
 constexpr Named kGroups[] = {
-    {"Tune and prove", "tune check compare verify flags"},
+    {"Tune and prove", "tune check compare verify recheck flags"},
     {"Inspect a program", "dispatches space"},
     {"Profile operations", "generate compile profile"},
     {"Results", "store show spec report fleet"},

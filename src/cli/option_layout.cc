@@ -39,6 +39,8 @@ constexpr NamedOptions kMostUsed[] = {
      "--generated-dir --dry-run --json"},
     {"verify",
      "--dispatch --config --spec --device --target --dim --input --expected --output --json"},
+    {"recheck", "--program --compile --seconds --device --threads --flag --iree --json"},
+    {"spec audit", "--program --output --device --target --dim --alpha --max-rounds --json"},
     {"spec check", "--program --target --dim --json"},
     {"spec merge", "--output --program --target --dim --json"},
     {"spec external",

@@ -23,6 +23,7 @@
 #include "provider/iree/iree_provider.h"
 #include "session/emulated_runners.h"
 #include "session/input_program.h"
+#include "session/proof_record.h"
 #include "session/registry.h"
 #include "session/replacing_kernels.h"
 #include "session/sessions.h"
@@ -351,6 +352,8 @@ CommandResult tune_program(TuneOptions options) {
     }
     HONE_TRY(output::write_report(session.store, chosen.store, chosen.tuning.out / "report.html"));
     HONE_TRY(write_results(session, *result, output_spec));
+    HONE_ASSIGN(const store::BuildRow build, session.store.build(result->baseline.build));
+    HONE_TRY(write_proof(chosen, build.compiler, *result));
     return print_result(chosen, session.store, session.context, *result);
   });
 }

@@ -229,6 +229,7 @@ class TuningRun {
     std::error_code code;
     for (const char* const file : {"tuning_spec.mlir", "compile_flags.txt", "run.sh"})
       std::filesystem::remove(context_.options.out / file, code);
+    remove_proof_files(context_.options.out);
   }
 
   // Reads the starter spec before anything is measured, so that the user learns of a parse error at
@@ -539,7 +540,8 @@ class TuningRun {
             .dump()));
     const std::filesystem::path file = context_.options.out / "compile_flags.txt";
     HONE_TRY(write_file_atomically(file, response_file(flags)));
-    return emit_proof_script(file);
+    HONE_TRY(emit_proof_script(file));
+    return emit_proof_files();
   }
 
   // Deletes kernels of an earlier run: the compiler takes each file that is named like one of the
@@ -583,6 +585,25 @@ class TuningRun {
     HONE_ASSIGN(const std::string text, write_script(script));
     HONE_TRY(write_file_atomically(file, text));
     result_.proof_script = file;
+    script_inputs_ = std::move(script.call.inputs);
+    return {};
+  }
+
+  // Writes what repeats the proof without a compiler, if something is recommended that fresh rounds
+  // of one size proved.
+  Status emit_proof_files() {
+    remove_proof_files(context_.options.out);
+    if (!result_.verdict || result_.verdict->recommended == Recommended::kDefault ||
+        sizes_.size() > 1 || context_.options.place().facts.emulated)
+      return {};
+    const auto& bench = bases_.back().tunings().front().result().proven.bench;
+    Result<ProofFiles> files =
+        write_proof_files(bench->builds, *result_.best, script_inputs_, context_.options.out);
+    HONE_TRY(all_but_failure(files));
+    if (files)
+      result_.proof_files = std::move(*files);
+    else
+      context_.observer.note("hone recheck cannot repeat the proof: " + files.error().message);
     return {};
   }
 
@@ -618,6 +639,7 @@ class TuningRun {
   std::deque<FlagBaseline> bases_;
   std::vector<VerifiedBuild> rivals_;  // the best of each base but the last, where it has a spec
   std::size_t chosen_ = 0;             // of bases_: what the result is about
+  std::vector<std::filesystem::path> script_inputs_;  // of run.sh
   TuningResult result_;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tune/program/program_gain.h"
+#include "tune/program/proof_files.h"
 #include "tune/program_tuning.h"
 #include "tune/services/run_verdict.h"
 #include "tune/services/session_steps.h"
@@ -54,6 +55,8 @@ struct TuningResult {
   RunVerdict outcome;
   // Script that repeats the proof without hone; empty if there is nothing to repeat.
   std::filesystem::path proof_script;
+  // Files that repeat it without a compiler; none if a default ships, or at several sets of sizes.
+  std::optional<ProofFiles> proof_files;
 };
 
 // Returns the run's outcome and its reason (tuning_verdict.cc).

@@ -36,6 +36,17 @@ class Tune : public HoneCommand {
     EXPECT_NE(repeated->standard_output.text().find("medians: default "), std::string::npos);
     EXPECT_NE(repeated->standard_output.text().find("the outputs agree\n"), std::string::npos);
   }
+  // With what ships beside it: a proof of what was found faster.
+  void recheck(const nlohmann::json& result) const {
+    const bool is_proved = result["verdict"]["outcome"] == "faster";
+    EXPECT_EQ(std::filesystem::exists(folder() / "out" / "proof.json"), is_proved);
+    EXPECT_EQ(std::filesystem::exists(folder() / "out" / "proof" / "shipped.vmfb"), is_proved);
+    if (!is_proved) return;
+    const auto again = json({"recheck", "out", "--seconds", "1", "--json", "--quiet"});
+    EXPECT_EQ(again["changed"], nlohmann::json::array());
+    EXPECT_EQ(again["correct"], true) << again;
+    EXPECT_FALSE(again["speed"].is_null()) << again;
+  }
   // Rows of candidates, without the default and OpenBLAS.
   nlohmann::json tried() const {
     nlohmann::json rows = nlohmann::json::array();
@@ -79,6 +90,7 @@ TEST_F(Tune, FindsVerifiesAndProvesASpec) {
   EXPECT_NE(report->find(" --json\","), std::string::npos);
   EXPECT_NE(report->find("--iree-llvmcpu-target-cpu=host"), std::string::npos);
   repeat_proof(result);
+  recheck(result);
 }
 
 // A spec sees an open dimension as open, so one entry serves every size, and is proved at each.

@@ -69,14 +69,14 @@ TEST(ErrorRate, BlocksHelpWhereTheOrderIsFixed) {
 
 // The stages of hone compare: 30 rounds at a time, at most 120.
 Counts compare_in_stages(int repetitions, double true_ratio, const MachineNoise& noise,
-                         const ComparisonOptions& options) {
+                         const ComparisonOptions& options, std::size_t stage = kDefaultRounds) {
   Counts counts;
   for (int repetition = 0; repetition < repetitions; ++repetition) {
     NoisyMachine machine(static_cast<std::uint64_t>(5000 + repetition), noise);
     std::vector<double> a, b;
     PairedComparison result;
     do {
-      for (std::size_t r = 0; r < kDefaultRounds; ++r) {
+      for (std::size_t r = 0; r < stage; ++r) {
         const std::vector<double> times = machine.round({1e-3, 1e-3 * true_ratio});
         a.push_back(times[0]);
         b.push_back(times[1]);
@@ -99,6 +99,16 @@ TEST(ErrorRate, InStagesIsBelowAlpha) {
     const Counts every = compare_in_stages(2000, 1, {.lognormal = noise}, {.threshold = 0});
     report("  threshold 0", every);
     EXPECT_LE(every.different_share(), 0.05 + 3 * 0.0049) << noise;
+  }
+}
+
+// The stages of hone recheck: six rounds at a time, the fewest that allow a verdict.
+TEST(ErrorRate, InShortStagesIsBelowAlpha) {
+  for (const double noise : {0.005, 0.015, 0.05}) {
+    const Counts counts = compare_in_stages(500, 1, {.lognormal = noise}, {},
+                                            fewest_rounds(ComparisonOptions().alpha));
+    report("A/A in stages of six rounds", counts);
+    EXPECT_LE(counts.different_share(), 0.05) << noise;
   }
 }
 

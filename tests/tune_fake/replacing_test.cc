@@ -70,6 +70,17 @@ TEST_F(Replacing, TheBestKernelWinsWhoeverMadeIt) {
   ASSERT_EQ(result->gains.size(), 1u);
   EXPECT_NEAR(result->gains.front().promised(), 30e-6 + 2 * 80e-6, 6e-6);
   EXPECT_NEAR(result->gains.front().arrived(), 30e-6 + 2 * 80e-6, 6e-6);
+  // What repeats the proof: the fake's modules begin with the seconds of a call.
+  ASSERT_TRUE(result->proof_files) << observer_.notes;
+  const ProofFiles& proof = *result->proof_files;
+  EXPECT_EQ(proof.shipped, options_.out / "proof" / "shipped.vmfb");
+  EXPECT_NEAR(
+      std::stod(read_file(proof.baseline).value()) - std::stod(read_file(proof.shipped).value()),
+      30e-6 + 2 * 80e-6, 6e-6);
+  ASSERT_EQ(proof.references.size(), proof.function.outputs.size());
+  ASSERT_EQ(proof.tolerances.size(), proof.function.outputs.size());
+  EXPECT_EQ(proof.inputs.size(), proof.function.inputs.size());
+  for (const std::filesystem::path& file : proof.references) EXPECT_TRUE(read_file(file));
 }
 
 // With time for one dispatch at most.

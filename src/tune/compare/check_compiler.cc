@@ -44,7 +44,7 @@ CheckOutcome outcome_of(const ComparedPair& pair) {
   if (pair.failure.empty())
     return pair.result.verdict == measure::Verdict::kSlower ? CheckOutcome::kSlower
                                                             : CheckOutcome::kNotSlower;
-  if (!pair.b_failure || provider::is_accident(*pair.b_failure))
+  if (pair.a_failure || !pair.b_failure || provider::is_accident(*pair.b_failure))
     return CheckOutcome::kNotComparable;
   return *pair.b_failure == provider::FailureKind::kWrong ? CheckOutcome::kWrong
                                                           : CheckOutcome::kFails;

@@ -79,8 +79,9 @@ struct ComparedPair {
   std::string note;                  // "both are the same code"
   // Reason why there is no result, or why it does not count: B does not load, results differ.
   std::string failure;
-  std::optional<provider::FailureKind> b_failure;  // of kernels, where it is B that failed
-  std::optional<OutputErrors> errors;              // by compare_compiles
+  std::optional<provider::FailureKind> a_failure, b_failure;  // of kernels: the side's own
+  bool same_code = false;                                     // of kernels
+  std::optional<OutputErrors> errors;                         // by compare_compiles
 
   // Whether B is slower than A, or must not replace it.
   bool regressed() const { return !failure.empty() || result.verdict == measure::Verdict::kSlower; }
@@ -137,6 +138,22 @@ Result<ComparedPair> compare_configurations(const CompareContext& context,
                                             trial::CompileService& compiler,
                                             const std::string& program, const std::string& dispatch,
                                             const std::string& a, const std::string& b);
+
+// A dispatch that is compiled in two ways.
+struct DispatchSides {
+  const problem::Dispatch& dispatch;
+  std::vector<std::string> a_flags, b_flags;  // in the place of CompareOptions::flags
+  // The program compiled with CompareOptions::reference_flags, whose code verifies a dispatch that
+  // has no exact reference (measure/reference.h).
+  const problem::Program& reference;
+  measure::ComparisonOptions statistics;  // in the place of CompareOptions::statistics
+  bool times_same_code = false;           // else equal code counts as equally fast
+};
+// Compares the dispatch compiled with either flags. Both sides are verified first. A side that does
+// not run or is wrong is no error: ComparedPair says so.
+Result<ComparedPair> compare_sides_of_dispatch(const CompareContext& context,
+                                               trial::CompileService& compiler,
+                                               const DispatchSides& sides);
 
 // Compares the last choices of two stores for each dispatch that both hold: equal sources, and
 // names that match one of `dispatches` (none: all). Runs the code in the stores, verified against

@@ -54,14 +54,42 @@ Result<ComparedPair> compare_configurations(const CompareContext& context,
   kernels.a = std::move(compiled[0]);
   kernels.b = std::move(compiled[1]);
   if (!measure::has_exact_reference(*chosen)) {
-    HONE_ASSIGN(kernels.reference,
-                independent_reference(context, compiler, program, bytes, *chosen));
+    HONE_ASSIGN(const problem::Program other,
+                compiler.load_program({program, bytes, context.options.reference_flags}));
+    HONE_ASSIGN(kernels.reference, independent_reference(context, compiler, other, *chosen));
   }
   ComparedPair pair;
   pair.what = chosen->name;
   pair.a = a;
   pair.b = b;
   HONE_TRY(compare_kernels(context, kernels, context.options.statistics, pair));
+  return pair;
+}
+
+Result<ComparedPair> compare_sides_of_dispatch(const CompareContext& context,
+                                               trial::CompileService& compiler,
+                                               const DispatchSides& sides) {
+  const problem::Dispatch& dispatch = sides.dispatch;
+  const std::string key = problem::fingerprint(dispatch);
+  KernelPair kernels;
+  kernels.dispatch = dispatch;
+  HONE_ASSIGN(std::vector<provider::Artifact> a,
+              compile_ways(compiler, {key + "#a", dispatch.source, sides.a_flags},
+                           {{dispatch.name + " (A)"}}));
+  HONE_ASSIGN(std::vector<provider::Artifact> b,
+              compile_ways(compiler, {key + "#b", dispatch.source, sides.b_flags},
+                           {{dispatch.name + " (B)"}}));
+  kernels.a = std::move(a.front());
+  kernels.b = std::move(b.front());
+  ComparedPair pair;
+  pair.what = dispatch.name;
+  pair.same_code = provider::identity(kernels.a) == provider::identity(kernels.b);
+  if (pair.same_code && !sides.times_same_code) return pair;
+  if (!measure::has_exact_reference(dispatch)) {
+    HONE_ASSIGN(kernels.reference,
+                independent_reference(context, compiler, sides.reference, dispatch));
+  }
+  HONE_TRY(compare_kernels(context, kernels, sides.statistics, pair));
   return pair;
 }
 

@@ -49,8 +49,7 @@ class PairedKernels {
     HONE_ASSIGN(const measure::ProblemReady ready, context_.runner.set_problem(problem));
     if (!ready.note.empty()) context_.observer.note(ready.note);
     HONE_TRY(verify(kA, a_));
-    if (pair_.failure.empty()) HONE_TRY(verify(kB, b_));
-    return {};
+    return verify(kB, b_);
   }
 
   // Loads both kernels once, and measures the rounds of this load.
@@ -85,18 +84,22 @@ class PairedKernels {
   Status verify(std::string_view side, trial::RunnerKernel& kernel) {
     HONE_ASSIGN(const trial::KernelResult<measure::Verification> verified, runner_.verify(kernel));
     if (!verified) return fail(side, verified.error());
-    if (!verified->right) {
-      pair_.failure = fmt::format("{}: {}", side, verified->message);
-      if (side == kB) pair_.b_failure = provider::FailureKind::kWrong;
-    }
+    if (!verified->right)
+      say(side, provider::FailureKind::kWrong, fmt::format("{}: {}", side, verified->message));
     return runner_.unload(kernel);
   }
 
   Status fail(std::string_view side, const provider::Failure& failure) {
-    pair_.failure =
-        fmt::format("{}: {}: {}", side, provider::name_of(failure.kind), failure.message);
-    if (side == kB) pair_.b_failure = failure.kind;
+    say(side, failure.kind,
+        fmt::format("{}: {}: {}", side, provider::name_of(failure.kind), failure.message));
     return {};
+  }
+
+  // Keeps the first failure's words.
+  void say(std::string_view side, provider::FailureKind kind, std::string failure) {
+    if (side != kB) pair_.a_failure = kind;
+    if (side != kA) pair_.b_failure = kind;
+    if (pair_.failure.empty()) pair_.failure = std::move(failure);
   }
 
   static constexpr std::string_view kA = "A", kB = "B";
@@ -112,8 +115,8 @@ class PairedKernels {
 
 Status compare_kernels(const CompareContext& context, const KernelPair& kernels,
                        const measure::ComparisonOptions& statistics, ComparedPair& pair) {
-  if (provider::identity(kernels.a) == provider::identity(kernels.b))
-    pair.note = "both are the same code";
+  pair.same_code = provider::identity(kernels.a) == provider::identity(kernels.b);
+  if (pair.same_code) pair.note = "both are the same code";
   PairedKernels measuring(context, kernels, pair);
   HONE_TRY(measuring.verify());
   const std::size_t loads =

@@ -89,11 +89,9 @@ Result<provider::Artifact> StoredCodes::of(store::Store& store, store::Id candid
 
 Result<provider::Artifact> independent_reference(const CompareContext& context,
                                                  trial::CompileService& compiler,
-                                                 const std::string& program,
-                                                 const std::string& bytes,
+                                                 const problem::Program& other,
                                                  const problem::Dispatch& dispatch) {
   const std::vector<std::string>& flags = context.options.reference_flags;
-  HONE_ASSIGN(const problem::Program other, compiler.load_program({program, bytes, flags}));
   for (const problem::Dispatch& each : other.dispatches) {
     if (each.name != dispatch.name || each.bindings != dispatch.bindings) continue;
     HONE_ASSIGN(std::vector<provider::Artifact> compiled,
@@ -102,7 +100,7 @@ Result<provider::Artifact> independent_reference(const CompareContext& context,
     return std::move(compiled.front());
   }
   return failure("'{}' compiled for another CPU has no dispatch '{}' to be verified against",
-                 program, dispatch.name);
+                 other.path, dispatch.name);
 }
 
 Result<std::optional<provider::Artifact>> stored_reference(const CompareContext& context,
@@ -118,7 +116,10 @@ Result<std::optional<provider::Artifact>> stored_reference(const CompareContext&
           "'{}' has more fused around it than its product, and stores of a GPU hold no code for a "
           "CPU to verify it against; compare the configurations on the program (--config)",
           dispatch.name);
-    return independent_reference(context, *compiler, dispatch.name, dispatch.source, dispatch);
+    HONE_ASSIGN(
+        const problem::Program other,
+        compiler->load_program({dispatch.name, dispatch.source, context.options.reference_flags}));
+    return independent_reference(context, *compiler, other, dispatch);
   }
   if (!choice.default_candidate)
     return input_error("'{}' holds no default configuration of '{}' to verify against",

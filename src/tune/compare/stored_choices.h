@@ -63,12 +63,11 @@ Result<std::optional<provider::Artifact>> stored_reference(const CompareContext&
                                                            store::Store& store,
                                                            const StoredChoice& choice);
 
-// Compiles the dispatch that has the name and bindings of `dispatch` in `program` (content:
-// `bytes`) for another CPU, so that it shares no code generation with what is verified.
+// Compiles the dispatch that has the name and bindings of `dispatch` in `other`: the program as it
+// is compiled for another CPU, so that the code shares no generation with what is verified.
 Result<provider::Artifact> independent_reference(const CompareContext& context,
                                                  trial::CompileService& compiler,
-                                                 const std::string& program,
-                                                 const std::string& bytes,
+                                                 const problem::Program& other,
                                                  const problem::Dispatch& dispatch);
 
 }  // namespace hone::tune

@@ -123,6 +123,13 @@ class BuildBench {
   // Returns the build that is timed for it: itself, or the one with the same module. Null if it is
   // unknown or not usable.
   const ProgramBuild* timed_for(const BuildId& id) const;
+  const problem::Function& function() const { return function_; }  // that is called
+  // The first arguments on which outputs are compared, with the expected outputs; null if outputs
+  // cannot tell right from wrong.
+  const CheckedSet* first_checked() const {
+    const bool tells = context_->state->unchecked_outputs.empty() && !checked_.empty();
+    return tells ? &checked_.front() : nullptr;
+  }
 
  private:
   explicit BuildBench(Context& context) : context_(&context) {}

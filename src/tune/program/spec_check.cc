@@ -96,7 +96,7 @@ class SpecCheck {
       const auto position = static_cast<std::size_t>(mark);
       if (position >= checked_.entries.size()) continue;
       CheckedEntry& entry = checked_.entries[position];
-      SpecUse use{index, SpecEffect::kApplied, {}};
+      SpecUse use{.dispatch = index};
       if (mark != matching.front()) {
         use.effect = SpecEffect::kShadowed;
         use.note =
@@ -124,6 +124,7 @@ class SpecCheck {
       use.note = changed ? fmt::format("the compiler configures {} instead", texts_in_words(got))
                          : "the dispatch is configured as without the spec";
     } else if (!changed) {
+      use.changed = false;
       use.note = "what the compiler chooses without it";
     }
     return {};

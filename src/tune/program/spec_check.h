@@ -29,7 +29,8 @@ std::string_view name_of(SpecEffect effect);  // "applied", ...
 struct SpecUse {
   std::size_t dispatch = 0;  // in CheckedSpec::program
   SpecEffect effect = SpecEffect::kApplied;
-  std::string note;  // why; for an applied one whether anything is different for it
+  bool changed = true;    // an applied one configures the dispatch otherwise than the compiler does
+  std::string note = {};  // why; for an applied one whether anything is different for it
 };
 
 struct CheckedEntry {

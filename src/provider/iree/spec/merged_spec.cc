@@ -137,8 +137,8 @@ class Sequences {
 
 class Merger {
  public:
-  Merger(const CompilerLibrary& library, const CompilerSession& session)
-      : library_(library), session_(session) {}
+  Merger(const CompilerLibrary& library, const CompilerSession& session, std::vector<int> left_out)
+      : library_(library), session_(session), left_out_(std::move(left_out)) {}
 
   // Adds a file's entries, and its module in the form that the compiler's pass links.
   Status add(const std::string& path, const std::string& bytes) {
@@ -179,8 +179,9 @@ class Merger {
       entry.matches = matched_in_words(ir, linked.get(), matcher);
     }
     const std::set<std::string> kept = judge(Sequences(ir, linked.get()), entry_point.pairs);
+    if (entry_point.pairs.empty()) return input_error("no entry is left for a spec");
     for (std::size_t i = 0; i < merged_.entries.size(); ++i)
-      if (!merged_.entries[i].behind)
+      if (!merged_.entries[i].symbol.empty())
         ir.set_attribute(sequence_named(ir, linked.get(), merged_.entries[i].symbol), kOrigin,
                          attribute_of(merged_.entries[i].origin));
     entry_point.restores_batch = !merged_.restore_batch.empty();
@@ -203,8 +204,8 @@ class Merger {
                                 : linked_specs(session_, kMerged, nested);
   }
 
-  // Finds entries behind others, and drops them from `pairs`. Returns the symbols that the rest
-  // needs.
+  // Finds entries behind others, and drops them and left_out_ from `pairs`. Returns the symbols
+  // that the rest needs.
   std::set<std::string> judge(const Sequences& sequences, std::vector<EntryPoint::Pair>& pairs) {
     std::map<std::string, std::size_t> first;  // by the matcher's conditions
     std::set<std::string> kept;
@@ -214,6 +215,7 @@ class Merger {
     std::vector<EntryPoint::Pair> left;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       MergedEntry& entry = merged_.entries[i];
+      if (std::ranges::count(left_out_, static_cast<int>(i)) > 0) continue;
       const auto [at, is_first] = first.emplace(sequences.meaning(pairs[i].matcher, false), i);
       if (!is_first) {
         entry.behind = static_cast<int>(at->second);
@@ -231,6 +233,7 @@ class Merger {
 
   const CompilerLibrary& library_;
   const CompilerSession& session_;
+  const std::vector<int> left_out_;
   MergedSpec merged_;
   std::vector<std::string> modules_;
 };
@@ -289,7 +292,7 @@ Status take_blobs(MergedSpec& merged, provider::Message& message) {
 
 Result<MergedSpec> merge_specs(const CompilerLibrary& library, const SpecSources& sources) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
-  Merger merger(library, session);
+  Merger merger(library, session, sources.left_out);
   for (std::size_t i = 0; i < sources.paths.size(); ++i)
     HONE_TRY(merger.add(sources.paths[i], sources.bytes[i]));
   return merger.merge();

@@ -16,8 +16,13 @@ namespace hone::iree {
 struct SpecSources {
   std::vector<std::string> paths;  // for messages and origins
   std::vector<std::string> bytes;  // blobs, one for each path
+  // Entries that the merged spec is to lack: positions, counted over all files.
+  std::vector<int> left_out = {};
 
-  static void fields(auto& sources, auto&& field) { field("paths", sources.paths); }
+  static void fields(auto& sources, auto&& field) {
+    field("paths", sources.paths);
+    field.or_default("left_out", sources.left_out);
+  }
 };
 void give_blobs(SpecSources& sources, provider::Message& message);
 Status take_blobs(SpecSources& sources, provider::Message& message);
@@ -68,9 +73,10 @@ Status take_blobs(MergedSpec& merged, provider::Message& message);
 // Merges specs, or puts one into the same form. The first file's entries come first. The spec has
 // the compiler's default entry point, behind which it links its own default specs, unless a batch
 // loop is restored. The compiler's own pass links and renames. Each matcher keeps its origin as an
-// attribute. Entries behind another of the same conditions are left out. Different conditions may
-// overlap too; only a program shows that. Input errors: those of read_spec_file; an entry point
-// that does more than one foreach_match.
+// attribute. Entries behind another of the same conditions are left out, and so are
+// SpecSources::left_out. Different conditions may overlap too; only a program shows that. Input
+// errors: those of read_spec_file; an entry point that does more than one foreach_match; no entry
+// is left.
 Result<MergedSpec> merge_specs(const CompilerLibrary& library, const SpecSources& sources);
 
 }  // namespace hone::iree
