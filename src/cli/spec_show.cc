@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 struct SpecShowOptions {
   ToolchainOptions toolchain;
   std::string spec;  // or a folder of --out
+  bool with_defaults = false;
   bool json = false;
 };
 
@@ -66,6 +67,28 @@ const Measured* proof_of(const iree::MergedEntry& entry, const std::vector<Measu
   return nullptr;
 }
 
+// A dispatch for any target: the compiler links its specs when it configures one.
+constexpr const char* kProduct = R"mlir(
+func.func @product(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf32>)
+    -> tensor<64x64xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>)
+    outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+)mlir";
+
+// Returns the compiler's own tuning spec for the target; empty if it has none.
+Result<std::string> default_spec(const Toolchain& toolchain, const ToolchainOptions& options) {
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-spec-"));
+  std::vector<std::string> flags = compile_flags(options);
+  flags.emplace_back("--iree-codegen-enable-default-tuning-specs");
+  flags.push_back("--iree-codegen-dump-tuning-specs-to=" + folder.path().string());
+  HONE_TRY(toolchain.compiler().configured({"product.mlir", kProduct, flags}));
+  for (const fs::directory_entry& dumped : fs::directory_iterator(folder.path()))
+    return read_file(dumped.path());
+  return std::string();
+}
+
 CommandResult show_spec(SpecShowOptions& options) {
   std::error_code code;
   OutFolder folder;
@@ -80,8 +103,20 @@ CommandResult show_spec(SpecShowOptions& options) {
   const fs::path results = fs::path(folder.spec_path).parent_path() / "results.json";
   HONE_ASSIGN(const std::vector<Measured> measured, measured_in(results));
   HONE_ASSIGN(const Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(const iree::MergedSpec spec,
-              toolchain.compiler().ask(iree::kMergeSpecs, {{folder.spec_path}, {folder.spec}}));
+  iree::SpecSources sources{{folder.spec_path}, {folder.spec}};
+  std::string note;
+  if (options.with_defaults) {
+    const std::string target = options.toolchain.target;
+    HONE_ASSIGN(std::string text, default_spec(toolchain, options.toolchain));
+    if (text.empty()) {
+      note = fmt::format("IREE has no tuning spec of its own for {}\n", target);
+    } else {
+      note = "IREE's own entries count under --iree-codegen-enable-default-tuning-specs\n";
+      sources.paths.push_back(fmt::format("IREE's own for {}", target));
+      sources.bytes.push_back(std::move(text));
+    }
+  }
+  HONE_ASSIGN(const iree::MergedSpec spec, toolchain.compiler().ask(iree::kMergeSpecs, sources));
 
   nlohmann::json rows = entries_json(spec.entries);
   output::Table table({{"entry", "entry", output::kRight},
@@ -111,11 +146,13 @@ CommandResult show_spec(SpecShowOptions& options) {
          {"entries", rows},
          {"kernels", kernels},
          {"flags", folder.flags},
+         {"note", note},
          {"results", measured.empty() ? nlohmann::json() : nlohmann::json(results.string())}});
     return 0;
   }
   fmt::print("{}: {} entries, the first match wins\n\n{}", folder.spec_path, spec.entries.size(),
              table.to_text(output::screen_width()));
+  fmt::print("{}", note);
   if (measured.empty())
     fmt::print("no measurement beside it: {} is missing\n", results.string());
   else
@@ -136,6 +173,8 @@ void add_spec_show_command(CLI::App& spec, Action& run) {
   command.add_option("SPEC", options.spec, "tuning spec (.mlir, .mlirbc) or folder of --out")
       ->required();
   add_toolchain_options(command, options.toolchain);
+  command.add_flag("--defaults", options.with_defaults,
+                   "add IREE's own entries for --target behind the spec's");
   command.add_flag("--json", options.json, "print one JSON document");
   command.footer(
       "Times come from the results.json beside the spec. hone spec check says what the\n"

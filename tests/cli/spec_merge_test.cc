@@ -256,5 +256,18 @@ TEST_F(SpecMerge, ShowsTheMeasurementBesideASpecOfHones) {
   EXPECT_TRUE(entries[1].at("speedup").is_null());
 }
 
+// IREE 3.13 has entries of its own for an attention and a product on gfx942, and none on sm_90.
+TEST_F(SpecMerge, ShowsTheCompilersOwnEntriesBehindTheSpecs) {
+  write("a.mlir", products_spec({{512}}, kDefaultEntryPoint));
+  const auto rows =
+      json({"spec", "show", "a.mlir", "--defaults", "--target", "gfx942", "--json"}).at("entries");
+  EXPECT_EQ(column(rows, "origin"),
+            (std::vector<std::string>{"a.mlir", "IREE's own for gfx942", "IREE's own for gfx942"}));
+  EXPECT_EQ(rows.at(2).at("matcher"), "match_mmt_2048x1280x5120_f16_f16_f32");
+  const auto none = json({"spec", "show", "a.mlir", "--defaults", "--target", "sm_90", "--json"});
+  EXPECT_EQ(none.at("entries").size(), 1u);
+  EXPECT_EQ(none.at("note"), "IREE has no tuning spec of its own for sm_90\n");
+}
+
 }  // namespace
 }  // namespace hone::cli
