@@ -277,7 +277,8 @@ std::string correct_text(const Recheck& recheck) {
   double worst = 0;
   for (const measure::Comparison& output : recheck.outputs)
     worst = std::max(worst, output.worst_error);
-  return fmt::format("{} results, off by at most {:.3g}", recheck.outputs.size(), worst);
+  return fmt::format("{} result{}, off by at most {:.3g}", recheck.outputs.size(),
+                     recheck.outputs.size() == 1 ? "" : "s", worst);
 }
 
 std::string faster_text(const Recheck& recheck) {

@@ -141,7 +141,7 @@ TEST_F(Recheck, HoldsWhereNothingChangedAndCompilesNothing) {
   EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("out: the proof holds\n"),
                              HasSubstr("those of the proof (--compile asks the compiler)\n"),
-                             HasSubstr("  correct  1 results, off by at most 0\n"),
+                             HasSubstr("  correct  1 result, off by at most 0\n"),
                              HasSubstr("; the proof says 2.00x [1.67, 2.50]\n")));
 }
 
