@@ -39,6 +39,7 @@ constexpr NamedOptions kMostUsed[] = {
      "--dispatch --config --spec --device --target --dim --input --expected --output --json"},
     {"spec check", "--program --target --dim --json"},
     {"spec merge", "--output --program --target --dim --json"},
+    {"spec upgrade", "--output --program --target --dim --json"},
     {"spec external",
      "--external --out --config --device --target --dim --input --rounds --seconds --json"},
 };

@@ -152,20 +152,21 @@ void add_spec_emit_command(CLI::App& spec, Action& run) {
 
 void add_spec_command(CLI::App& app, Action& run) {
   CLI::App* spec = app.add_subcommand(
-      "spec", "Check, show and merge tuning specs, write results for use elsewhere");
+      "spec", "Check, show, merge and upgrade tuning specs, write results for use elsewhere");
   spec->require_subcommand(0, 1);
   spec->callback([&run, spec] {
     if (spec->get_subcommands().empty())
       run = []() -> CommandResult {
         return input_error(
-            "hone spec needs a command: check, show, merge, emit or external; hone help spec shows "
-            "them");
+            "hone spec needs a command: check, show, merge, upgrade, emit or external; hone help spec "
+            "shows them");
       };
   });
   add_spec_emit_command(*spec, run);
   add_spec_external_command(*spec, run);
   add_spec_merge_command(*spec, run);
   add_spec_show_command(*spec, run);
+  add_spec_upgrade_command(*spec, run);
   const auto [command, options] = add_command<SpecOptions>(
       *spec, run, "check",
       "Check each entry of a spec on a program: whether it matches, takes effect and compiles",
