@@ -47,19 +47,52 @@ std::vector<std::string> change_lines(const iree::UpgradedSpec& upgraded) {
   return lines;
 }
 
-Result<tune::CheckedSpec> effects_of(const SpecUpgradeOptions& options, const Toolchain& toolchain,
-                                     const std::string& spec) {
+struct UpgradeEffects {
+  tune::CheckedSpec spec;
+  std::vector<std::string> program_changes;  // of a program in an older syntax
+};
+
+Result<UpgradeEffects> effects_of(const SpecUpgradeOptions& options, const Toolchain& toolchain,
+                                  const std::string& spec) {
   HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
-  HONE_ASSIGN(const InputProgram program, read_program(options.program, toolchain));
+  HONE_ASSIGN(InputProgram program, read_program(options.program, toolchain));
+  UpgradeEffects effects;
+  if (std::filesystem::path(options.program).extension() == ".mlir") {
+    HONE_ASSIGN(iree::UpgradedSpec upgraded,
+                toolchain.compiler().ask(iree::kUpgradeSpec,
+                                         {{options.program}, {std::move(program.bytes)}}));
+    program.bytes = std::move(upgraded.text);
+    effects.program_changes = std::move(upgraded.changes);
+  }
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-upgrade-"));
   const std::filesystem::path file = folder.path() / "upgraded.mlir";
   HONE_TRY(write_file_atomically(file, spec));
-  return tune::check_spec(toolchain.compiler(), provider->specs(),
-                          {.program_path = options.program,
-                           .program_bytes = program.bytes,
-                           .spec_path = file,
-                           .spec_bytes = spec,
-                           .flags = compile_flags(options.toolchain)});
+  HONE_ASSIGN(effects.spec, tune::check_spec(toolchain.compiler(), provider->specs(),
+                                             {.program_path = options.program,
+                                              .program_bytes = program.bytes,
+                                              .spec_path = file,
+                                              .spec_bytes = spec,
+                                              .flags = compile_flags(options.toolchain)}));
+  return effects;
+}
+
+int finish_program(const SpecUpgradeOptions& options, const iree::UpgradedSpec& upgraded,
+                   const std::string& compiler) {
+  if (options.json) {
+    output::print_document({{"program", options.spec},
+                            {"output", options.output},
+                            {"compiler", compiler},
+                            {"changes", upgraded.changes}});
+    return 0;
+  }
+  fmt::print("{}: a program, which IREE reads{}\n", options.spec,
+             upgraded.changes.empty() ? "" : " after these changes");
+  for (const std::string& change : upgraded.changes) fmt::print("  {}\n", change);
+  if (options.output.empty())
+    fmt::print("write it: hone spec upgrade {} -o upgraded.mlir\n", options.spec);
+  else
+    fmt::print("wrote {}\n", options.output);
+  return 0;
 }
 
 void print_text(const SpecUpgradeOptions& options, const iree::UpgradedSpec& upgraded,
@@ -106,9 +139,13 @@ CommandResult upgrade_given(SpecUpgradeOptions& options) {
   HONE_ASSIGN(const Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const iree::UpgradedSpec upgraded,
               toolchain.compiler().ask(iree::kUpgradeSpec, {{options.spec}, {std::move(bytes)}}));
+  if (upgraded.is_program) {
+    if (!options.output.empty()) HONE_TRY(write_file_atomically(options.output, upgraded.text));
+    return finish_program(options, upgraded, toolchain.revision());
+  }
   const auto left = static_cast<std::size_t>(std::ranges::count_if(
       upgraded.entries, [](const auto& entry) { return entry.problem.empty(); }));
-  std::optional<tune::CheckedSpec> effects;
+  std::optional<UpgradeEffects> effects;
   if (!options.program.empty() && left > 0) {
     HONE_ASSIGN(effects, effects_of(options, toolchain, upgraded.text));
   }
@@ -128,20 +165,24 @@ CommandResult upgrade_given(SpecUpgradeOptions& options) {
                             {"changes", upgraded.changes},
                             {"left_out", upgraded.left_out}};
     if (effects) {
-      document.update(effects_json(*effects));
-      document.update({{"program", options.program}, {"target", target_json(options.toolchain)}});
+      document.update(effects_json(effects->spec));
+      document.update({{"program", options.program},
+                       {"program_changes", effects->program_changes},
+                       {"target", target_json(options.toolchain)}});
     }
     output::print_document(std::move(document));
   } else {
     print_text(options, upgraded, left);
     if (effects) {
+      for (const std::string& change : effects->program_changes)
+        fmt::print("{}: {}\n", options.program, change);
       fmt::print("\n");
       print_effects({options.output.empty() ? options.spec : options.output, options.program,
                      options.toolchain.target},
-                    *effects, {});
+                    effects->spec, {});
     }
   }
-  const bool all_work = !effects || working_entries(*effects) == effects->entries.size();
+  const bool all_work = !effects || working_entries(effects->spec) == effects->spec.entries.size();
   return left == upgraded.entries.size() && all_work ? 0 : 1;
 }
 
@@ -150,9 +191,9 @@ CommandResult upgrade_given(SpecUpgradeOptions& options) {
 void add_spec_upgrade_command(CLI::App& spec, Action& run) {
   const auto [command, options] = add_command<SpecUpgradeOptions>(
       spec, run, "upgrade",
-      "Write a spec of an older compiler (since 2024) in today's syntax, entry by entry",
-      upgrade_given);
-  command.add_option("OLD", options.spec, "tuning spec of an older compiler (.mlir)")->required();
+      "Write a spec or program of an older compiler (since 2024) in today's syntax", upgrade_given);
+  command.add_option("OLD", options.spec, "tuning spec or program of an older compiler (.mlir)")
+      ->required();
   command.add_option("-o,--output", options.output, "file to write [none: print the table only]");
   command.add_option("--program", options.program,
                      "check each entry's effect on this program (.mlir, .mlirbc, .onnx)");

@@ -78,6 +78,24 @@ TEST_F(SpecUpgrade, WithoutAnOutputNothingIsWritten) {
   EXPECT_FALSE(exists("upgraded.mlir"));
 }
 
+// IREE's guide to tuning, with its fill of another type than its elements.
+TEST_F(SpecUpgrade, AProgramOfAnOlderCompilerIsUpgradedForTheCheckToo) {
+  std::string program = kProduct;
+  program.replace(program.find("0.0 : f32"), 9, "0.0 : f16");
+  program.replace(program.find("ins(%z : f32)"), 13, "ins(%z : f16)");
+  write("program.mlir", program);
+  write("old.mlir",
+        old_spec(iree::kTransposedProduct + product_entry("match_mmt", iree::kProductOfJanuary),
+                 {"@match_mmt -> @apply_op_config"}));
+  const Ran ran =
+      hone({"spec", "upgrade", "old.mlir", "--program", "program.mlir", "--target", "gfx942"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("program.mlir: linalg.fill that casts"),
+                             HasSubstr("1 of 1 entries work for program.mlir on gfx942")));
+  EXPECT_EQ(hone({"spec", "upgrade", "program.mlir", "-o", "new.mlir"}).exit_code, 0);
+  EXPECT_EQ(hone({"dispatches", "new.mlir", "--target", "gfx942"}).exit_code, 0);
+}
+
 TEST_F(SpecUpgrade, AFileThatIsNoSpecIsRefusedAndNothingIsWritten) {
   write("old.mlir", "func.func @main() {\n  return\n");
   const Ran ran = hone({"spec", "upgrade", "old.mlir", "-o", "new.mlir"});

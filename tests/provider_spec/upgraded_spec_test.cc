@@ -204,6 +204,72 @@ TEST(UpgradedSpec, AnAttentionThatIsWrittenOutBecomesAMatchOfAnOnlineOne) {
             HasSubstr("cast_compatible_type %hone_operand_0 = tensor<?x?x64xf16>")));
 }
 
+// A matcher of 2025 that has a named operation written out, and an action.
+std::string written_entry(const std::string& operands, const std::string& operation) {
+  return R"(
+  transform.named_sequence @match_named(%root: !transform.any_op {transform.readonly}) -> (!transform.any_op) {
+    %ins, %outs = transform.iree.match.cast_compatible_dag_from_root %root {
+    ^bb0()" +
+         operands + "):\n      %1 = " + operation + R"(
+    } : (!transform.any_op) -> (!transform.any_value, !transform.any_value)
+    transform.yield %root : !transform.any_op
+  }
+  transform.named_sequence @mark(%op: !transform.any_op {transform.readonly}) {
+    transform.yield
+  }
+)";
+}
+
+TEST(UpgradedSpec, NamedProductsAndConvolutionsAreMatchedByTheirLoops) {
+  const UpgradedSpec product = upgraded(old_spec(
+      written_entry("%a: tensor<32x1024xf16>, %b: tensor<1024x?xf16>, %c: tensor<32x?xf32>",
+                    "linalg.matmul ins(%a, %b : tensor<32x1024xf16>, tensor<1024x?xf16>) "
+                    "outs(%c : tensor<32x?xf32>) -> tensor<32x?xf32>"),
+      {"@match_named -> @mark"}));
+  EXPECT_THAT(problems(product), ElementsAre(""));
+  EXPECT_THAT(
+      product.text,
+      AllOf(HasSubstr("lhs_type = f16, rhs_type = f16, output_type = f32"),
+            HasSubstr("affine_map<(m, n, k) -> (k, n)>"), HasSubstr("dims_equal %hone_m, [32]"),
+            HasSubstr("dims_equal %hone_n, [-1]"), HasSubstr("dims_equal %hone_k, [1024]")));
+  const UpgradedSpec convolution = upgraded(old_spec(
+      written_entry("%x: tensor<2x?x?x640xf16>, %f: tensor<3x3x640x320xf16>, %o: "
+                    "tensor<2x64x32x320xf32>",
+                    "linalg.conv_2d_nhwc_hwcf { dilations = dense<1> : vector<2xi64>, strides = "
+                    "dense<[1, 2]> : vector<2xi64> } ins(%x, %f : tensor<2x?x?x640xf16>, "
+                    "tensor<3x3x640x320xf16>) outs(%o : tensor<2x64x32x320xf32>) -> "
+                    "tensor<2x64x32x320xf32>"),
+      {"@match_named -> @mark"}));
+  EXPECT_THAT(problems(convolution), ElementsAre(""));
+  EXPECT_THAT(
+      convolution.text,
+      AllOf(HasSubstr("transform.iree.match.convolution %root"),
+            HasSubstr("-> (d0, d1 + d4, d2 * 2 + d5, d6)>"),
+            HasSubstr("dims_equal %hone_image, [64, 32]"), HasSubstr("%hone_filter, [3, 3]"),
+            HasSubstr("%hone_input, [640]"), HasSubstr("%hone_output, [320]")));
+}
+
+TEST(UpgradedSpec, AProgramGetsTheOperationsOfToday) {
+  const UpgradedSpec program = upgraded(R"(
+func.func @main(%a: tensor<4x8xf16>, %b: tensor<16x8xf16>) -> tensor<4x16xf32> {
+  %zero = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<4x16xf32>
+  %f = linalg.fill ins(%zero : f16) outs(%e : tensor<4x16xf32>) -> tensor<4x16xf32>
+  %r = linalg.matmul_transpose_b ins(%a, %b : tensor<4x8xf16>, tensor<16x8xf16>) outs(%f : tensor<4x16xf32>) -> tensor<4x16xf32>
+  return %r : tensor<4x16xf32>
+}
+)");
+  EXPECT_TRUE(program.is_program);
+  EXPECT_THAT(program.changes,
+              ElementsAre("matmul_transpose_b -> matmul of indexing maps (2025-08-16)",
+                          "linalg.fill that casts -> a cast before it (2026)"));
+  EXPECT_THAT(program.text, AllOf(HasSubstr("%hone_filled_1 = arith.extf %zero : f16 to f32"),
+                                  HasSubstr("linalg.fill ins(%hone_filled_1 : f32)"),
+                                  HasSubstr("affine_map<(m, n, k) -> (n, k)>")));
+  EXPECT_THAT(refusal("func.func @main() {\n  new.operation\n  return\n}\n"),
+              HasSubstr("'old.mlir' is no program that IREE reads, nor one after 0 changes"));
+}
+
 // The steps that state a configuration, of the scripts of 2024; clean-ups between them left out.
 std::string attention_script(const std::string& warp_tile) {
   return R"(

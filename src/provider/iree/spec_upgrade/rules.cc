@@ -37,8 +37,12 @@ constexpr UpgradeChange kChanges[] = {
      "2025-02-24"},
     {Rule::kTransposedProducts, "matmul_transpose_b", "matmul of indexing maps", "3df06b73d1",
      "2025-08-16"},
+    {Rule::kGeneralizedConvolutions, "match of a named convolution", "match.convolution",
+     "27a170bc7c", "2025-04-01"},
     {Rule::kVirtualIntrinsicKey, "<intrinsic = VMFMA_...>", "<VMFMA_...>", "3bd6855321",
      "2025-07-31"},
+    {Rule::kGeneralizedProducts, "match of a named product", "match.contraction", "2c378d0fec",
+     "2025-08-21"},
     {Rule::kRepeatedWork, "subgroups that repeat work", "fewer threads", "5723e7ea78",
      "2025-09-08"},
     {Rule::kSubgroupBasis, "subgroup_m_count", "subgroup_basis", "a75d956122", "2025-09-17"},
@@ -53,6 +57,7 @@ constexpr UpgradeChange kChanges[] = {
      "2026-03-18"},
     {Rule::kOnlineAttention, "attention", "online_attention", "9ed4a4ec7e", "2026-04-16"},
     {Rule::kStrictProperties, "{name = ...}", "<{name = ...}>", "MLIR", "2026"},
+    {Rule::kFilledType, "linalg.fill that casts", "a cast before it", "MLIR", "2026"},
     {Rule::kBarrierMask, "sched.barrier 0", "sched.barrier none", "MLIR", "2026"},
 };
 

@@ -36,6 +36,9 @@ enum class UpgradeRule {
   kBarrierMask,
   kAttentionScript,
   kInnerTiled,
+  kFilledType,
+  kGeneralizedProducts,
+  kGeneralizedConvolutions,
 };
 
 struct UpgradeChange {

@@ -1,6 +1,8 @@
 #include "provider/iree/spec_upgrade/sequence.h"
 
-#include "provider/iree/spec_upgrade/attention.h"
+#include "provider/iree/spec_upgrade/attention_script.h"
+#include "provider/iree/spec_upgrade/program.h"
+#include "provider/iree/spec_upgrade/written_match.h"
 
 namespace hone::iree {
 namespace {
@@ -8,7 +10,8 @@ namespace {
 using Kind = MlirToken::Kind;
 
 constexpr std::string_view kAttention = "iree_linalg_ext.attention",
-                           kOnlineAttention = "iree_linalg_ext.online_attention";
+                           kOnlineAttention = "iree_linalg_ext.online_attention",
+                           kWritten = "transform.iree.match.cast_compatible_dag_from_root";
 
 // Steps that each read the text anew. A text that no longer parses stays as it was.
 class OperationUpgrade {
@@ -97,15 +100,15 @@ class OperationUpgrade {
         upgrade_print(text, i, edits);
       else if (word == "transform.match.operation_name")
         rename_matched(text, i, edits);
-      else if (word == "transform.iree.match.cast_compatible_dag_from_root")
-        upgrade_attention(text, i, edits);
+      else if (word == kWritten)
+        upgrade_written(text, i, edits);
       else if (word == "transform.iree.match.attention")
         result_.fail("transform.iree.match.attention, which does not say the type of the scale");
       else if (word == "iree_codegen.inner_tiled")
         upgrade_inner_tiled(text, i, edits);
       else if (word == "transform.iree.match.contraction")
         upgrade_match(text, i, edits);
-      else if (word == "linalg.matmul_transpose_b" || word == "linalg.batch_matmul_transpose_b")
+      else if (is_transposed_product(word))
         upgrade_transposed(text, i, edits);
       else if (word == "rocdl.sched.barrier" && text.at(i + 1) == "0")
         replace_mask(text, i + 1, edits);
@@ -152,19 +155,22 @@ class OperationUpgrade {
     const std::size_t open = text.find("[", operation, text.size());
     if (open + 2 >= text.size() || text[open].partner != open + 2) return;
     const std::string name(text.at(open + 1).substr(1, text.at(open + 1).size() - 2));
-    std::string today = name;
+    const bool is_transposed = is_transposed_product(name);
+    std::string today =
+        '"' + (is_transposed ? name.substr(0, name.find("_transpose")) : name) + '"';
+    if (is_transposed) result_.changes.insert(UpgradeRule::kTransposedProducts);
     if (name == kAttention) {
-      today = kOnlineAttention;
+      today = fmt::format("\"{}\"", kOnlineAttention);
       result_.changes.insert(UpgradeRule::kOnlineAttention);
-    } else if (name == "linalg.matmul_transpose_b" || name == "linalg.batch_matmul_transpose_b") {
-      today = name.substr(0, name.find("_transpose"));
-      result_.changes.insert(UpgradeRule::kTransposedProducts);
+    } else if (is_generalized(name)) {
+      // The written operation says which linalg.generic.
+      if (text.find(kWritten, 0, text.size()) < text.size()) today += ", \"linalg.generic\"";
     }
-    if (today != name) edits.replace(text[open + 1].begin, text[open + 1].end, '"' + today + '"');
+    if (today != text.at(open + 1)) edits.replace(text[open + 1].begin, text[open + 1].end, today);
   }
 
-  void upgrade_attention(const MlirText& text, std::size_t operation, MlirEdits& edits) {
-    const auto match = attention_match(file_, text, operation);
+  void upgrade_written(const MlirText& text, std::size_t operation, MlirEdits& edits) {
+    const auto match = upgraded_match(file_, text, operation);
     if (!match) return;
     result_.changes.insert(match->statement.changes.begin(), match->statement.changes.end());
     if (!match->statement.problem.empty()) return result_.fail(match->statement.problem);
@@ -205,13 +211,8 @@ class OperationUpgrade {
   }
 
   void upgrade_transposed(const MlirText& text, std::size_t operation, MlirEdits& edits) {
-    const bool batch = text.at(operation) == "linalg.batch_matmul_transpose_b";
-    const char* const loops = batch ? "b, m, n, k" : "m, n, k";
-    const char* const of_batch = batch ? "b, " : "";
     edits.replace(text[operation].begin, text[operation].end,
-                  fmt::format("linalg.{0}matmul indexing_maps = [affine_map<({1}) -> ({2}m, k)>, "
-                              "affine_map<({1}) -> ({2}n, k)>, affine_map<({1}) -> ({2}m, n)>]",
-                              batch ? "batch_" : "", loops, of_batch));
+                  product_with_maps(text.at(operation)));
     result_.changes.insert(UpgradeRule::kTransposedProducts);
   }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "provider/iree/compiler/compiler_session.h"
+#include "provider/iree/spec_upgrade/program.h"
 #include "provider/iree/spec_upgrade/sequence.h"
 
 namespace hone::iree {
@@ -193,6 +194,22 @@ class Upgrader {
   UpgradedSpec spec_;
 };
 
+Result<UpgradedSpec> upgrade_program(const CompilerSession& session, const std::string& path,
+                                     const std::string& bytes) {
+  UpgradedSpec spec;
+  spec.is_program = true;
+  spec.text = bytes;
+  if (Invocation(session).parse(path, bytes)) return spec;
+  HONE_ASSIGN(UpgradedText program, upgraded_program(bytes, path));
+  Invocation invocation(session);
+  if (!invocation.parse(path, program.text))
+    return input_error("'{}' is no program that IREE reads, nor one after {} changes:\n{}", path,
+                       program.changes.size(), invocation.diagnostics());
+  spec.text = std::move(program.text);
+  for (const UpgradeRule rule : program.changes) spec.changes.push_back(iree::to_text(rule));
+  return spec;
+}
+
 }  // namespace
 
 void give_blobs(UpgradedSpec& spec, provider::Message& message) {
@@ -207,8 +224,10 @@ Status take_blobs(UpgradedSpec& spec, provider::Message& message) {
 
 Result<UpgradedSpec> upgrade_spec(const CompilerLibrary& library, const SpecSources& sources) {
   if (sources.paths.empty()) return failure("no spec to upgrade");
-  HONE_ASSIGN(const SpecFile file, SpecFile::read(sources.bytes.front(), sources.paths.front()));
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
+  if (is_program(sources.bytes.front()))
+    return upgrade_program(session, sources.paths.front(), sources.bytes.front());
+  HONE_ASSIGN(const SpecFile file, SpecFile::read(sources.bytes.front(), sources.paths.front()));
   return Upgrader(session, file, sources.paths.front()).run();
 }
 

@@ -1,79 +1,11 @@
-#include "provider/iree/spec_upgrade/attention.h"
+#include "provider/iree/spec_upgrade/attention_script.h"
 
-#include <algorithm>
-#include <set>
 #include <vector>
 
 namespace hone::iree {
 namespace {
 
 using Kind = MlirToken::Kind;
-
-// "f16" of "tensor<?x?x64xf16>".
-std::string element_of(const std::string& type) {
-  const auto x = type.rfind('x'), close = type.rfind('>');
-  if (x == std::string::npos || close == std::string::npos) return type;
-  return type.substr(x + 1, close - x - 1);
-}
-
-// An indexing map by the names of its loops.
-struct NamedMap {
-  std::string loops;  // "(B0, M, N, K1, K2)"
-  std::vector<std::string> results;
-};
-
-std::optional<NamedMap> named_map(const std::string& map) {
-  const auto text = MlirText::read(map, "");
-  if (!text || text->at(0) != "affine_map" || text->at(2) != "(") return std::nullopt;
-  const std::size_t arrow = text->behind(2), open = arrow + 1;
-  if (text->at(open) != "(") return std::nullopt;
-  NamedMap named{text->between(2, arrow), {}};
-  for (std::size_t i = open + 1; i < (*text)[open].partner; ++i)
-    if (text->is(i, Kind::kWord)) named.results.emplace_back(text->at(i));
-  return named;
-}
-
-std::vector<std::string> items_of(const MlirText& text, std::size_t first, std::size_t last) {
-  std::vector<std::string> items;
-  for (std::size_t i = first; i < last;) {
-    const std::size_t end = text.end_of_item(i, last);
-    items.push_back(text.between(i, end));
-    i = end + 1;
-  }
-  return items;
-}
-
-// The maps of an online_attention: those of the attention, and twice that of a row's state.
-std::string online_maps(const std::vector<std::string>& maps) {
-  constexpr std::size_t kMaps = 5;
-  if (maps.size() != kMaps) return "";
-  const auto query = named_map(maps.front()), output = named_map(maps.back());
-  if (!query || !output) return "";
-  std::vector<std::string> state;
-  for (const std::string& loop : output->results)
-    if (std::ranges::find(query->results, loop) != query->results.end()) state.push_back(loop);
-  const std::string row =
-      fmt::format("affine_map<{} -> ({})>", output->loops, fmt::join(state, ", "));
-  return fmt::format("{}, {}, {}", fmt::join(maps, ", "), row, row);
-}
-
-std::string online_match(const std::string& root, const std::vector<std::string>& types,
-                         const std::string& maps) {
-  std::string text = fmt::format(
-      "%hone_batch, %hone_m, %hone_n, %hone_k1, %hone_k2 = transform.iree.match.online_attention "
-      "{},\n      query_type = {}, key_type = {}, value_type = {}, scale_type = {},\n"
-      "      output_type = f32, max_type = f32, sum_type = f32,\n      indexing_maps = [{}] : "
-      "!transform.any_op -> !transform.param<i64>",
-      root, element_of(types[0]), element_of(types[1]), element_of(types[2]), types[3], maps);
-  for (std::size_t i = 0; i < 3; ++i)
-    if (types[i].find_first_of("123456789") < types[i].rfind('x'))
-      text += fmt::format(
-          "\n    %hone_operand_{0} = transform.get_operand {1}[{0}] : (!transform.any_op) -> "
-          "!transform.any_value\n    transform.iree.match.cast_compatible_type %hone_operand_{0} = "
-          "{2} : !transform.any_value",
-          i, root, types[i]);
-  return text;
-}
 
 // The steps of a script that lowered an attention of loops b, m, n, k1 and k2.
 class Script {
@@ -232,43 +164,6 @@ class Script {
 };
 
 }  // namespace
-
-std::optional<AttentionMatch> attention_match(const SpecFile& file, const MlirText& text,
-                                              std::size_t operation) {
-  const std::size_t open = operation + 2;
-  if (text.at(open) != "{") return std::nullopt;
-  const std::size_t close = text[open].partner;
-  const std::size_t root = text.find("iree_linalg_ext.attention", open, close);
-  if (root == close) return std::nullopt;
-  AttentionMatch match{operation, text.behind(close), {}};
-  UpgradedText& statement = match.statement;
-  statement.changes.insert(UpgradeRule::kOnlineAttention);
-  // "%ins, %outs = " before it, ": (...) -> (...)" behind it.
-  if (operation >= 4 && text.at(operation - 1) == "=") match.first = operation - 4;
-  if (text.at(close + 1) == ":") match.last = text.behind(text.behind(close + 2) + 1);
-  for (std::size_t i = match.last; i < text.size(); ++i)
-    if (text.is(i, Kind::kValue) && match.first < operation &&
-        (text.at(i) == text.at(match.first) || text.at(i) == text.at(match.first + 2)))
-      statement.fail("an attention whose matched operands it uses");
-  const std::size_t key = text.find("indexing_maps", root, close);
-  const std::size_t ins = text.find("ins", key, close) + 1;
-  if (key + 2 >= close || ins >= close) {
-    statement.fail("an attention without indexing maps");
-    return match;
-  }
-  const std::string list = file.without_aliases(text.between(key + 2, text.behind(key + 2)));
-  const auto maps_text = MlirText::read(list, "");
-  const std::string maps = maps_text && maps_text->at(0) == "["
-                               ? online_maps(items_of(*maps_text, 1, (*maps_text)[0].partner))
-                               : "";
-  const std::size_t colon = text.find(":", ins, text[ins].partner);
-  const std::vector<std::string> types = items_of(text, colon + 1, text[ins].partner);
-  if (maps.empty() || types.size() != 4)
-    statement.fail("an attention with a mask, or without a scale");
-  if (!statement.problem.empty()) return match;
-  statement.text = online_match(std::string(text.at(operation + 1)), types, maps);
-  return match;
-}
 
 std::optional<UpgradedText> configured_attention(const SpecFile& file,
                                                  const SpecOperation& action) {
