@@ -270,6 +270,52 @@ func.func @main(%a: tensor<4x8xf16>, %b: tensor<16x8xf16>) -> tensor<4x16xf32> {
               HasSubstr("'old.mlir' is no program that IREE reads, nor one after 0 changes"));
 }
 
+// A benchmark of June 2024: layouts by sets, flow's tensors, a configuration.
+std::string benchmark(const std::string& offsets) {
+  return R"(module attributes {hal.device.targets = [#hal.device.target<"rocm", {legacy_sync}>]} {
+  hal.executable private @main_dispatch_0 {
+    hal.executable.variant public @rocm_hsaco_fb target(<"rocm", "rocm-hsaco-fb", {mma_intrinsics = [#iree_gpu.mma_layout<MFMA_F16_16x16x16_F32>]}>) {
+      hal.executable.export public @product ordinal(0) layout(#hal.pipeline.layout<push_constants = 1, sets = [<0, bindings = [<0, storage_buffer, ReadOnly>, <1, storage_buffer>]>]>) {
+      ^bb0(%arg0: !hal.device):
+        %x, %y, %z = flow.dispatch.workgroup_count_from_slice
+        hal.return %x, %y, %z : index, index, index
+      }
+      builtin.module {
+        func.func @product() attributes {translation_info = #iree_codegen.translation_info<LLVMGPUVectorDistribute workgroup_size = [128, 2, 1] subgroup_size = 64>} {
+          %zero = arith.constant 0.0 : f16
+          %0 = hal.interface.constant.load[0] : i32
+          %1 = arith.index_castui %0 : i32 to index
+          %2 = hal.interface.binding.subspan set(0) binding(0) type(storage_buffer) alignment(64) offset(%1) flags(ReadOnly) : !flow.dispatch.tensor<readonly:tensor<64x64xf16>>
+          %3 = hal.interface.binding.subspan set(0) binding(1) type(storage_buffer) alignment(64) offset(%1) : !flow.dispatch.tensor<writeonly:tensor<64x64xf32>>
+          %4 = flow.dispatch.tensor.load %2, offsets = [0, 0], sizes = [)" +
+         offsets +
+         R"(], strides = [1, 1] : !flow.dispatch.tensor<readonly:tensor<64x64xf16>> -> tensor<64x64xf16>
+          %5 = tensor.empty() : tensor<64x64xf32>
+          %6 = linalg.fill {lowering_config = #iree_codegen.lowering_config<tile_sizes = [[64, 64, 32]]>} ins(%zero : f16) outs(%5 : tensor<64x64xf32>) -> tensor<64x64xf32>
+          %7 = linalg.matmul {lowering_config = #iree_codegen.lowering_config<tile_sizes = [[64, 64, 32]]>} ins(%4, %4 : tensor<64x64xf16>, tensor<64x64xf16>) outs(%6 : tensor<64x64xf32>) -> tensor<64x64xf32>
+          flow.dispatch.tensor.store %7, %3, offsets = [0, 0], sizes = [64, 64], strides = [1, 1] : tensor<64x64xf32> -> !flow.dispatch.tensor<writeonly:tensor<64x64xf32>>
+          return
+        }
+      }
+    }
+  }
+}
+)";
+}
+
+TEST(UpgradedSpec, ABenchmarkOfADispatchBecomesItsProgram) {
+  const UpgradedSpec program = upgraded(benchmark("64, 64"));
+  EXPECT_THAT(program.changes, ElementsAre("linalg.fill that casts -> a cast before it (2026)",
+                                           "benchmark of a dispatch -> its program (any date)"));
+  EXPECT_THAT(program.text,
+              AllOf(StartsWith("func.func @product(%hone_argument0: tensor<64x64xf16>) -> "
+                               "(tensor<64x64xf32>) {"),
+                    HasSubstr("ins(%hone_argument0, %hone_argument0 :"),
+                    HasSubstr("return %7 : tensor<64x64xf32>"), Not(HasSubstr("lowering_config"))));
+  EXPECT_THAT(refusal(benchmark("32, 64")),
+              HasSubstr("old.mlir:16: a binding that is read in parts"));
+}
+
 // The steps that state a configuration, of the scripts of 2024; clean-ups between them left out.
 std::string attention_script(const std::string& warp_tile) {
   return R"(

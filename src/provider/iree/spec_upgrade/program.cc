@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+
+#include "provider/iree/spec_upgrade/benchmark.h"
 
 namespace hone::iree {
 namespace {
@@ -85,7 +88,7 @@ class ProgramUpgrade {
       return;
     const std::string_view value = text_.at(open + 1), type = text_.at(open + 3);
     const std::size_t results = text_.find(":", outs, text_[outs + 1].partner) + 1;
-    const std::string shaped = text_.between(results, text_[outs + 1].partner);
+    const std::string shaped = without_alias(text_.between(results, text_[outs + 1].partner));
     const auto x = shaped.rfind('x');
     const auto close = shaped.find_first_of(",>", x == std::string::npos ? 0 : x);
     if (x == std::string::npos || close == std::string::npos) return;
@@ -99,6 +102,14 @@ class ProgramUpgrade {
     edits_.replace(text_[open + 1].begin, text_[open + 3].end,
                    fmt::format("{} : {}", filled, element));
     result_.changes.insert(UpgradeRule::kFilledType);
+  }
+
+  // "tensor<4xf32>" of "!sums", which a line "!sums = tensor<4xf32>" defines.
+  std::string without_alias(const std::string& type) const {
+    for (std::size_t i = 0; type.starts_with('!') && i + 3 < text_.size(); ++i)
+      if (text_.at(i) == type && text_.at(i + 1) == "=")
+        return text_.between(i + 2, text_.behind(i + 3));
+    return type;
   }
 
   const MlirText& text_;
@@ -129,8 +140,15 @@ std::string product_with_maps(std::string_view operation) {
 }
 
 Result<UpgradedText> upgraded_program(const std::string& text, const std::string& path) {
-  HONE_ASSIGN(const MlirText read, MlirText::read(text, path));
-  return ProgramUpgrade(read).run();
+  HONE_ASSIGN(MlirText read, MlirText::read(text, path));
+  HONE_ASSIGN(std::optional<std::string> program, program_of_benchmark(read, path));
+  const bool is_benchmark = program.has_value();
+  if (is_benchmark) {
+    HONE_ASSIGN(read, MlirText::read(*std::move(program), path));
+  }
+  UpgradedText result = ProgramUpgrade(read).run();
+  if (is_benchmark) result.changes.insert(UpgradeRule::kBenchmark);
+  return result;
 }
 
 }  // namespace hone::iree

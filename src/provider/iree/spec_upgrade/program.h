@@ -13,7 +13,8 @@ namespace hone::iree {
 bool is_program(std::string_view text);
 
 // A program with the operations that today's compiler has no longer, or reads otherwise, replaced
-// by operations that compute the same. Input error: text that is no MLIR; `path` names it.
+// by operations that compute the same. A benchmark of a dispatch becomes the dispatch's program.
+// Input errors: text that is no MLIR; those of program_of_benchmark().
 Result<UpgradedText> upgraded_program(const std::string& text, const std::string& path);
 
 // Operations of programs and of matchers: products of a transposed operand, which are products with

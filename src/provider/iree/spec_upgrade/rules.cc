@@ -57,6 +57,7 @@ constexpr UpgradeChange kChanges[] = {
      "2026-03-18"},
     {Rule::kOnlineAttention, "attention", "online_attention", "9ed4a4ec7e", "2026-04-16"},
     {Rule::kStrictProperties, "{name = ...}", "<{name = ...}>", "MLIR", "2026"},
+    {Rule::kBenchmark, "benchmark of a dispatch", "its program", "-", "any date"},
     {Rule::kFilledType, "linalg.fill that casts", "a cast before it", "MLIR", "2026"},
     {Rule::kBarrierMask, "sched.barrier 0", "sched.barrier none", "MLIR", "2026"},
 };

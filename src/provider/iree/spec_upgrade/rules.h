@@ -39,6 +39,7 @@ enum class UpgradeRule {
   kFilledType,
   kGeneralizedProducts,
   kGeneralizedConvolutions,
+  kBenchmark,
 };
 
 struct UpgradeChange {
