@@ -55,14 +55,15 @@ TEST_F(SpecUpgrade, WritesASpecOf2024ThatTheCompilerAppliesToAnAmdGpu) {
 
 TEST_F(SpecUpgrade, AnEntryThatIsLeftOutIsAnExitCodeAndALine) {
   write("old.mlir",
-        old_spec(iree::kTransposedProduct + product_entry("match_padded", iree::kPaddedProduct) +
+        old_spec(iree::kTransposedProduct +
+                     product_entry("match_tensor_core", iree::kTensorCoreProduct) +
                      product_entry("match_mmt", iree::kProductOfJuly),
-                 {"@match_padded -> @apply_op_config", "@match_mmt -> @apply_op_config"}));
+                 {"@match_tensor_core -> @apply_op_config", "@match_mmt -> @apply_op_config"}));
   const Ran ran = hone({"spec", "upgrade", "old.mlir", "-o", "new.mlir"});
   EXPECT_EQ(ran.exit_code, 1) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("1 of 2 entries are in today's syntax"),
-                             HasSubstr("old.mlir:28: @match_padded: pipeline "
-                                       "LLVMGPUPadAndVectorDistribute was removed"),
+                             HasSubstr("old.mlir:28: @match_tensor_core: pipeline "
+                                       "LLVMGPUMatmulTensorCore was removed"),
                              HasSubstr("wrote new.mlir")));
   EXPECT_EQ(json({"spec", "show", "new.mlir", "--json"}).at("entries").size(), 1u);
 }

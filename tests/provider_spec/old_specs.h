@@ -96,9 +96,9 @@ inline constexpr char kProductOfJanuary[] = R"(#iree_codegen.compilation_info<
         {gpu_pipeline_options = #iree_gpu.pipeline_options<prefetch_shared_memory = true>}>>)";
 
 // A pipeline that was removed without a successor.
-inline constexpr char kPaddedProduct[] = R"(#iree_codegen.compilation_info<
+inline constexpr char kTensorCoreProduct[] = R"(#iree_codegen.compilation_info<
       lowering_config = #iree_codegen.lowering_config<tile_sizes = [[128, 160, 32]]>,
-      translation_info = #iree_codegen.translation_info<LLVMGPUPadAndVectorDistribute workgroup_size = [128, 2, 1] subgroup_size = 64,
+      translation_info = #iree_codegen.translation_info<LLVMGPUMatmulTensorCore workgroup_size = [128, 2, 1] subgroup_size = 64,
         {mma_schedule = #iree_gpu.mma_schedule<
            intrinsic = #iree_gpu.mma_layout<MFMA_F32_16x16x16_F16>, subgroup_m_count = 2, subgroup_n_count = 2>}>>)";
 

@@ -11,7 +11,7 @@ namespace hone::iree {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Each;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -69,6 +69,16 @@ TEST(UpgradedSpec, OptionsOfThePipelineBecomeOneAttribute) {
             "<Transpose>>}>");
 }
 
+TEST(UpgradedSpec, APipelineThatPaddedPartialTilesBecomesTheOneThatMasksThem) {
+  std::string padded = kProductOfJuly;
+  padded.replace(padded.find("LLVMGPUVector"), 13, "LLVMGPUPadAndVector");
+  const UpgradedSpec spec = upgraded_product(padded);
+  EXPECT_THAT(spec.entries.at(0).changes,
+              Contains("LLVMGPUPadAndVectorDistribute -> masks of VectorDistribute (2026-03-24)"));
+  EXPECT_EQ(read_back(spec).lowering_config,
+            read_back(upgraded_product(kProductOfJuly)).lowering_config);
+}
+
 TEST(UpgradedSpec, SubgroupCountsBecomeABasis) {
   const UpgradedSpec spec = upgraded_product(kProductOfJanuary);
   EXPECT_THAT(read_back(spec).lowering_config,
@@ -88,17 +98,17 @@ TEST(UpgradedSpec, TheEntryPointGetsItsResult) {
 }
 
 TEST(UpgradedSpec, WhatCannotBeUpgradedIsNamedAndLeftOut) {
-  const UpgradedSpec spec =
-      upgraded(old_spec(kTransposedProduct + product_entry("match_padded", kPaddedProduct) +
-                            "\n  // Stays.\n" + product_entry("match_mmt", kProductOfJuly),
-                        {"@match_padded -> @apply_op_config", "@match_mmt -> @apply_op_config"}));
+  const UpgradedSpec spec = upgraded(
+      old_spec(kTransposedProduct + product_entry("match_tensor_core", kTensorCoreProduct) +
+                   "\n  // Stays.\n" + product_entry("match_mmt", kProductOfJuly),
+               {"@match_tensor_core -> @apply_op_config", "@match_mmt -> @apply_op_config"}));
   EXPECT_THAT(problems(spec),
-              ElementsAre("pipeline LLVMGPUPadAndVectorDistribute was removed (IREE 1cbcb4e2f7, "
-                          "2025-06-13)",
+              ElementsAre("pipeline LLVMGPUMatmulTensorCore was removed (IREE 1c0dfca88b, "
+                          "2025-08-28)",
                           ""));
-  EXPECT_THAT(spec.text, AllOf(Not(HasSubstr("match_padded")), HasSubstr("// Stays.")));
+  EXPECT_THAT(spec.text, AllOf(Not(HasSubstr("match_tensor_core")), HasSubstr("// Stays.")));
   EXPECT_EQ(read_back(spec).matcher, "match_mmt");
-  EXPECT_THAT(spec.left_out, ElementsAre("match_padded"));
+  EXPECT_THAT(spec.left_out, ElementsAre("match_tensor_core"));
 }
 
 TEST(UpgradedSpec, NothingIsGuessed) {

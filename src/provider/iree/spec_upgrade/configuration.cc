@@ -182,6 +182,12 @@ Translation translation_of(const std::string& text) {
 
 void upgrade_pipeline(Translation& translation) {
   if (translation.pipeline.starts_with('#')) return;
+  // The same pipeline, which padded tiles at the edges. It masks them today.
+  if (translation.pipeline == "LLVMGPUPadAndVectorDistribute") {
+    translation.pipeline = kVectorDistribute;
+    translation.changes.insert(UpgradeRule::kPaddedPipeline);
+    return;
+  }
   const std::string attribute = pipeline_attribute(translation.pipeline);
   if (attribute.empty()) {
     const std::string reason = lost(translation.pipeline);
@@ -219,6 +225,15 @@ void upgrade_options(Translation& translation) {
     } else if (fields.has(kOptions)) {
       options.set(key, value);
     }
+  }
+  if (const std::string order = fields.value("workgroup_reorder"); !order.empty()) {
+    if (MlirFields::of(order).value("reorder_option") != "\"transpose\"") {
+      translation.problem = fmt::format("workgroup_reorder '{}'", order);
+      return;
+    }
+    options.set("reorder_workgroups_strategy", "<Transpose>");
+    fields.remove("workgroup_reorder");
+    change(UpgradeRule::kReorderingOfABranch);
   }
   if (!fields.has(kOptions)) {
     if (fields.has("no_reduce_shared_memory_bank_conflicts"))

@@ -16,6 +16,8 @@ constexpr UpgradeChange kChanges[] = {
     {Rule::kFunctionAttributes, "amdgpu-waves-per-eu = 2", "llvm_func_attrs", "4f27e64a7b",
      "2024-05-13"},
     {Rule::kNoReordering, "no_reorder_workgroups", "strategy None", "dc10693a5a", "2024-06-13"},
+    {Rule::kReorderingOfABranch, "workgroup_reorder", "reorder_workgroups_strategy", "baf999798e",
+     "2024-07-11"},
     {Rule::kIntrinsicOrder, "MFMA_F16_16x16x16_F32", "MFMA_F32_16x16x16_F16", "82012e69ef",
      "2024-08-06"},
     {Rule::kReorderingByName, "reorder_workgroups", "reorder_workgroups_strategy", "15d58e74ca",
@@ -53,11 +55,14 @@ constexpr UpgradeChange kChanges[] = {
     {Rule::kPrefetchStages, "prefetch_shared_memory", "prefetch_num_stages", "f7e02804d1",
      "2025-12-04"},
     {Rule::kColumnMajor, "attention_qk_matmul", "col_major", "1ea0b668e5", "2026-03-04"},
+    {Rule::kPaddedPipeline, "LLVMGPUPadAndVectorDistribute", "masks of VectorDistribute",
+     "409bccaf06", "2026-03-24"},
     {Rule::kPipelineAttribute, "LLVMGPUVectorDistribute", "#iree_gpu.pipeline<...>", "f69c15c35d",
      "2026-03-18"},
     {Rule::kOnlineAttention, "attention", "online_attention", "9ed4a4ec7e", "2026-04-16"},
     {Rule::kStrictProperties, "{name = ...}", "<{name = ...}>", "MLIR", "2026"},
     {Rule::kBenchmark, "benchmark of a dispatch", "its program", "-", "any date"},
+    {Rule::kMultiMma, "iree_gpu.multi_mma", "iree_codegen.inner_tiled", "7e54ffcba8", "2025-06-13"},
     {Rule::kFilledType, "linalg.fill that casts", "a cast before it", "MLIR", "2026"},
     {Rule::kBarrierMask, "sched.barrier 0", "sched.barrier none", "MLIR", "2026"},
 };
@@ -119,7 +124,6 @@ struct Lost {
   const char *commit, *date;
 };
 constexpr Lost kLost[] = {
-    {"LLVMGPUPadAndVectorDistribute", "1cbcb4e2f7", "2025-06-13"},
     {"LLVMGPUWarpReduction", "960809fe38", "2025-09-03"},
     {"LLVMGPUMatmulTensorCore", "1c0dfca88b", "2025-08-28"},
     {"LLVMGPUMatmulTensorCoreMmaSync", "1c0dfca88b", "2025-08-28"},

@@ -40,6 +40,9 @@ enum class UpgradeRule {
   kGeneralizedProducts,
   kGeneralizedConvolutions,
   kBenchmark,
+  kPaddedPipeline,
+  kReorderingOfABranch,
+  kMultiMma,
 };
 
 struct UpgradeChange {

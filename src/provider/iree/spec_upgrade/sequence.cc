@@ -104,7 +104,7 @@ class OperationUpgrade {
         upgrade_written(text, i, edits);
       else if (word == "transform.iree.match.attention")
         result_.fail("transform.iree.match.attention, which does not say the type of the scale");
-      else if (word == "iree_codegen.inner_tiled")
+      else if (word == "iree_codegen.inner_tiled" || word == "iree_gpu.multi_mma")
         upgrade_inner_tiled(text, i, edits);
       else if (word == "transform.iree.match.contraction")
         upgrade_match(text, i, edits);
@@ -177,11 +177,25 @@ class OperationUpgrade {
     edits.replace(text[match->first].begin, text[match->last - 1].end, match->statement.text);
   }
 
-  // Its operands are the values of one lane, as they were without `semantics`.
+  // Its operands are the values of one lane, as they were without `semantics`. Before 2025-06-13 it
+  // was iree_gpu.multi_mma.
   void upgrade_inner_tiled(const MlirText& text, std::size_t operation, MlirEdits& edits) {
     const std::size_t open = text.find("{", operation, text.size());
     if (open >= text.size() || text.at(open - 1) == "<") return;
     const std::size_t close = text[open].partner;
+    if (text.at(operation) == "iree_gpu.multi_mma") {
+      if (open != operation + 6) return;
+      edits.replace(
+          text[operation].begin, text[open - 1].end,
+          fmt::format("iree_codegen.inner_tiled ins({}, {}) outs({})", text.at(operation + 1),
+                      text.at(operation + 3), text.at(operation + 5)));
+      result_.changes.insert(UpgradeRule::kMultiMma);
+    } else if (const std::size_t sums = text.find("acc", operation, open); sums < open) {
+      edits.replace(text[sums].begin, text[sums].end, "outs");
+    }
+    for (std::size_t i = open; i < close; ++i)
+      if (text.at(i) == "#iree_gpu.iterator_type")
+        edits.replace(text[i].begin, text[i].end, "#linalg.iterator_type");
     edits.replace(text[open].begin, text[open].begin, "<");
     const bool has_semantics = text.find("semantics", open, close) < close;
     edits.replace(text[close].begin, text[close].end,
