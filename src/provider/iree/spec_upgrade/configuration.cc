@@ -380,8 +380,9 @@ class Upgrade {
     add(result_, layout);
     const auto shape = shape_of(intrinsic_of(layout.text));
     if (!shape) return result_.fail(fmt::format("intrinsic '{}'", layout.text));
-    if (!loops_ || loops_->attention)
-      return result_.fail("subgroup counts, and its matcher does not state the loops");
+    if (loops_ && loops_->attention)
+      return result_.fail("one schedule for both products of an attention, which have their own");
+    if (!loops_) return result_.fail("subgroup counts, and its matcher does not state the loops");
     if (tiles_.workgroup.size() != loops_->kinds.size())
       return result_.fail(
           fmt::format("tiles {} for {} loops", list_of(tiles_.workgroup), loops_->kinds.size()));
