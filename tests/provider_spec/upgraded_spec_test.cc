@@ -428,6 +428,7 @@ TEST(UpgradedSpec, FilesThatAreNoSpecAreRefusedWithTheirLine) {
   EXPECT_THAT(refusal("module {\n"), HasSubstr("old.mlir:1: '{' is not closed"));
   EXPECT_THAT(refusal("  }\n}\n"), HasSubstr("old.mlir:1: '}' closes nothing"));
   EXPECT_THAT(refusal("// nothing\n"), HasSubstr("holds no module"));
+  EXPECT_THAT(refusal("ML\xefR\x01"), HasSubstr("'old.mlir' is bytecode"));
   EXPECT_THAT(refusal("module {\n}\n// -----\nmodule {\n}\n"),
               HasSubstr("old.mlir:4: the file has 2 modules"));
   EXPECT_THAT(refusal("module {\n}\n"), HasSubstr("has no transform.named_sequence"));

@@ -224,6 +224,12 @@ Status take_blobs(UpgradedSpec& spec, provider::Message& message) {
 
 Result<UpgradedSpec> upgrade_spec(const CompilerLibrary& library, const SpecSources& sources) {
   if (sources.paths.empty()) return failure("no spec to upgrade");
+  constexpr std::string_view kBytecode = "ML\xefR";
+  if (sources.bytes.front().starts_with(kBytecode))
+    return input_error(
+        "'{}' is bytecode, and only text is upgraded; write it as text by the compiler that made "
+        "it: iree-opt {} -o old.mlir",
+        sources.paths.front(), sources.paths.front());
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
   if (is_program(sources.bytes.front()))
     return upgrade_program(session, sources.paths.front(), sources.bytes.front());
