@@ -57,7 +57,7 @@ AddCommand add_fleet_command, add_selftest_command, add_recheck_command;
 AddCommand add_completion_command, add_man_command, add_help_command;
 // To the command `spec`.
 AddCommand add_spec_external_command, add_spec_merge_command, add_spec_show_command;
-AddCommand add_spec_audit_command;
+AddCommand add_spec_audit_command, add_spec_upgrade_command;
 AddCommand add_worker_command;  // hidden: what hone starts itself as
 
 // Adds all of them to an `app` without any.

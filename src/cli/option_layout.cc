@@ -43,6 +43,7 @@ constexpr NamedOptions kMostUsed[] = {
     {"spec audit", "--program --output --device --target --dim --alpha --max-rounds --json"},
     {"spec check", "--program --target --dim --json"},
     {"spec merge", "--output --program --target --dim --json"},
+    {"spec upgrade", "--output --program --target --dim --json"},
     {"spec external",
      "--external --out --config --device --target --dim --input --rounds --seconds --json"},
 };

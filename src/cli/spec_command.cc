@@ -152,14 +152,15 @@ void add_spec_emit_command(CLI::App& spec, Action& run) {
 
 void add_spec_command(CLI::App& app, Action& run) {
   CLI::App* spec = app.add_subcommand(
-      "spec", "Check, audit, show and merge tuning specs, write results for use elsewhere");
+      "spec",
+      "Check, audit, show, merge and upgrade tuning specs, write results for use elsewhere");
   spec->require_subcommand(0, 1);
   spec->callback([&run, spec] {
     if (spec->get_subcommands().empty())
       run = []() -> CommandResult {
         return input_error(
-            "hone spec needs a command: check, audit, show, merge, emit or external; hone help "
-            "spec "
+            "hone spec needs a command: check, audit, show, merge, upgrade, emit or external; hone "
+            "help spec "
             "shows them");
       };
   });
@@ -168,6 +169,7 @@ void add_spec_command(CLI::App& app, Action& run) {
   add_spec_external_command(*spec, run);
   add_spec_merge_command(*spec, run);
   add_spec_show_command(*spec, run);
+  add_spec_upgrade_command(*spec, run);
   const auto [command, options] = add_command<SpecOptions>(
       *spec, run, "check",
       "Check each entry of a spec on a program: whether it matches, takes effect and compiles",

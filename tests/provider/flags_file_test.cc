@@ -37,6 +37,19 @@ TEST(FlagsFile, QuotesKeepSpaces) {
                           "--x=y z", "--w=a b"));
 }
 
+// Of nod-ai/shark-ai in 2025.
+TEST(FlagsFile, FlagsOfHipAreThoseOfRocmToday) {
+  const FileFlags flags = read(
+      "--iree-hal-target-device=hip --iree-hip-target=gfx942 --iree-hip-waves-per-eu=2\n"
+      "--iree-hip-legacy-sync=false --iree-codegen-llvmgpu-early-tile-and-fuse-matmul=true");
+  EXPECT_EQ(flags.target, "gfx942");
+  EXPECT_THAT(flags.flags, ElementsAre("--iree-rocm-waves-per-eu=2",
+                                       "--iree-codegen-llvmgpu-use-tile-and-fuse-matmul=true"));
+  EXPECT_THAT(flags.notes, ElementsAre(HasSubstr("'--iree-hip-waves-per-eu=2' is called"),
+                                       HasSubstr("'--iree-hip-legacy-sync=false' is left out"),
+                                       HasSubstr("early-tile-and-fuse-matmul=true' is called")));
+}
+
 // Of nod-ai/sdxl-scripts in 2024, as its users typed it.
 TEST(FlagsFile, TakesAWholeCommandOfOldNames) {
   const FileFlags flags = read(R"sh(

@@ -102,6 +102,10 @@ class IreeWorker : public provider::CompileWorker {
 
   Result<MergedSpec> merge(const SpecSources& sources) { return merge_specs(library_, sources); }
 
+  Result<UpgradedSpec> upgrade(const SpecSources& sources) {
+    return upgrade_spec(library_, sources);
+  }
+
   Result<jobs::Texts> canonical(jobs::Texts texts) {
     for (std::string& text : texts) {
       HONE_ASSIGN(text, canonical_attribute(library_, text));
@@ -131,6 +135,7 @@ provider::Outcome IreeWorker::once(provider::Message job) {
       {jobs::kLinkSpecs, &IreeWorker::link_specs},
       {jobs::kCanonical, &IreeWorker::canonical},
       {kMergeSpecs, &IreeWorker::merge},
+      {kUpgradeSpec, &IreeWorker::upgrade},
       {kReplaceableOperations, by(replaceable_operations)},
       {kExternLaunches, by(extern_launches)},
       {kProgramGraph, by(program_graph)},

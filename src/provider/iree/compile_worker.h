@@ -1,5 +1,5 @@
 // IREE's half in the worker processes: libIREECompiler does the jobs of provider/jobs.h, three more
-// about a program, and merges specs.
+// about a program, and merges and upgrades specs.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include "provider/iree/program/program_graph.h"
 #include "provider/iree/program/replaceable_operations.h"
 #include "provider/iree/spec/merged_spec.h"
+#include "provider/iree/spec_upgrade/upgraded_spec.h"
 #include "provider/jobs.h"
 
 namespace hone::iree {
@@ -22,6 +23,7 @@ inline constexpr provider::jobs::ProgramJob<std::vector<ExternLaunch>> kExternLa
 inline constexpr provider::jobs::ProgramJob<ProgramGraph> kProgramGraph{"program_graph",
                                                                         provider::kBody, "graph"};
 inline constexpr provider::Job<SpecSources, MergedSpec> kMergeSpecs{"merge_specs"};
+inline constexpr provider::Job<SpecSources, UpgradedSpec> kUpgradeSpec{"upgrade_spec"};
 
 // Opens the compiler of `installation`, as find_installation() takes it. Errors of it and of
 // CompilerLibrary::open.

@@ -64,9 +64,26 @@ struct OldName {
   std::string_view note;
 };
 
-// The flags of nod-ai/sdxl-scripts (2024) that IREE 3.13 does not have
-// (iree-compile --help-list-hidden).
+// The flags in the histories of nod-ai/sdxl-scripts and nod-ai/shark-ai (since 2024) that IREE 3.13
+// does not have (iree-compile --help-list-hidden), by commits of iree-org/iree: 7a7bfe1807,
+// d661efa6c1, 274c9984a2, 3e8c81c83c, ac49ab6d06, c18957b7e8, ef04852f6c.
 constexpr std::array kOldNames = {
+    OldName{"--iree-flow-enable-fuse-horizontal-contractions",
+            "--iree-dispatch-creation-enable-fuse-horizontal-contractions", ""},
+    OldName{"--iree-codegen-llvmgpu-test-tile-and-fuse-matmul",
+            "--iree-codegen-llvmgpu-use-tile-and-fuse-matmul", ""},
+    OldName{"--iree-codegen-llvmgpu-early-tile-and-fuse-matmul",
+            "--iree-codegen-llvmgpu-use-tile-and-fuse-matmul", ""},
+    OldName{"--iree-hip-bc-dir", "--iree-rocm-bc-dir", ""},
+    OldName{"--iree-hip-enable-tensor-ukernels", "--iree-rocm-enable-tensor-ukernels", ""},
+    OldName{"--iree-hip-enable-ukernels", "--iree-rocm-enable-ukernels", ""},
+    OldName{"--iree-hip-encoding-layout-resolver", "--iree-rocm-encoding-layout-resolver", ""},
+    OldName{"--iree-hip-llvm-global-isel", "--iree-rocm-llvm-global-isel", ""},
+    OldName{"--iree-hip-llvm-slp-vec", "--iree-rocm-llvm-slp-vec", ""},
+    OldName{"--iree-hip-specialize-dispatches", "--iree-rocm-specialize-dispatches", ""},
+    OldName{"--iree-hip-target-features", "--iree-rocm-target-features", ""},
+    OldName{"--iree-hip-waves-per-eu", "--iree-rocm-waves-per-eu", ""},
+    OldName{"--iree-hip-legacy-sync", "", "the compiler has one way to wait since January 2025"},
     OldName{"--iree-flow-enable-aggressive-fusion",
             "--iree-dispatch-creation-enable-aggressive-fusion", ""},
     OldName{"--iree-global-opt-enable-fuse-horizontal-contractions",
@@ -126,7 +143,7 @@ class FlagsReader {
       return say(kind_, kind_of(value), word);
     if (name == "--iree-rocm-target" || name == "--iree-rocm-target-chip" ||
         name == "--iree-hip-target" || name == "--iree-cuda-target" ||
-        name == "--iree-llvmcpu-target-cpu")
+        name == "--iree-hal-cuda-llvm-target-arch" || name == "--iree-llvmcpu-target-cpu")
       return say(chip_, value, word);
     if (std::ranges::any_of(kWriters,
                             [&](std::string_view writer) { return name.starts_with(writer); })) {
