@@ -44,14 +44,19 @@ inline const std::string kOnGpu =
     "workgroup = [16, 64, 0]}>, translation_info = #iree_codegen.translation_info<pipeline = "
     "#iree_gpu.pipeline<TileAndFuse> workgroup_size = [16, 16, 1] subgroup_size = 32>";
 
-inline std::string planted_spec(const std::vector<PlantedEntry>& entries) {
+// As other tuners write them: the matcher yields the configuration, one action sets it. `type`: of
+// the operands of the products that the entries match.
+inline std::string planted_spec(const std::vector<PlantedEntry>& entries,
+                                const std::string& type = "f32") {
   std::string text = "module attributes {transform.with_named_sequence} {\n", pairs;
   for (const PlantedEntry& entry : entries) {
     text += "transform.named_sequence @" + entry.name +
             "(%root: !transform.any_op {transform.readonly})"
             " -> (!transform.any_op, !transform.any_param) {\n"
             "  %batch, %m, %n, %k = transform.iree.match.contraction %root,\n"
-            "    lhs_type = f32, rhs_type = f32, output_type = f32,\n"
+            "    lhs_type = " +
+            type + ", rhs_type = " + type +
+            ", output_type = f32,\n"
             "    indexing_maps = [affine_map<(m, n, k) -> (m, k)>,\n"
             "      affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]\n"
             "    : !transform.any_op -> !transform.param<i64>\n"
