@@ -2,6 +2,7 @@
 // upgrade of specs reads them as text.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -37,8 +38,9 @@ class MlirText {
   static Result<MlirText> read(std::string text, const std::string& path);
 
   const std::string& text() const { return text_; }
-  std::size_t size() const { return tokens_.size(); }
-  const MlirToken& operator[](std::size_t i) const { return tokens_[i]; }
+  std::size_t size() const { return tokens_.empty() ? 0 : tokens_.size() - 1; }
+  // An empty token at the end of the text for any index behind the last one.
+  const MlirToken& operator[](std::size_t i) const { return tokens_[std::min(i, size())]; }
   // The text of token `i`; "" behind the last one.
   std::string_view at(std::size_t i) const;
   bool is(std::size_t i, MlirToken::Kind kind) const;
@@ -55,7 +57,7 @@ class MlirText {
 
  private:
   std::string text_;
-  std::vector<MlirToken> tokens_;
+  std::vector<MlirToken> tokens_;  // behind the last one, that at the end of the text
 };
 
 // A key and its value in a dictionary or a struct of attributes. A unit attribute has no value.
