@@ -137,6 +137,24 @@ TEST(UpgradedSpec, NothingIsGuessed) {
       ElementsAre("tile_sizes, and its matcher does not state the loops"));
 }
 
+TEST(UpgradedSpec, APassThatTheCompilerLostIsNamed) {
+  const auto entry = [](const std::string& pass) {
+    return old_spec(
+        "  transform.named_sequence @match(%op: !transform.any_op {transform.readonly}) -> "
+        "!transform.any_op {\n    transform.yield %op : !transform.any_op\n  }\n"
+        "  transform.named_sequence @run(%op: !transform.any_op {transform.readonly}) {\n"
+        "    %f = transform.get_parent_op %op {op_name = \"func.func\"} : (!transform.any_op) -> "
+        "!transform.any_op\n    %1 = transform.apply_registered_pass \"" +
+            pass +
+            "\" to %f : (!transform.any_op) -> !transform.any_op\n    transform.yield\n  }\n",
+        {"@match -> @run"});
+  };
+  EXPECT_THAT(
+      problems(upgraded(entry("iree-amdgpu-prepare-chained-matmul"))),
+      ElementsAre("@run: pass iree-amdgpu-prepare-chained-matmul, which IREE does not have"));
+  EXPECT_THAT(problems(upgraded(entry(std::string(kBatchRestoringPass)))), ElementsAre(""));
+}
+
 // January 2025: four subgroups for a tile of 64 rows by 32x32x8, of which two repeated the work.
 constexpr char kAttention[] = R"(
   transform.named_sequence @apply_attn_op_config(%attention: !transform.any_op {transform.readonly}, %config: !transform.any_param {transform.readonly}, %decomposition_config: !transform.any_param {transform.readonly}) {

@@ -42,6 +42,29 @@ class Upgrader {
         parts_[each.symbol] = upgraded_operation(file_, each);
     for (const auto& [name, definition] : file_.aliases())
       aliases_[name] = upgraded_alias(definition);
+    for (auto& [symbol, part] : parts_)
+      if (part.problem.empty()) name_lost_passes(part);
+  }
+
+  // A pass by its name parses whatever it is called, and fails when the spec is applied.
+  void name_lost_passes(UpgradedText& part) {
+    const auto text = MlirText::read(part.text, "");
+    for (std::size_t i = 0; text && i < text->size(); ++i)
+      if (text->at(i) == "transform.apply_registered_pass" && text->at(i + 1).starts_with('"')) {
+        const std::string name(text->at(i + 1).substr(1, text->at(i + 1).size() - 2));
+        if (!has_pass(name)) part.fail(fmt::format("pass {}, which IREE does not have", name));
+      }
+  }
+
+  bool has_pass(const std::string& name) {
+    const auto known = passes_.find(name);
+    if (known != passes_.end()) return known->second;
+    // No operation is inside the module: the pass is looked up and does not run.
+    Invocation invocation(session_);
+    const bool has = invocation.parse("passes", "module {\n}\n") &&
+                     invocation.run_passes(fmt::format("any({})", name).c_str());
+    passes_.emplace(name, has);
+    return has;
   }
 
   void add_entry(const SpecPair& pair) {
@@ -190,6 +213,7 @@ class Upgrader {
   const SpecFile& file_;
   std::string path_;
   std::map<std::string, UpgradedText> parts_, aliases_;
+  std::map<std::string, bool> passes_;          // by name, whether the compiler has it
   std::vector<std::set<std::string>> reached_;  // of each entry
   UpgradedSpec spec_;
 };
