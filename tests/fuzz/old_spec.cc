@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   }
   for (const SpecOperation& operation : file->operations())
     (void)upgraded_operation(*file, operation);
-  for (const auto& [name, definition] : file->aliases()) (void)upgraded_alias(definition);
+  for (const auto& [name, alias] : file->aliases().all()) (void)upgraded_alias(alias.definition);
   const UpgradedText entry = upgraded_entry_point(*file, file->pairs());
   fuzz::require(entry.text.find("__kernel_config") != std::string::npos, "the entry point stays");
   return 0;

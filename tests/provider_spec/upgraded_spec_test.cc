@@ -298,6 +298,23 @@ func.func @main(%a: tensor<4x8xf16>, %b: tensor<16x8xf16>) -> tensor<4x16xf32> {
               HasSubstr("'old.mlir' is no program that IREE reads, nor one after 0 changes"));
 }
 
+TEST(UpgradedSpec, AConfigurationInsideAProgramIsUpgradedByItsOperation) {
+  const auto program = [](const std::string& configuration) {
+    return "#config = " + configuration + R"(
+func.func @main(%a: tensor<2048x1280xf16>, %b: tensor<1280x1280xf16>, %c: tensor<2048x1280xf32>) -> tensor<2048x1280xf32> {
+  %r = linalg.matmul_transpose_b {compilation_info = #config} ins(%a, %b : tensor<2048x1280xf16>, tensor<1280x1280xf16>) outs(%c : tensor<2048x1280xf32>) -> tensor<2048x1280xf32>
+  return %r : tensor<2048x1280xf32>
+}
+)";
+  };
+  EXPECT_THAT(
+      upgraded(program(kProductOfJuly)).text,
+      AllOf(HasSubstr("workgroup = [128, 160, 0], reduction = [0, 0, 32]"),
+            HasSubstr("subgroup_basis = [[2, 2, 1], [0, 1, 2]]"), Not(HasSubstr("#config"))));
+  EXPECT_THAT(refusal(program(kTensorCoreProduct)),
+              HasSubstr("pipeline LLVMGPUMatmulTensorCore was removed"));
+}
+
 // A benchmark of June 2024: layouts by sets, flow's tensors, a configuration.
 std::string benchmark(const std::string& offsets) {
   return R"(module attributes {hal.device.targets = [#hal.device.target<"rocm", {legacy_sync}>]} {

@@ -250,6 +250,42 @@ std::string MlirFields::to_text() const {
   return text;
 }
 
+bool is_module(std::string_view word) {
+  return word == "module" || word == "builtin.module";
+}
+
+MlirAliases::MlirAliases(const MlirText& text) {
+  for (std::size_t i = 0; i < text.size();) {
+    if ((text.is(i, Kind::kAttribute) || text.is(i, Kind::kType)) && text.at(i + 1) == "=") {
+      // A definition ends where the next one, or an operation, begins.
+      std::size_t end = text.behind(i + 2);
+      while (end < text.size() && text.at(end + 1) != "=" &&
+             (!text.is(end, Kind::kWord) || text.at(end - 1) == ":"))
+        end = text.behind(end);
+      aliases_[std::string(text.at(i))] = {text.between(i + 2, end), i, end};
+      i = end;
+    } else {
+      i = text.behind(i);
+    }
+  }
+}
+
+std::string MlirAliases::expanded(const std::string& attribute) const {
+  constexpr int kDeepest = 8;  // an alias may name others
+  std::string text = attribute;
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    const auto read = MlirText::read(text, "");
+    if (!read) return text;
+    MlirEdits edits;
+    for (std::size_t i = 0; i < read->size(); ++i)
+      if (const auto found = aliases_.find(std::string(read->at(i))); found != aliases_.end())
+        edits.replace((*read)[i].begin, (*read)[i].end, found->second.definition);
+    if (edits.empty()) return text;
+    text = edits.apply(text);
+  }
+  return text;
+}
+
 void MlirEdits::replace(std::size_t begin, std::size_t end, std::string with) {
   edits_.insert_or_assign(begin, Edit{end, std::move(with)});
 }

@@ -88,6 +88,25 @@ class MlirFields {
   std::vector<MlirField> fields_;
 };
 
+// Aliases of attributes ("#map") and types that a file defines before its module, by name with
+// their first character.
+class MlirAliases {
+ public:
+  struct Alias {
+    std::string definition;
+    std::size_t first = 0, last = 0;  // tokens [first, last) of "#name = definition"
+  };
+  MlirAliases() = default;
+  explicit MlirAliases(const MlirText& text);
+
+  const std::map<std::string, Alias>& all() const { return aliases_; }
+  // The text of an attribute with every alias replaced by what it stands for.
+  std::string expanded(const std::string& attribute) const;
+
+ private:
+  std::map<std::string, Alias> aliases_;
+};
+
 // Changes to a text, by its bytes. Those inside another are ignored.
 class MlirEdits {
  public:
@@ -102,6 +121,8 @@ class MlirEdits {
   };
   std::map<std::size_t, Edit> edits_;  // by where they begin
 };
+
+bool is_module(std::string_view word);
 
 // "match" of the token "@match" or "@\"match\"".
 std::string symbol_of(std::string_view token);

@@ -40,8 +40,8 @@ class Upgrader {
     for (const SpecOperation& each : file_.operations())
       if (!each.symbol.empty() && &each != &file_.entry_point())
         parts_[each.symbol] = upgraded_operation(file_, each);
-    for (const auto& [name, definition] : file_.aliases())
-      aliases_[name] = upgraded_alias(definition);
+    for (const auto& [name, alias] : file_.aliases().all())
+      aliases_[name] = upgraded_alias(alias.definition);
     for (auto& [symbol, part] : parts_)
       if (part.problem.empty()) name_lost_passes(part);
   }
@@ -119,8 +119,8 @@ class Upgrader {
         edits.replace(comments_before(each.first), text[each.last - 1].end, "");
       }
     }
-    for (const auto& [name, place] : file_.alias_places()) {
-      const std::size_t begin = text[place.first].begin, end = text[place.second - 1].end;
+    for (const auto& [name, alias] : file_.aliases().all()) {
+      const std::size_t begin = text[alias.first].begin, end = text[alias.last - 1].end;
       if (names(used, name))
         edits.replace(begin, end, name + " = " + aliases_.at(name).text);
       else
