@@ -305,6 +305,17 @@ std::string symbol_of(std::string_view token) {
   return without_quotes(token.substr(1));
 }
 
+std::optional<long> integer_of(const std::string& text) {
+  long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  return value;
+}
+
+std::string list_of(const std::vector<long>& values) {
+  return fmt::format("[{}]", fmt::join(values, ", "));
+}
+
 std::vector<long> integers_of(const std::string& text) {
   std::vector<long> integers;
   const auto read = MlirText::read(text, "");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -127,6 +128,10 @@ bool is_module(std::string_view word);
 // "match" of the token "@match" or "@\"match\"".
 std::string symbol_of(std::string_view token);
 
+// "4" or "4 : i64"; nullopt for anything else.
+std::optional<long> integer_of(const std::string& text);
+// "[1, 0, 64]"
+std::string list_of(const std::vector<long>& values);
 // The integers in "[1, 0, 64]"; empty for anything else.
 std::vector<long> integers_of(const std::string& text);
 
