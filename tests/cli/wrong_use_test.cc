@@ -90,7 +90,9 @@ TEST_F(WrongUse, AStarterSpecThatDoesNotParseIsRefusedWithTheReason) {
       "old.mlir", "module attributes { transform.with_named_sequence } {\n  transform.wrong\n}\n");
   const Ran ran = hone({"tune", example("matmul_512.mlir"), "--starter-spec", spec});
   EXPECT_EQ(ran.exit_code, 2);
-  EXPECT_THAT(ran.err, testing::HasSubstr("old.mlir' is no tuning spec that IREE reads:"));
+  EXPECT_THAT(ran.err,
+              testing::AllOf(testing::HasSubstr("old.mlir' is no tuning spec that IREE reads:"),
+                             testing::HasSubstr("hone spec upgrade")));
   EXPECT_THAT(ran.err, testing::HasSubstr("old.mlir:2:"));
 }
 

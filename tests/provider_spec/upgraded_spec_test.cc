@@ -137,6 +137,24 @@ TEST(UpgradedSpec, NothingIsGuessed) {
       ElementsAre("tile_sizes, and its matcher does not state the loops"));
 }
 
+TEST(UpgradedSpec, APassThatTheCompilerLostIsNamed) {
+  const auto entry = [](const std::string& pass) {
+    return old_spec(
+        "  transform.named_sequence @match(%op: !transform.any_op {transform.readonly}) -> "
+        "!transform.any_op {\n    transform.yield %op : !transform.any_op\n  }\n"
+        "  transform.named_sequence @run(%op: !transform.any_op {transform.readonly}) {\n"
+        "    %f = transform.get_parent_op %op {op_name = \"func.func\"} : (!transform.any_op) -> "
+        "!transform.any_op\n    %1 = transform.apply_registered_pass \"" +
+            pass +
+            "\" to %f : (!transform.any_op) -> !transform.any_op\n    transform.yield\n  }\n",
+        {"@match -> @run"});
+  };
+  EXPECT_THAT(
+      problems(upgraded(entry("iree-amdgpu-prepare-chained-matmul"))),
+      ElementsAre("@run: pass iree-amdgpu-prepare-chained-matmul, which IREE does not have"));
+  EXPECT_THAT(problems(upgraded(entry(std::string(kBatchRestoringPass)))), ElementsAre(""));
+}
+
 // January 2025: four subgroups for a tile of 64 rows by 32x32x8, of which two repeated the work.
 constexpr char kAttention[] = R"(
   transform.named_sequence @apply_attn_op_config(%attention: !transform.any_op {transform.readonly}, %config: !transform.any_param {transform.readonly}, %decomposition_config: !transform.any_param {transform.readonly}) {
@@ -278,6 +296,23 @@ func.func @main(%a: tensor<4x8xf16>, %b: tensor<16x8xf16>) -> tensor<4x16xf32> {
                                   HasSubstr("affine_map<(m, n, k) -> (n, k)>")));
   EXPECT_THAT(refusal("func.func @main() {\n  new.operation\n  return\n}\n"),
               HasSubstr("'old.mlir' is no program that IREE reads, nor one after 0 changes"));
+}
+
+TEST(UpgradedSpec, AConfigurationInsideAProgramIsUpgradedByItsOperation) {
+  const auto program = [](const std::string& configuration) {
+    return "#config = " + configuration + R"(
+func.func @main(%a: tensor<2048x1280xf16>, %b: tensor<1280x1280xf16>, %c: tensor<2048x1280xf32>) -> tensor<2048x1280xf32> {
+  %r = linalg.matmul_transpose_b {compilation_info = #config} ins(%a, %b : tensor<2048x1280xf16>, tensor<1280x1280xf16>) outs(%c : tensor<2048x1280xf32>) -> tensor<2048x1280xf32>
+  return %r : tensor<2048x1280xf32>
+}
+)";
+  };
+  EXPECT_THAT(
+      upgraded(program(kProductOfJuly)).text,
+      AllOf(HasSubstr("workgroup = [128, 160, 0], reduction = [0, 0, 32]"),
+            HasSubstr("subgroup_basis = [[2, 2, 1], [0, 1, 2]]"), Not(HasSubstr("#config"))));
+  EXPECT_THAT(refusal(program(kTensorCoreProduct)),
+              HasSubstr("pipeline LLVMGPUMatmulTensorCore was removed"));
 }
 
 // A benchmark of June 2024: layouts by sets, flow's tensors, a configuration.

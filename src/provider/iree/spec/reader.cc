@@ -147,8 +147,11 @@ Result<OwnedModule> parsed_spec(const CompilerSession& session, const std::strin
                                 std::string_view bytes) {
   Invocation invocation(session);
   if (!invocation.parse(path, bytes))
-    return input_error("'{}' is no tuning spec that IREE reads:\n{}", path,
-                       invocation.diagnostics());
+    return input_error(
+        "'{}' is no tuning spec that IREE reads:\n{}\nif an older IREE read it: hone spec upgrade "
+        "{} "
+        "-o upgraded.mlir",
+        path, invocation.diagnostics(), path);
   return invocation.take_module();
 }
 

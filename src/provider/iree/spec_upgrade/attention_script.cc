@@ -147,7 +147,7 @@ class Script {
       if (text_.at(i) == value && text_.at(i + 1) == "=" &&
           text_.at(i + 2) == "transform.param.constant") {
         const std::size_t end = text_.at(i + 4) == "<" ? text_.behind(i + 4) : i + 4;
-        return file_.without_aliases(text_.between(i + 3, end));
+        return file_.aliases().expanded(text_.between(i + 3, end));
       }
     return "";
   }

@@ -25,9 +25,11 @@ class DispatchFunction {
 
   Result<std::string> run() {
     open_ = function_ + 1;
-    while (text_.at(open_) != "{" || text_.at(open_ - 1) == "attributes")
+    while (open_ < text_.size() && (text_.at(open_) != "{" || text_.at(open_ - 1) == "attributes"))
       open_ = text_.behind(open_);
     close_ = text_[open_].partner;
+    if (close_ == 0)
+      return input_error("{}:{}: a function without a body", path_, text_.line(function_));
     for (std::size_t i = open_ + 1; i < close_;) {
       const std::size_t end = end_of_statement(i);
       HONE_TRY(read(i, end));
@@ -91,7 +93,7 @@ class DispatchFunction {
   Status read(std::size_t first, std::size_t last) {
     std::size_t operation = first;
     std::vector<std::string> results;
-    for (; !text_.is(operation, Kind::kWord); ++operation)
+    for (; operation < last && !text_.is(operation, Kind::kWord); ++operation)
       if (text_.is(operation, Kind::kValue)) results.emplace_back(text_.at(operation));
     const std::string_view name = text_.at(operation);
     const std::string operand(text_.at(operation + 1));

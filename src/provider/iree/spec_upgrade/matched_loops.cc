@@ -98,6 +98,14 @@ std::optional<MatchedLoops> from_name(std::string_view name) {
   return MatchedLoops{found->kinds, false};
 }
 
+std::optional<MatchedLoops> from_maps_behind(const MlirText& text, std::size_t first,
+                                             std::size_t last, const MlirAliases& aliases) {
+  const std::size_t key = text.find("indexing_maps", first, last);
+  if (key + 2 >= last) return std::nullopt;
+  const std::size_t end = text.at(key + 2) == "[" ? text.behind(key + 2) : key + 3;
+  return from_maps(maps_of(aliases.expanded(text.between(key + 2, end))));
+}
+
 class Reader {
  public:
   explicit Reader(const SpecFile& file) : file_(file), text_(file.text()) {}
@@ -116,7 +124,7 @@ class Reader {
         if (open < sequence.last) read_root(open);
       } else if (word == "transform.iree.match.contraction" ||
                  word == "transform.iree.match.convolution") {
-        state(from_maps(maps_behind(i, sequence.last)));
+        state(from_maps_behind(text_, i, sequence.last, file_.aliases()));
       } else if (word == "transform.iree.match.attention" ||
                  word == "transform.iree.match.online_attention") {
         state(MatchedLoops{"", true});
@@ -144,16 +152,7 @@ class Reader {
     for (std::size_t i = open + 1; i < text_[open].partner; i = text_.behind(i))
       if (text_.is(i, Kind::kWord) && text_.at(i).find('.') != std::string_view::npos) root = i;
     if (root == 0) return;
-    const std::string_view name = text_.at(root);
-    state(name == "linalg.generic" ? from_maps(maps_behind(root, text_[open].partner))
-                                   : from_name(name));
-  }
-
-  std::vector<Map> maps_behind(std::size_t first, std::size_t last) const {
-    const std::size_t key = text_.find("indexing_maps", first, last);
-    if (key + 2 >= last) return {};
-    const std::size_t end = text_.at(key + 2) == "[" ? text_.behind(key + 2) : key + 3;
-    return maps_of(file_.without_aliases(text_.between(key + 2, end)));
+    state(loops_of(text_, root, text_[open].partner, file_.aliases()));
   }
 
   void state(const std::optional<MatchedLoops>& loops) {
@@ -170,6 +169,13 @@ class Reader {
 };
 
 }  // namespace
+
+std::optional<MatchedLoops> loops_of(const MlirText& text, std::size_t operation, std::size_t last,
+                                     const MlirAliases& aliases) {
+  const std::string_view name = text.at(operation);
+  return name == "linalg.generic" ? from_maps_behind(text, operation, last, aliases)
+                                  : from_name(name);
+}
 
 bool is_reduction(char kind) {
   return kind == 'K' || kind == 'F' || kind == 'R';

@@ -19,6 +19,11 @@ struct MatchedLoops {
 };
 std::optional<MatchedLoops> matched_loops(const SpecFile& file, const SpecOperation& matcher);
 
+// The loops of the operation at token `operation` of `text`, whose attributes stand before token
+// `last`.
+std::optional<MatchedLoops> loops_of(const MlirText& text, std::size_t operation, std::size_t last,
+                                     const MlirAliases& aliases);
+
 // Whether the loop is one that the result does not have.
 bool is_reduction(char kind);
 

@@ -142,7 +142,7 @@ Result<MlirText> MlirText::read(std::string text, const std::string& path) {
     if (kOpening.find(c) != std::string_view::npos) {
       open.push_back(i);
     } else if (const auto kind = kClosing.find(c); kind != std::string_view::npos) {
-      if (open.empty() || read.at(open.back()).front() != kOpening[kind])
+      if (open.empty() || read.text_[read.tokens_[open.back()].begin] != kOpening[kind])
         return input_error("{}:{}: '{}' closes nothing", path, read.line(i), c);
       read.tokens_[i].partner = open.back();
       read.tokens_[open.back()].partner = i;
@@ -152,32 +152,36 @@ Result<MlirText> MlirText::read(std::string text, const std::string& path) {
   if (lexer.open_string()) return input_error("{}: a string has no end", path);
   if (!open.empty())
     return input_error("{}:{}: '{}' is not closed", path, read.line(open.back()),
-                       read.at(open.back()));
+                       read.text_[read.tokens_[open.back()].begin]);
+  read.tokens_.push_back(
+      {.kind = Kind::kPunctuation, .begin = read.text_.size(), .end = read.text_.size()});
   return read;
 }
 
 std::string_view MlirText::at(std::size_t i) const {
-  if (i >= tokens_.size()) return {};
-  return std::string_view(text_).substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin);
+  const MlirToken& token = (*this)[i];
+  return std::string_view(text_).substr(token.begin, token.end - token.begin);
 }
 
 bool MlirText::is(std::size_t i, Kind kind) const {
-  return i < tokens_.size() && tokens_[i].kind == kind;
+  return i < size() && tokens_[i].kind == kind;
 }
 
 std::string MlirText::between(std::size_t first, std::size_t last) const {
-  if (first >= last || first >= tokens_.size()) return "";
+  if (first >= last || first >= size()) return "";
   const std::size_t begin = tokens_[first].begin;
-  return text_.substr(begin, tokens_[last - 1].end - begin);
+  return text_.substr(begin, (*this)[last - 1].end - begin);
 }
 
 int MlirText::line(std::size_t i) const {
-  const auto end = text_.begin() + static_cast<std::ptrdiff_t>(tokens_[i].begin);
+  const auto end =
+      text_.begin() + static_cast<std::ptrdiff_t>(tokens_[std::min(i, tokens_.size() - 1)].begin);
   return static_cast<int>(std::count(text_.begin(), end, '\n')) + 1;
 }
 
 std::size_t MlirText::behind(std::size_t i) const {
-  return tokens_[i].partner > i ? tokens_[i].partner + 1 : i + 1;
+  const std::size_t partner = (*this)[i].partner;
+  return partner > i ? partner + 1 : i + 1;
 }
 
 std::size_t MlirText::find(std::string_view wanted, std::size_t first, std::size_t last) const {
@@ -246,6 +250,42 @@ std::string MlirFields::to_text() const {
   return text;
 }
 
+bool is_module(std::string_view word) {
+  return word == "module" || word == "builtin.module";
+}
+
+MlirAliases::MlirAliases(const MlirText& text) {
+  for (std::size_t i = 0; i < text.size();) {
+    if ((text.is(i, Kind::kAttribute) || text.is(i, Kind::kType)) && text.at(i + 1) == "=") {
+      // A definition ends where the next one, or an operation, begins.
+      std::size_t end = text.behind(i + 2);
+      while (end < text.size() && text.at(end + 1) != "=" &&
+             (!text.is(end, Kind::kWord) || text.at(end - 1) == ":"))
+        end = text.behind(end);
+      aliases_[std::string(text.at(i))] = {text.between(i + 2, end), i, end};
+      i = end;
+    } else {
+      i = text.behind(i);
+    }
+  }
+}
+
+std::string MlirAliases::expanded(const std::string& attribute) const {
+  constexpr int kDeepest = 8;  // an alias may name others
+  std::string text = attribute;
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    const auto read = MlirText::read(text, "");
+    if (!read) return text;
+    MlirEdits edits;
+    for (std::size_t i = 0; i < read->size(); ++i)
+      if (const auto found = aliases_.find(std::string(read->at(i))); found != aliases_.end())
+        edits.replace((*read)[i].begin, (*read)[i].end, found->second.definition);
+    if (edits.empty()) return text;
+    text = edits.apply(text);
+  }
+  return text;
+}
+
 void MlirEdits::replace(std::size_t begin, std::size_t end, std::string with) {
   edits_.insert_or_assign(begin, Edit{end, std::move(with)});
 }
@@ -263,6 +303,17 @@ std::string MlirEdits::apply(const std::string& text) const {
 
 std::string symbol_of(std::string_view token) {
   return without_quotes(token.substr(1));
+}
+
+std::optional<long> integer_of(const std::string& text) {
+  long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  return value;
+}
+
+std::string list_of(const std::vector<long>& values) {
+  return fmt::format("[{}]", fmt::join(values, ", "));
 }
 
 std::vector<long> integers_of(const std::string& text) {

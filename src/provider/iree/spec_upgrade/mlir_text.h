@@ -2,8 +2,10 @@
 // upgrade of specs reads them as text.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +39,9 @@ class MlirText {
   static Result<MlirText> read(std::string text, const std::string& path);
 
   const std::string& text() const { return text_; }
-  std::size_t size() const { return tokens_.size(); }
-  const MlirToken& operator[](std::size_t i) const { return tokens_[i]; }
+  std::size_t size() const { return tokens_.empty() ? 0 : tokens_.size() - 1; }
+  // An empty token at the end of the text for any index behind the last one.
+  const MlirToken& operator[](std::size_t i) const { return tokens_[std::min(i, size())]; }
   // The text of token `i`; "" behind the last one.
   std::string_view at(std::size_t i) const;
   bool is(std::size_t i, MlirToken::Kind kind) const;
@@ -55,7 +58,7 @@ class MlirText {
 
  private:
   std::string text_;
-  std::vector<MlirToken> tokens_;
+  std::vector<MlirToken> tokens_;  // behind the last one, that at the end of the text
 };
 
 // A key and its value in a dictionary or a struct of attributes. A unit attribute has no value.
@@ -86,6 +89,25 @@ class MlirFields {
   std::vector<MlirField> fields_;
 };
 
+// Aliases of attributes ("#map") and types that a file defines before its module, by name with
+// their first character.
+class MlirAliases {
+ public:
+  struct Alias {
+    std::string definition;
+    std::size_t first = 0, last = 0;  // tokens [first, last) of "#name = definition"
+  };
+  MlirAliases() = default;
+  explicit MlirAliases(const MlirText& text);
+
+  const std::map<std::string, Alias>& all() const { return aliases_; }
+  // The text of an attribute with every alias replaced by what it stands for.
+  std::string expanded(const std::string& attribute) const;
+
+ private:
+  std::map<std::string, Alias> aliases_;
+};
+
 // Changes to a text, by its bytes. Those inside another are ignored.
 class MlirEdits {
  public:
@@ -101,9 +123,15 @@ class MlirEdits {
   std::map<std::size_t, Edit> edits_;  // by where they begin
 };
 
+bool is_module(std::string_view word);
+
 // "match" of the token "@match" or "@\"match\"".
 std::string symbol_of(std::string_view token);
 
+// "4" or "4 : i64"; nullopt for anything else.
+std::optional<long> integer_of(const std::string& text);
+// "[1, 0, 64]"
+std::string list_of(const std::vector<long>& values);
 // The integers in "[1, 0, 64]"; empty for anything else.
 std::vector<long> integers_of(const std::string& text);
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "provider/iree/spec_upgrade/benchmark.h"
+#include "provider/iree/spec_upgrade/matched_loops.h"
 
 namespace hone::iree {
 namespace {
@@ -43,12 +44,20 @@ const char* cast_of(std::string_view from, std::string_view to) {
 
 class ProgramUpgrade {
  public:
-  explicit ProgramUpgrade(const MlirText& text) : text_(text) { result_.text = text.text(); }
+  explicit ProgramUpgrade(const MlirText& text) : text_(text), aliases_(text) {
+    result_.text = text.text();
+  }
 
   UpgradedText run() {
     for (std::size_t i = 0; i < text_.size(); ++i) {
       if (text_.is(i, Kind::kWord)) read_operation(i);
-      if (text_.at(i).starts_with("#iree_gpu.") && text_.at(i + 1) == "<") read_layout(i);
+      if (text_.at(i + 1) != "<") continue;
+      if (text_.at(i) == "#iree_codegen.compilation_info") {
+        read_configuration(i);
+        i = text_.behind(i + 1) - 1;
+      } else if (text_.at(i).starts_with("#iree_gpu.")) {
+        read_layout(i);
+      }
     }
     if (!edits_.empty()) result_.text = edits_.apply(text_.text());
     return result_;
@@ -70,6 +79,22 @@ class ProgramUpgrade {
     }
   }
 
+  // A configuration inside the program, of the operation before it.
+  void read_configuration(std::size_t i) {
+    const std::size_t end = text_.behind(i + 1);
+    std::size_t operation = i;
+    while (operation > 0 && !text_.at(operation).starts_with("linalg.") &&
+           !text_.at(operation).starts_with("iree_linalg_ext."))
+      --operation;
+    const UpgradedText configuration = upgraded_compilation_info(
+        text_.between(i, end), loops_of(text_, operation, text_.size(), aliases_), 1);
+    if (!configuration.problem.empty())
+      result_.fail(fmt::format("line {}: {}", text_.line(i), configuration.problem));
+    if (configuration.changes.empty()) return;
+    edits_.replace(text_[i].begin, text_[end - 1].end, configuration.text);
+    result_.changes.insert(configuration.changes.begin(), configuration.changes.end());
+  }
+
   void read_layout(std::size_t i) {
     const std::size_t end = text_.behind(i + 1);
     const UpgradedText layout = upgraded_layout(text_.between(i, end));
@@ -88,7 +113,7 @@ class ProgramUpgrade {
       return;
     const std::string_view value = text_.at(open + 1), type = text_.at(open + 3);
     const std::size_t results = text_.find(":", outs, text_[outs + 1].partner) + 1;
-    const std::string shaped = without_alias(text_.between(results, text_[outs + 1].partner));
+    const std::string shaped = aliases_.expanded(text_.between(results, text_[outs + 1].partner));
     const auto x = shaped.rfind('x');
     const auto close = shaped.find_first_of(",>", x == std::string::npos ? 0 : x);
     if (x == std::string::npos || close == std::string::npos) return;
@@ -104,19 +129,26 @@ class ProgramUpgrade {
     result_.changes.insert(UpgradeRule::kFilledType);
   }
 
-  // "tensor<4xf32>" of "!sums", which a line "!sums = tensor<4xf32>" defines.
-  std::string without_alias(const std::string& type) const {
-    for (std::size_t i = 0; type.starts_with('!') && i + 3 < text_.size(); ++i)
-      if (text_.at(i) == type && text_.at(i + 1) == "=")
-        return text_.between(i + 2, text_.behind(i + 3));
-    return type;
-  }
-
   const MlirText& text_;
+  MlirAliases aliases_;
   MlirEdits edits_;
   int fills_ = 0;
   UpgradedText result_;
 };
+
+// The text with its aliases of configurations replaced by what they stand for.
+std::string with_configurations(const MlirText& text) {
+  const MlirAliases aliases(text);
+  MlirEdits edits;
+  for (const auto& [name, alias] : aliases.all()) {
+    if (!alias.definition.starts_with("#iree_")) continue;
+    edits.replace(text[alias.first].begin, text[alias.last - 1].end, "");
+    for (std::size_t i = 0; i < text.size(); ++i)
+      if (text.at(i) == name && (i < alias.first || i >= alias.last))
+        edits.replace(text[i].begin, text[i].end, aliases.expanded(alias.definition));
+  }
+  return edits.apply(text.text());
+}
 
 }  // namespace
 
@@ -146,7 +178,10 @@ Result<UpgradedText> upgraded_program(const std::string& text, const std::string
   if (is_benchmark) {
     HONE_ASSIGN(read, MlirText::read(*std::move(program), path));
   }
+  // A configuration under a name is one of each operation that has it.
+  HONE_ASSIGN(read, MlirText::read(with_configurations(read), path));
   UpgradedText result = ProgramUpgrade(read).run();
+  if (!result.problem.empty()) return input_error("{}: {}", path, result.problem);
   if (is_benchmark) result.changes.insert(UpgradeRule::kBenchmark);
   return result;
 }

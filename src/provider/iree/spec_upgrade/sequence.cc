@@ -49,9 +49,10 @@ class OperationUpgrade {
   void expand_aliases(const MlirText& text, MlirEdits& edits) const {
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (!text.is(i, Kind::kAttribute)) continue;
-      const auto found = file_.aliases().find(std::string(text.at(i)));
-      if (found != file_.aliases().end() && found->second.starts_with("#iree_"))
-        edits.replace(text[i].begin, text[i].end, file_.without_aliases(found->second));
+      const auto found = file_.aliases().all().find(std::string(text.at(i)));
+      if (found != file_.aliases().all().end() && found->second.definition.starts_with("#iree_"))
+        edits.replace(text[i].begin, text[i].end,
+                      file_.aliases().expanded(found->second.definition));
     }
   }
 

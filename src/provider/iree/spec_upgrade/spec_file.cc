@@ -9,10 +9,6 @@ namespace {
 
 using Kind = MlirToken::Kind;
 
-bool is_module(std::string_view word) {
-  return word == "module" || word == "builtin.module";
-}
-
 }  // namespace
 
 Result<SpecFile> SpecFile::read(std::string text, const std::string& path) {
@@ -25,20 +21,11 @@ Result<SpecFile> SpecFile::read(std::string text, const std::string& path) {
 
 // Aliases and the module, which are all that a file's outermost level has.
 Status SpecFile::read_top(const std::string& path) {
+  aliases_ = MlirAliases(text_);
   std::vector<std::size_t> modules;  // their braces
   std::size_t begin = 0;
   for (std::size_t i = 0; i < text_.size();) {
-    const bool names_alias = text_.is(i, Kind::kAttribute) || text_.is(i, Kind::kType);
-    if (names_alias && text_.at(i + 1) == "=") {
-      // A definition ends where the next one, or the module, begins.
-      std::size_t end = i + 2;
-      while (end < text_.size() && !is_module(text_.at(end)) &&
-             !(end > i + 2 && text_.at(end + 1) == "="))
-        end = text_.behind(end);
-      aliases_[std::string(text_.at(i))] = text_.between(i + 2, end);
-      alias_places_[std::string(text_.at(i))] = {i, end};
-      i = end;
-    } else if (is_module(text_.at(i))) {
+    if (is_module(text_.at(i))) {
       begin = i;
       while (i < text_.size() && text_.at(i) != "{") {
         if (text_.at(i) == "attributes" && text_.at(i + 1) == "{") ++i;
@@ -118,22 +105,6 @@ Status SpecFile::read_pairs(const std::string& path) {
 const SpecOperation* SpecFile::find(const std::string& symbol) const {
   const auto found = std::ranges::find(operations_, symbol, &SpecOperation::symbol);
   return found != operations_.end() ? &*found : nullptr;
-}
-
-std::string SpecFile::without_aliases(const std::string& attribute) const {
-  constexpr int kDeepest = 8;  // an alias may name others
-  std::string text = attribute;
-  for (int depth = 0; depth < kDeepest; ++depth) {
-    const auto read = MlirText::read(text, "");
-    if (!read) return text;
-    MlirEdits edits;
-    for (std::size_t i = 0; i < read->size(); ++i)
-      if (const auto found = aliases_.find(std::string(read->at(i))); found != aliases_.end())
-        edits.replace((*read)[i].begin, (*read)[i].end, found->second);
-    if (edits.empty()) return text;
-    text = edits.apply(text);
-  }
-  return text;
 }
 
 }  // namespace hone::iree

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -36,14 +35,7 @@ class SpecFile {
   const SpecOperation& entry_point() const { return operations_[entry_point_]; }
   const std::vector<SpecPair>& pairs() const { return pairs_; }  // in order
 
-  // Aliases of attributes ("#map") and types, by name with their first character, to their text.
-  const std::map<std::string, std::string>& aliases() const { return aliases_; }
-  // The text of an attribute with every alias replaced by what it stands for.
-  std::string without_aliases(const std::string& attribute) const;
-  // Tokens [first, last) of an alias's definition, by name.
-  const std::map<std::string, std::pair<std::size_t, std::size_t>>& alias_places() const {
-    return alias_places_;
-  }
+  const MlirAliases& aliases() const { return aliases_; }
 
  private:
   Status read_top(const std::string& path);
@@ -54,8 +46,7 @@ class SpecFile {
   std::vector<SpecOperation> operations_;
   std::size_t entry_point_ = 0;
   std::vector<SpecPair> pairs_;
-  std::map<std::string, std::string> aliases_;
-  std::map<std::string, std::pair<std::size_t, std::size_t>> alias_places_;
+  MlirAliases aliases_;
 };
 
 }  // namespace hone::iree

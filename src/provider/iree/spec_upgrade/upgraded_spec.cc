@@ -40,8 +40,31 @@ class Upgrader {
     for (const SpecOperation& each : file_.operations())
       if (!each.symbol.empty() && &each != &file_.entry_point())
         parts_[each.symbol] = upgraded_operation(file_, each);
-    for (const auto& [name, definition] : file_.aliases())
-      aliases_[name] = upgraded_alias(definition);
+    for (const auto& [name, alias] : file_.aliases().all())
+      aliases_[name] = upgraded_alias(alias.definition);
+    for (auto& [symbol, part] : parts_)
+      if (part.problem.empty()) name_lost_passes(part);
+  }
+
+  // A pass by its name parses whatever it is called, and fails when the spec is applied.
+  void name_lost_passes(UpgradedText& part) {
+    const auto text = MlirText::read(part.text, "");
+    for (std::size_t i = 0; text && i < text->size(); ++i)
+      if (text->at(i) == "transform.apply_registered_pass" && text->at(i + 1).starts_with('"')) {
+        const std::string name(text->at(i + 1).substr(1, text->at(i + 1).size() - 2));
+        if (!has_pass(name)) part.fail(fmt::format("pass {}, which IREE does not have", name));
+      }
+  }
+
+  bool has_pass(const std::string& name) {
+    const auto known = passes_.find(name);
+    if (known != passes_.end()) return known->second;
+    // No operation is inside the module: the pass is looked up and does not run.
+    Invocation invocation(session_);
+    const bool has = invocation.parse("passes", "module {\n}\n") &&
+                     invocation.run_passes(fmt::format("any({})", name).c_str());
+    passes_.emplace(name, has);
+    return has;
   }
 
   void add_entry(const SpecPair& pair) {
@@ -96,8 +119,8 @@ class Upgrader {
         edits.replace(comments_before(each.first), text[each.last - 1].end, "");
       }
     }
-    for (const auto& [name, place] : file_.alias_places()) {
-      const std::size_t begin = text[place.first].begin, end = text[place.second - 1].end;
+    for (const auto& [name, alias] : file_.aliases().all()) {
+      const std::size_t begin = text[alias.first].begin, end = text[alias.last - 1].end;
       if (names(used, name))
         edits.replace(begin, end, name + " = " + aliases_.at(name).text);
       else
@@ -190,6 +213,7 @@ class Upgrader {
   const SpecFile& file_;
   std::string path_;
   std::map<std::string, UpgradedText> parts_, aliases_;
+  std::map<std::string, bool> passes_;          // by name, whether the compiler has it
   std::vector<std::set<std::string>> reached_;  // of each entry
   UpgradedSpec spec_;
 };

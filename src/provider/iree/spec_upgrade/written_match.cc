@@ -197,7 +197,7 @@ class Writer {
     const std::size_t key = text_.find("indexing_maps", root_, close_);
     if (key + 2 >= close_) return {};
     const auto list =
-        MlirText::read(file_.without_aliases(text_.between(key + 2, text_.behind(key + 2))), "");
+        MlirText::read(file_.aliases().expanded(text_.between(key + 2, text_.behind(key + 2))), "");
     if (!list || list->at(0) != "[") return {};
     return items_of(*list, 1, (*list)[0].partner);
   }
