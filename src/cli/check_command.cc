@@ -171,9 +171,10 @@ CommandResult run_check(CheckOptions& options) {
                        options.input);
   HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
   if (options.device.empty()) {
-    HONE_ASSIGN(const tune::StoredCode code,
-                tune::stored_code(options.store, options.store, options.dispatches));
-    options.device = device_for_code(code.formats);
+    HONE_ASSIGN(const std::set<std::string> formats,
+                tune::stored_formats(options.store,
+                                     of_store ? options.dispatches : std::vector<std::string>()));
+    options.device = device_for_code(formats);
   }
   tune::CompareOptions& compare = options.compare;
   HONE_ASSIGN(compare.place, choose_place(options.device, options.toolchain, options.cores));

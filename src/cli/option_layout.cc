@@ -21,8 +21,7 @@ constexpr NamedOptions kMostUsed[] = {
     {"tune", "--effort --budget --dry-run --out --store --device --target --dim --input --json"},
     {"compare",
      "--program --dispatch --config --device --target --dim --input --threshold --find --json"},
-    {"check",
-     "--store --assert-tuned --junit --iree --dispatch --device --threshold --json"},
+    {"check", "--store --assert-tuned --junit --iree --dispatch --device --json"},
     {"flags", "--budget --out --store --device --target --dim --input --threads --seed --json"},
     {"dispatches",
      "--profile --quick --graph --extract-root --output --target --dim --input --store --json"},
@@ -44,6 +43,7 @@ constexpr NamedOptions kMostUsed[] = {
     {"spec check", "--program --target --dim --json"},
     {"spec merge", "--output --program --target --dim --json"},
     {"spec upgrade", "--output --program --target --dim --json"},
+    {"spec show", "--defaults --target --json"},
     {"spec external",
      "--external --out --config --device --target --dim --input --rounds --seconds --json"},
 };
@@ -60,7 +60,7 @@ constexpr NamedOptions kHeadings[] = {
      "--measure-only"},
     {"Search", "--strategy --candidates --seed --relax --audit-rule --reuse --retry-failed"},
     {"Shipped build", "--starter-spec --bit-equal --no-near-ties"},
-    {"Statistics", "--rounds --max-rounds --seconds --alpha"},
+    {"Statistics", "--rounds --max-rounds --find --seconds --alpha --threshold"},
     {"Correctness",
      "--atol --rtol --save-inputs --reference-flag --verification-enabled --profiling-enabled "
      "--benchmark-repetitions"},

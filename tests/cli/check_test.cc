@@ -99,5 +99,22 @@ TEST_F(Check, SaysWhatTheStoreDoesNotKnow) {
       << of_store.err;
 }
 
+TEST_F(Check, AStoreWithoutResultsOrCodeIsRefused) {
+  const Ran none = hone({"check", "hone.db", "--dispatch", "no_such*"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.err.find("no measured dispatch that matches no_such*: hone tune PROGRAM"),
+            std::string::npos)
+      << none.err;
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open((folder() / "hone.db").c_str(), &db), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(db, "UPDATE artifact SET code_id = NULL", nullptr, nullptr, nullptr),
+            SQLITE_OK)
+      << sqlite3_errmsg(db);
+  sqlite3_close(db);
+  const Ran no_code = hone({"check", "hone.db"});
+  EXPECT_EQ(no_code.exit_code, 2);
+  EXPECT_NE(no_code.err.find("keeps no code to compare with"), std::string::npos) << no_code.err;
+}
+
 }  // namespace
 }  // namespace hone::cli

@@ -265,6 +265,27 @@ bool is_alarm(CheckOutcome outcome) {
          outcome == CheckOutcome::kFails;
 }
 
+Result<std::set<std::string>> stored_formats(const std::filesystem::path& path,
+                                             const std::vector<std::string>& dispatches) {
+  HONE_ASSIGN(store::Store store, store::Store::open(path, store::Mode::kReadOnly));
+  HONE_ASSIGN(const std::vector<StoredChoice> choices, stored_choices(store, dispatches));
+  if (choices.empty())
+    return input_error(
+        "'{}' has no measured dispatch{}: hone tune PROGRAM --store {} adds some", path.string(),
+        dispatches.empty() ? "" : fmt::format(" that matches {}", fmt::join(dispatches, ", ")),
+        path.string());
+  std::set<std::string> formats;
+  for (const StoredChoice& choice : choices) {
+    HONE_ASSIGN(const store::KnownResults known, store.known(choice.candidate, std::nullopt));
+    if (known.artifact && known.artifact->has_code) formats.insert(known.artifact->format);
+  }
+  if (formats.empty())
+    return input_error(
+        "'{}' keeps no code to compare with: tune with the compiler you trust into another store",
+        path.string());
+  return formats;
+}
+
 Result<CheckedCompiler> check_compiler(const CompareContext& context,
                                        trial::CompileService& compiler,
                                        const CheckRequest& request) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,11 @@ struct CheckRequest {
   const problem::Program* program = nullptr;
   std::vector<std::string> dispatches;  // names or patterns; none: all
 };
+
+// Returns the formats of the code that the store has of these dispatches
+// (provider::Artifact::format). Input errors: no dispatch is measured and matches, none has code.
+Result<std::set<std::string>> stored_formats(const std::filesystem::path& store,
+                                             const std::vector<std::string>& dispatches);
 
 // Codes that differ share the false-positive rate (CompareOptions::statistics): alpha is for all of
 // them together. The user's own flags (CompareOptions::own_flags) are added to those in the store.
