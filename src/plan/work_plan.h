@@ -65,8 +65,8 @@ class WorkPlan {
 
   // Keeps the heaviest items that together take `coverage` (0 to 1) of the time, at most `most` of
   // them; where trying is cheap, those too that take as much of it once each is at its best, and
-  // for a coverage of kSufficientCoverage all that are worth a try. Call it once, after weighing the
-  // items. Does nothing if the plan takes everything.
+  // for a coverage of kSufficientCoverage all that are worth a try. Call it once, after weighing
+  // the items. Does nothing if the plan takes everything.
   void limit(double coverage, std::size_t most);
   // Re-admits items beyond the coverage that are within it by the present times of finished items:
   // once the heaviest items take next to no time, the rest matters. Returns whether there are any.

@@ -261,11 +261,11 @@ TEST_F(SpecMerge, ShowsTheCompilersOwnEntriesBehindTheSpecs) {
   write("a.mlir", products_spec({{512}}, kDefaultEntryPoint));
   const auto rows =
       json({"spec", "show", "a.mlir", "--defaults", "--target", "gfx942", "--json"}).at("entries");
-  EXPECT_EQ(column(rows, "origin"),
-            (std::vector<std::string>{
-                "a.mlir:12 @match_0",
-                "IREE's own for gfx942:26 @match_attention_2x10x4096x64x64x64_f16",
-                "IREE's own for gfx942:45 @match_mmt_2048x1280x5120_f16_f16_f32"}));
+  EXPECT_EQ(
+      column(rows, "origin"),
+      (std::vector<std::string>{"a.mlir:12 @match_0",
+                                "IREE's own for gfx942:26 @match_attention_2x10x4096x64x64x64_f16",
+                                "IREE's own for gfx942:45 @match_mmt_2048x1280x5120_f16_f16_f32"}));
   EXPECT_EQ(rows.at(2).at("matcher"), "match_mmt_2048x1280x5120_f16_f16_f32");
   const auto none = json({"spec", "show", "a.mlir", "--defaults", "--target", "sm_90", "--json"});
   EXPECT_EQ(none.at("entries").size(), 1u);
