@@ -291,6 +291,8 @@ void add_show_command(CLI::App& app, Action& run) {
                      "IREE for --configured and a GPU's spec [$HONE_IREE, hone's environment, "
                      ".venv, PATH]");
   command.add_option("--out", options.out, "folder for IR, spec, code, samples and commands");
+  command.add_option("--flag", options.toolchain.flags,
+                     "flag of the store that IREE may be given again; repeatable");
   command.add_flag("--configured", options.configured,
                    "write configured.mlir there, at executable-configurations, to be edited");
   command.add_flag("--trust", options.trust, "write and use stored code that others compiled");

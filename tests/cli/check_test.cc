@@ -99,6 +99,28 @@ TEST_F(Check, SaysWhatTheStoreDoesNotKnow) {
       << of_store.err;
 }
 
+// Another name of the function is another source of the dispatch, as another compiler writes one.
+TEST_F(Check, FindsADispatchOfAnotherSourceByWhatItComputes) {
+  std::string text = matmul_program("64");
+  text.replace(text.find("@product"), 8, "@renamed");
+  const nlohmann::json all = checked(
+      0, {write("renamed.mlir", text), "--assert-tuned", "--threshold", "0.5", "--find", "0.9"});
+  EXPECT_EQ(all.at("not_known"), nlohmann::json::array());
+  ASSERT_EQ(all.at("codes").size(), 1u);
+  EXPECT_EQ(all.at("codes").at(0).at("dispatch"), "renamed_dispatch_0_matmul_64x64x64_f32");
+}
+
+TEST_F(Check, AsksForNoResultOfACopy) {
+  const std::string copy = write("copy.mlir", R"(
+func.func @copy(%a: tensor<8x95x64xf32>, %b: tensor<8x1x64xf32>) -> tensor<8x96x64xf32> {
+  %r = tensor.concat dim(1) %a, %b
+      : (tensor<8x95x64xf32>, tensor<8x1x64xf32>) -> tensor<8x96x64xf32>
+  return %r : tensor<8x96x64xf32>
+})");
+  ASSERT_FALSE(json({"dispatches", copy, "--json"}).at("dispatches").empty());
+  EXPECT_EQ(checked(0, {copy, "--assert-tuned"}).at("not_known"), nlohmann::json::array());
+}
+
 TEST_F(Check, AStoreWithoutResultsOrCodeIsRefused) {
   const Ran none = hone({"check", "hone.db", "--dispatch", "no_such*"});
   EXPECT_EQ(none.exit_code, 2);

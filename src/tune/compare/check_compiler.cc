@@ -84,13 +84,13 @@ class CompilerChecker {
       for (const problem::Dispatch& now : request_.program->dispatches) {
         if (!is_wanted(now)) continue;
         const StoredChoice* const choice = choice_of(now);
-        if (choice == nullptr)
-          not_known_.push_back(now.name);
-        else
+        if (choice != nullptr)
           HONE_TRY(add(*choice, now));
+        else if (now.not_tunable.empty())  // a copy never has a result
+          not_known_.push_back(now.name);
       }
     }
-    if (candidates_.empty() && not_known_.empty())
+    if (request_.program == nullptr && candidates_.empty())
       return input_error(
           "'{}' has no measured dispatch{}", request_.store.string(),
           request_.dispatches.empty()
@@ -128,6 +128,11 @@ class CompilerChecker {
         candidates_.emplace_back(Candidate{&choice, id, &now, std::move(configuration)});
     if (choice.emulated) {
       each.checked.reason = "its times are of an emulator, which are no device's";
+      return {};
+    }
+    HONE_ASSIGN(const store::CandidateRow row, store_.candidate(id));
+    if (row.provider != context_.provider.name()) {
+      each.checked.reason = "a kernel of " + row.provider + ", which this compiler does not make";
       return {};
     }
     Result<Recipe> recipe = recipe_of(context_, store_, id, now);
