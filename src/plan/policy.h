@@ -58,8 +58,9 @@ inline constexpr double kSetupSeconds = 1.5;
 // them. They were begun two dispatches before.
 inline constexpr double kLeastSearchSeconds = 3, kLeastSearchSecondsBesideCompiles = 0.5;
 inline constexpr double kFirstCompilesSeconds = 0.2;
-// Dispatches whose first candidates compile while another is measured. With one the search of the
-// UNet waited for compiles for 29 of its 103 s, and 16 cores had work for half of it (H200).
+// Dispatches whose first candidates compile while another is measured. Two alone gained nothing (31
+// of 108 s waited, not 29 of 103). With rounds that end in time (DispatchSearch::round_size) the
+// search of the UNet waits for 9 of 90 s (H200); one was not tried beside that rule.
 inline constexpr std::size_t kBegunAhead = 2;
 // Least seconds for one dispatch: to prepare it, and for a few candidates and their finalists.
 inline constexpr double kLeastDispatchSeconds = 15;
