@@ -193,10 +193,6 @@ void print_text(const SpecMergeOptions& options, const iree::MergedSpec& merged,
 }
 
 CommandResult merge_given(SpecMergeOptions& options) {
-  if (options.operands.size() < 2)
-    return input_error(
-        "hone spec merge needs two specs or more: hone spec merge a.mlir b.mlir -o "
-        "merged.mlir");
   HONE_TRY(read_flags(options.toolchain));
   HONE_ASSIGN(const Operands read, read_operands(options));
   const bool to_folder = !read.folders.empty();

@@ -236,8 +236,7 @@ transform.named_sequence @__kernel_config(%v: !transform.any_op {transform.consu
 }
 })");
   EXPECT_THAT(refused({"good.mlir", "linked.mlir"}, {"-o", "merged.mlir"}),
-              HasSubstr("'linked.mlir' runs other specs inside it (@user::@run)"));
-  EXPECT_THAT(refused({"good.mlir"}, {"-o", "merged.mlir"}), HasSubstr("needs two specs or more"));
+              HasSubstr("'linked.mlir' has no entry: @run holds no transform.foreach_match"));
   EXPECT_FALSE(exists("merged.mlir"));
 }
 

@@ -137,35 +137,22 @@ class Sequences {
 
 class Merger {
  public:
-  Merger(const CompilerLibrary& library, const CompilerSession& session, std::vector<int> left_out)
-      : library_(library), session_(session), left_out_(std::move(left_out)) {}
+  Merger(const CompilerSession& session, std::vector<int> left_out)
+      : session_(session), left_out_(std::move(left_out)) {}
 
-  // Adds a file's entries, and its module in the form that the compiler's pass links.
+  // Adds a file's entries, and its modules in the form that the compiler's pass links.
   Status add(const std::string& path, const std::string& bytes) {
-    HONE_ASSIGN(const ParsedSpec spec, read_spec_file(library_, path, bytes));
-    for (const ParsedSpecEntry& entry : spec.entries) {
-      MergedEntry& added = merged_.entries.emplace_back();
-      added.path = path;
-      added.matcher = entry.matcher;
-      added.line = entry.line;
-      added.lowering_config = entry.lowering_config;
-      added.translation_info = entry.translation_info;
-      added.origin = fmt::format("{}:{} @{}", path, entry.line, entry.matcher);
-    }
-    HONE_ASSIGN(const OwnedModule module, parsed_spec(session_, path, bytes));
+    HONE_ASSIGN(const OwnedModule file, parsed_spec(session_, path, bytes));
     const Ir ir(session_.api());
-    HONE_ASSIGN(EntryPoint entry_point, entry_point_of(ir, module.get(), path));
-    if (entry_point.restores_batch) merged_.restore_batch.push_back(path);
-    entry_point.restores_batch = false;
-    modules_.push_back(module_text(ir, module.get(), fmt::format("spec_{}", modules_.size()),
-                                   entry_point, [](auto) { return true; }));
+    HONE_ASSIGN(const std::vector<SpecModule> modules, spec_modules(ir, file.get(), path));
+    for (const SpecModule& module : modules) HONE_TRY(add(ir, module, path));
     return {};
   }
 
   Result<MergedSpec> merge() {
     HONE_ASSIGN(const OwnedModule linked, link());
     const Ir ir(session_.api());
-    HONE_ASSIGN(EntryPoint entry_point, entry_point_of(ir, linked.get(), kMerged));
+    HONE_ASSIGN(EntryPoint entry_point, entry_point_of(ir, {linked.get()}, kMerged));
     if (entry_point.pairs.size() != merged_.entries.size())
       return failure("IREE linked {} entries as {}", merged_.entries.size(),
                      entry_point.pairs.size());
@@ -193,6 +180,28 @@ class Merger {
   }
 
  private:
+  Status add(const Ir& ir, const SpecModule& module, const std::string& path) {
+    HONE_ASSIGN(const ParsedSpec spec, read_spec(ir, module, path));
+    for (const ParsedSpecEntry& entry : spec.entries) {
+      MergedEntry& added = merged_.entries.emplace_back();
+      added.path = path;
+      added.matcher = module.inside + entry.matcher;
+      added.line = entry.line;
+      added.lowering_config = entry.lowering_config;
+      added.translation_info = entry.translation_info;
+      added.origin = fmt::format("{}:{} @{}", path, entry.line, added.matcher);
+    }
+    HONE_ASSIGN(EntryPoint entry_point, entry_point_of(ir, module, path));
+    std::vector<std::string>& restoring = merged_.restore_batch;
+    if (entry_point.restores_batch && (restoring.empty() || restoring.back() != path))
+      restoring.push_back(path);
+    entry_point.restores_batch = false;
+    modules_.push_back(
+        module_text(ir, module.module, fmt::format("spec_{}", modules_.size()), entry_point,
+                    [&](MlirOperation each) { return ir.symbol(each) != module.entry_point; }));
+    return {};
+  }
+
   static constexpr char kMerged[] = "the merged spec";
 
   Result<OwnedModule> link() const {
@@ -231,7 +240,6 @@ class Merger {
     return kept;
   }
 
-  const CompilerLibrary& library_;
   const CompilerSession& session_;
   const std::vector<int> left_out_;
   MergedSpec merged_;
@@ -239,34 +247,6 @@ class Merger {
 };
 
 }  // namespace
-
-Result<EntryPoint> entry_point_of(const Ir& ir, MlirOperation module, const std::string& path) {
-  EntryPoint found;
-  const MlirOperation entry_point = sequence_named(ir, module, kEntryPoint);
-  if (!entry_point)
-    return input_error("'{}' has no transform.named_sequence @{}", path, kEntryPoint);
-  std::size_t matching = 0;
-  for (const MlirOperation each : ir.children(entry_point)) {
-    if (ir.is(each, "transform.yield")) continue;
-    if (ir.is(each, "transform.apply_registered_pass") &&
-        ir.string_value(ir.attribute(each, "pass_name")) == kBatchRestoringPass) {
-      found.restores_batch = true;
-      continue;
-    }
-    if (!ir.is(each, "transform.foreach_match") || ir.operands(each).size() != 1 ||
-        ir.attribute(each, "flatten_results") || ir.attribute(each, "restrict_root") ||
-        ++matching > 1)
-      return input_error(
-          "'{}': @{} does more than one plain transform.foreach_match ({}), and a merged spec has "
-          "one; give the specs that it was made from, or write its entries as one foreach_match",
-          path, kEntryPoint, ir.name(each));
-    const auto matchers = ir.elements(ir.attribute(each, "matchers"));
-    const auto actions = ir.elements(ir.attribute(each, "actions"));
-    for (std::size_t i = 0; i < matchers.size() && i < actions.size(); ++i)
-      found.pairs.push_back({ir.leaf_symbol(matchers[i]), ir.leaf_symbol(actions[i])});
-  }
-  return found;
-}
 
 void give_blobs(SpecSources& sources, provider::Message& message) {
   for (std::string& bytes : sources.bytes) message.blobs.push_back(std::move(bytes));
@@ -292,7 +272,7 @@ Status take_blobs(MergedSpec& merged, provider::Message& message) {
 
 Result<MergedSpec> merge_specs(const CompilerLibrary& library, const SpecSources& sources) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
-  Merger merger(library, session, sources.left_out);
+  Merger merger(session, sources.left_out);
   for (std::size_t i = 0; i < sources.paths.size(); ++i)
     HONE_TRY(merger.add(sources.paths[i], sources.bytes[i]));
   return merger.merge();

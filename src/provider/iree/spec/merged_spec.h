@@ -29,7 +29,7 @@ Status take_blobs(SpecSources& sources, provider::Message& message);
 
 struct MergedEntry {
   std::string path;     // of its file
-  std::string matcher;  // its symbol there
+  std::string matcher;  // its symbol there: "match_mm", in a linked spec "spec_b::@match_mm"
   int line = 0;         // where that begins; 0 in bytecode
   // Where an earlier merge found it, "a.mlir:12 @match_mm"; else the same of this file.
   std::string origin;
@@ -70,13 +70,14 @@ struct MergedSpec {
 void give_blobs(MergedSpec& merged, provider::Message& message);
 Status take_blobs(MergedSpec& merged, provider::Message& message);
 
-// Merges specs, or puts one into the same form. The first file's entries come first. The spec has
+// Merges specs, or puts one into the same form. The first file's entries come first; of a linked
+// spec, which runs others in turn, those of the last one (spec_modules). The spec has
 // the compiler's default entry point, behind which it links its own default specs, unless a batch
 // loop is restored. The compiler's own pass links and renames. Each matcher keeps its origin as an
 // attribute. Entries behind another of the same conditions are left out, and so are
 // SpecSources::left_out. Different conditions may overlap too; only a program shows that. Input
-// errors: those of read_spec_file; an entry point that does more than one foreach_match; no entry
-// is left.
+// errors: those of read_spec_file and spec_modules; an entry point that does more than one
+// foreach_match; no entry is left.
 Result<MergedSpec> merge_specs(const CompilerLibrary& library, const SpecSources& sources);
 
 }  // namespace hone::iree

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "provider/iree/compiler/compiler_session.h"
 #include "provider/iree/compiler/ir.h"
+#include "provider/iree/spec/tuning_spec.h"
 
 namespace hone::iree {
 
@@ -22,6 +23,20 @@ Result<OwnedModule> parsed_spec(const CompilerSession& session, const std::strin
 // Returns the named sequence directly in `module`; a null handle if there is none.
 MlirOperation sequence_named(const Ir& ir, MlirOperation module, const std::string& symbol);
 
+// A module with the sequence that the compiler runs of it: a spec, or one nested in a linked spec.
+struct SpecModule {
+  MlirOperation module;
+  std::string entry_point = kEntryPoint;
+  // Before symbols of it in messages: "linked::@spec_a::@", empty for the outermost module.
+  std::string inside = {};
+};
+// Returns the modules that a spec runs, those that take precedence first: the spec itself, or for a
+// linked spec, which runs others in turn, the modules of their entries, the last one first. Input
+// errors: an entry point that does more than run others; entries of an earlier module that a later
+// one does not overwrite, because they do more than set the same attributes.
+Result<std::vector<SpecModule>> spec_modules(const Ir& ir, MlirOperation module,
+                                             const std::string& path);
+
 // An entry point of one plain foreach_match, which a default entry point has to be.
 struct EntryPoint {
   struct Pair {
@@ -30,8 +45,11 @@ struct EntryPoint {
   std::vector<Pair> pairs;
   bool restores_batch = false;  // before it matches (kBatchRestoringPass)
 };
-// Reads that of `module`. Input error: there is none, or it does more.
-Result<EntryPoint> entry_point_of(const Ir& ir, MlirOperation module, const std::string& path);
+// Reads that of a module. Input error: there is none, or it does more.
+Result<EntryPoint> entry_point_of(const Ir& ir, const SpecModule& spec, const std::string& path);
+
+// Reads the entries of a module. Input error: it has none.
+Result<ParsedSpec> read_spec(const Ir& ir, const SpecModule& spec, const std::string& path);
 
 // Links the specs nested in a module by the compiler's own pass, which renames equal symbols. Input
 // error: the compiler's words; `path` names the text in them.

@@ -53,15 +53,15 @@ std::string marking_action(const Ir& ir, MlirOperation matcher, std::size_t inde
 
 class SpecReader {
  public:
-  SpecReader(const Ir& ir, MlirOperation module, const std::string& path)
-      : ir_(ir), module_(module), path_(path) {}
+  SpecReader(const Ir& ir, const SpecModule& spec, const std::string& path)
+      : ir_(ir), module_(spec.module), entry_point_(spec.entry_point), path_(path) {}
 
   Result<ParsedSpec> read() {
-    const MlirOperation entry_point = sequence_named(ir_, module_, kEntryPoint);
+    const MlirOperation entry_point = sequence_named(ir_, module_, entry_point_);
     if (!entry_point)
       return input_error(
           "'{}' has no transform.named_sequence @{}, which is what the compiler runs of a spec",
-          path_, kEntryPoint);
+          path_, entry_point_);
     ir_.walk(entry_point, [this](MlirOperation operation) {
       if (ir_.is(operation, "transform.apply_registered_pass") &&
           ir_.string_value(ir_.attribute(operation, "pass_name")) == kBatchRestoringPass)
@@ -72,12 +72,12 @@ class SpecReader {
     if (const MlirOperation linked = ir_.find(entry_point, "transform.include");
         linked && spec_.entries.empty())
       return input_error(
-          "'{}' runs other specs inside it ({}), as IREE links specs without a default entry "
-          "point; give the specs that it was made from",
+          "'{0}' runs other specs inside it ({1}), as IREE links specs without a default entry "
+          "point; write their entries as one spec: hone spec merge {0} -o one.mlir",
           path_, ir_.text(ir_.attribute(linked, "target")));
     if (spec_.entries.empty())
       return input_error("'{}' has no entry: @{} holds no transform.foreach_match with a pair",
-                         path_, kEntryPoint);
+                         path_, entry_point_);
     spec_.marking = marking();
     return std::move(spec_);
   }
@@ -91,7 +91,7 @@ class SpecReader {
       const MlirOperation action = sequence_named(ir_, module_, ir_.leaf_symbol(actions[i]));
       if (!matcher || !action) {
         problem_ = fmt::format("'{}': hone reads matchers and actions beside @{} only", path_,
-                               kEntryPoint);
+                               entry_point_);
         return;
       }
       ParsedSpecEntry entry;
@@ -107,7 +107,7 @@ class SpecReader {
   std::string marking() const {
     std::string text = "module attributes {transform.with_named_sequence} {\n";
     for (const MlirOperation each : ir_.children(module_, "transform.named_sequence"))
-      if (ir_.symbol(each) != kEntryPoint) text += ir_.text(each) + "\n";
+      if (ir_.symbol(each) != entry_point_) text += ir_.text(each) + "\n";
     text += marks_;
     text += fmt::format(
         "transform.named_sequence @{}(%variant0: !transform.any_op {{transform.consumed}})\n"
@@ -126,6 +126,7 @@ class SpecReader {
 
   const Ir& ir_;
   MlirOperation module_;
+  const std::string& entry_point_;
   const std::string& path_;
   ParsedSpec spec_;
   std::string marks_;
@@ -168,7 +169,11 @@ Result<ParsedSpec> read_spec_file(const CompilerLibrary& library, const std::str
                                   std::string_view bytes) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
   HONE_ASSIGN(const OwnedModule module, parsed_spec(session, path, bytes));
-  return SpecReader(Ir(session.api()), module.get(), path).read();
+  return read_spec(Ir(session.api()), {module.get()}, path);
+}
+
+Result<ParsedSpec> read_spec(const Ir& ir, const SpecModule& spec, const std::string& path) {
+  return SpecReader(ir, spec, path).read();
 }
 
 namespace {
@@ -199,7 +204,7 @@ Result<std::string> link_specs(const CompilerLibrary& library, const std::string
   HONE_ASSIGN(const OwnedModule spec, parsed_spec(session, path, second));
   const Ir ir(session.api());
   // The pass runs specs without this attribute one after the other. Then the last match wins.
-  if (const auto entry_point = entry_point_of(ir, spec.get(), path);
+  if (const auto entry_point = entry_point_of(ir, {spec.get()}, path);
       entry_point && !entry_point->restores_batch)
     ir.set_attribute(spec.get(), "iree_codegen.tuning_spec_with_default_entrypoint",
                      std::string("unit"));
