@@ -8,34 +8,24 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
-#include "cli/option_layout.h"
-#include "device/cpu/machine_state.h"
 #include "output/json_text.h"
 #include "output/junit.h"
 #include "output/screen.h"
-#include "output/status_line.h"
 #include "output/table.h"
-#include "provider/iree/iree_provider.h"
+#include "session/comparison_session.h"
 #include "session/input_program.h"
 #include "session/places.h"
-#include "session/toolchain.h"
 #include "tune/compare/check_compiler.h"
-#include "tune/services/session_steps.h"
 
 namespace hone::cli {
 namespace {
 
-struct CheckOptions {
-  ToolchainOptions toolchain;
-  tune::CompareOptions compare;
-  CoreOptions cores;
+struct CheckOptions : ComparisonSessionOptions {
   std::string input;  // a program or a store
   std::string store = "hone.db";
   std::vector<std::string> dispatches;
-  std::string device, junit;
+  std::string junit;
   bool assert_tuned = false;
-  bool trust = false;
-  bool json = false, quiet = false, plain = false;
 };
 
 using tune::CheckedCode;
@@ -149,19 +139,6 @@ std::vector<output::TestCase> cases_of(const CheckOptions& options,
   return cases;
 }
 
-Status complete(CheckOptions& options) {
-  tune::CompareOptions& compare = options.compare;
-  compare.flags = compile_flags(options.toolchain);
-  compare.own_flags = options.toolchain.flags;
-  compare.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
-  compare.reference_flags = reference_flags(options.toolchain);
-  if (compare.find <= compare.statistics.threshold)
-    return input_error(
-        "--find {:g} must be above --threshold {:g}: smaller slowdowns count as none", compare.find,
-        compare.statistics.threshold);
-  return {};
-}
-
 CommandResult run_check(CheckOptions& options) {
   HONE_TRY(read_flags(options.toolchain));
   HONE_ASSIGN(const bool of_store, is_store(options.input));
@@ -169,37 +146,27 @@ CommandResult run_check(CheckOptions& options) {
   if (of_store && options.assert_tuned)
     return input_error("--assert-tuned needs a program: hone check PROGRAM --store {}",
                        options.input);
-  HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
   if (options.device.empty()) {
     HONE_ASSIGN(const std::set<std::string> formats,
                 tune::stored_formats(options.store,
                                      of_store ? options.dispatches : std::vector<std::string>()));
     options.device = device_for_code(formats);
   }
-  tune::CompareOptions& compare = options.compare;
-  HONE_ASSIGN(compare.place, choose_place(options.device, options.toolchain, options.cores));
-  HONE_TRY(complete(options));
-  HONE_ASSIGN(const std::vector<device::LockFile> held, lease_here({&compare.place, 1}));
-  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  compare.stop_fd = toolchain.stop_fd();
+  HONE_ASSIGN(options.compare.place,
+              choose_place(options.device, options.toolchain, options.cores));
+  HONE_ASSIGN(const auto session,
+              ComparisonSession::open(options, ComparisonSession::Needs::kCompiler));
   std::optional<problem::Program> program;
   if (!of_store) {
-    HONE_ASSIGN(const InputProgram input, read_program(options.input, toolchain));
+    HONE_ASSIGN(const InputProgram input, read_program(options.input, session->toolchain()));
     print_notes_of(input);
     HONE_ASSIGN(program,
-                load_for_target(toolchain.compiler(), options.toolchain, input.path, input.bytes));
+                load_for_target(session->compiler(), options.toolchain, input.path, input.bytes));
   }
-  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
-  trial::RunnerService runner(make_runner(compare.stop_fd, toolchain.temporary()));
-  output::StatusLine status(
-      output::status_style(options.quiet, false, options.plain, options.json));
-  device::cpu::MachineSampler sampler(cores);
-  const tune::CompareContext context{compare, *provider, runner, status,
-                                     [&sampler] { return sampler.sample_in_detail(); }};
   const auto checked =
-      tune::check_compiler(context, toolchain.compiler(),
+      tune::check_compiler(session->context(), session->compiler(),
                            {options.store, program ? &*program : nullptr, options.dispatches});
-  status.clear();
+  session->status().clear();
   if (!checked) return tl::unexpected(checked.error());
   if (!options.junit.empty())
     HONE_TRY(write_file_atomically(options.junit,
@@ -222,30 +189,14 @@ void add_check_command(CLI::App& app, Action& run) {
       .add_option("PROGRAM|STORE", options.input,
                   "program (.mlir, .mlirbc, .onnx), or a store: all of it")
       ->required();
-  add_toolchain_options(command, options.toolchain);
+  add_comparison_options(command, options, "old and new",
+                         "share of runs that may raise a false alarm");
   add_default_option(command, "--store", options.store, "store of a program's results");
   command.add_option("--dispatch", options.dispatches, "only dispatches with NAME or pattern");
   command.add_flag("--assert-tuned", options.assert_tuned,
                    "fail if the store has no result of a dispatch of the program");
   command.add_option("--junit", options.junit, "write JUnit's XML to FILE");
-  tune::CompareOptions& compare = options.compare;
-  add_positive_option(command, "--rounds", compare.rounds, "run old and new at least N times each");
-  add_positive_option(command, "--max-rounds", compare.most_rounds,
-                      "run old and new at most N times each");
-  add_default_option(command, "--find", compare.find,
-                     "add rounds until a slowdown of SHARE is found with 95 % power")
-      ->check(CLI::Range(0.0, 1.0));
-  add_default_option(command, "--alpha", compare.statistics.alpha,
-                     "share of runs that may raise a false alarm")
-      ->check(CLI::Range(1e-6, 0.5));
-  add_default_option(command, "--threshold", compare.statistics.threshold,
-                     "ignore slowdowns up to SHARE")
-      ->check(CLI::Range(0.0, 1.0));
-  add_device_option(command, options.device);
-  add_core_options(command, options.cores);
-  command.add_flag("--trust", options.trust,
-                   "load stored machine code that others compiled; default: compile it again");
-  add_screen_options(command, options);
+  add_trust_option(command, options.trust);
   command.footer(
       "Exit code 1: a dispatch is slower, wrong or fails, or has no result where\n"
       "--assert-tuned asks for one. --iree names the compiler that is checked.");

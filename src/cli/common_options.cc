@@ -156,6 +156,32 @@ void add_runtime_options(CLI::App& command, RuntimeOptions& options, const std::
                      "read runtime flags from FILE, one per line");
 }
 
+void add_comparison_options(CLI::App& command, ComparisonSessionOptions& options,
+                            const std::string& sides, const std::string& alpha) {
+  tune::CompareOptions& compare = options.compare;
+  add_toolchain_options(command, options.toolchain);
+  add_positive_option(command, "--rounds", compare.rounds,
+                      fmt::format("run {} at least N times each", sides));
+  add_positive_option(command, "--max-rounds", compare.most_rounds,
+                      fmt::format("run {} at most N times each", sides));
+  add_default_option(command, "--find", compare.find,
+                     "add rounds until a slowdown of SHARE is found with 95 % power")
+      ->check(CLI::Range(0.0, 1.0));
+  add_default_option(command, "--alpha", compare.statistics.alpha, alpha)
+      ->check(CLI::Range(1e-6, 0.5));
+  add_default_option(command, "--threshold", compare.statistics.threshold,
+                     "ignore differences up to SHARE")
+      ->check(CLI::Range(0.0, 1.0));
+  add_device_option(command, options.device);
+  add_core_options(command, options.cores);
+  add_screen_options(command, options);
+}
+
+void add_trust_option(CLI::App& command, bool& trust) {
+  command.add_flag("--trust", trust,
+                   "load stored machine code that others compiled; default: compile it again");
+}
+
 void add_external_option(CLI::App& command, std::vector<std::string>& manifests) {
   command
       .add_option("--external", manifests,

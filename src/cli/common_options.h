@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "provider/triton/listed_gemms.h"
+#include "session/comparison_session.h"
 #include "session/input_program.h"
 #include "session/places.h"
 #include "session/runtime_options.h"
@@ -60,6 +61,13 @@ void add_positive_option(CLI::App& command, const std::string& name, Number& val
                          const std::string& text) {
   add_default_option(command, name, value, text)->check(CLI::PositiveNumber);
 }
+
+// Adds the options of a comparison: toolchain, rounds and their statistics, device, cores and
+// screen. `sides`: what is run, "A and B". `alpha`: what --alpha bounds.
+void add_comparison_options(CLI::App& command, ComparisonSessionOptions& options,
+                            const std::string& sides, const std::string& alpha);
+// Adds --trust of a command that loads a store's code.
+void add_trust_option(CLI::App& command, bool& trust);
 
 // Adds --external.
 void add_external_option(CLI::App& command, std::vector<std::string>& manifests);

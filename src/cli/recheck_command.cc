@@ -1,23 +1,15 @@
 // hone recheck: repeats the shortest tests of a proof that would notice a change.
-#include <algorithm>
-#include <cmath>
-
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
-#include "cli/spec_effects.h"
+#include "cli/recheck_output.h"
 #include "device/cpu/code_features.h"
-#include "output/json_text.h"
-#include "output/screen.h"
-#include "output/status_line.h"
-#include "output/table.h"
+#include "session/comparison_session.h"
 #include "session/out_folder.h"
 #include "session/places.h"
 #include "session/proof_record.h"
-#include "session/toolchain.h"
-#include "tune/compare/recheck.h"
 
 namespace hone::cli {
 namespace {
@@ -27,53 +19,11 @@ namespace fs = std::filesystem;
 // Seconds of rounds, so that a recheck takes 30 s on cores and 20 s on a GPU at most.
 constexpr double kSecondsOnCores = 15, kSecondsOnGpu = 10;
 
-struct RecheckOptions {
-  ToolchainOptions toolchain;
-  CoreOptions cores;
+struct RecheckOptions : ComparisonSessionOptions {
   std::string folder;
   std::string program;  // empty: the recorded one
-  std::string device;
   std::optional<double> seconds;
   bool compiles = false;
-  bool json = false;
-  bool quiet = false;
-  bool plain = false;
-};
-
-// Effect of the spec and the kernels by today's compiler.
-struct Applied {
-  std::optional<tune::CheckedSpec> spec;
-  std::vector<tune::CheckedKernel> kernels;
-  std::string failure;       // why the program does not compile
-  bool same_module = false;  // asked of flags alone
-  bool same_compiler = false;
-
-  bool holds() const {
-    return failure.empty() && (!spec || working_entries(*spec) == spec->entries.size()) &&
-           std::ranges::all_of(kernels, [](const tune::CheckedKernel& each) {
-             return each.effect == tune::ReplacedEffect::kApplied;
-           });
-  }
-};
-
-struct Recheck {
-  ProofRecord proof;
-  std::string program;               // its path; empty: it is missing, and was not compared
-  std::vector<std::string> changed;  // files that are not as they were
-  bool can_run = true;               // the modules and what they are called with are unchanged
-  std::vector<measure::Comparison> outputs;
-  std::string failure;  // why the shipped program does not run
-  std::optional<tune::RecheckedSpeed> speed;
-  std::string no_speed;  // why nothing was timed
-  std::optional<Applied> applied;
-
-  bool is_right() const {
-    return can_run && failure.empty() && std::ranges::all_of(outputs, &measure::Comparison::right);
-  }
-  bool holds() const {
-    return changed.empty() && is_right() && (!applied || applied->holds()) &&
-           (!speed || speed->state == tune::SpeedState::kStillFaster);
-  }
 };
 
 // Compares the program and the folder's files with the record. `--program` may also be the model
@@ -151,18 +101,20 @@ std::string moved(const std::string& flag, const fs::path& folder) {
   return flag.substr(0, at + 1) + here.string();
 }
 
-Status run_modules(const RecheckOptions& options, const device::Place& place, int stop_fd,
-                   Recheck& recheck) {
+Status run_modules(RecheckOptions& options, Recheck& recheck) {
   const ProofRecord& proof = recheck.proof;
   const fs::path folder = options.folder;
-  HONE_ASSIGN(const iree::Installation installation,
-              iree::find_installation(options.toolchain.iree));
-  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, installation));
+  HONE_ASSIGN(options.compare.place, place_for(options, proof));
+  const device::Place& place = options.compare.place;
+  HONE_ASSIGN(const auto session,
+              ComparisonSession::open(options, ComparisonSession::Needs::kTools));
+  const provider::ProgramRuntime& runtime = session->provider().runtime();
+  output::StatusLine& status = session->status();
   provider::ProgramCall shipped;
   shipped.module = path_of(proof.shipped_module, folder);
   shipped.function = proof.function;
   shipped.device = place.address;
-  shipped.stop_fd = stop_fd;
+  shipped.stop_fd = session->toolchain().stop_fd();
   for (const ProvedFile& input : proof.inputs) shipped.inputs.push_back(path_of(input, folder));
   for (const std::string& flag : proof.runtime_flags)
     shipped.runtime_flags.push_back(moved(flag, folder));
@@ -171,10 +123,8 @@ Status run_modules(const RecheckOptions& options, const device::Place& place, in
     HONE_ASSIGN(references.emplace_back(),
                 read_reference(path_of(proof.references[i], folder), proof.function.outputs[i]));
   }
-  output::StatusLine status(
-      output::status_style(options.quiet, false, options.plain, options.json));
   status.progress({.step = "calling the program"});
-  auto outputs = tune::recheck_outputs(provider->runtime(), shipped, references, proof.tolerances);
+  auto outputs = tune::recheck_outputs(runtime, shipped, references, proof.tolerances);
   HONE_TRY(all_but_failure(outputs));
   if (!outputs) {
     recheck.failure = outputs.error().message;
@@ -197,7 +147,7 @@ Status run_modules(const RecheckOptions& options, const device::Place& place, in
   request.proved_low = proof.speed->low;
   request.seconds = options.seconds.value_or(place.address.index ? kSecondsOnGpu : kSecondsOnCores);
   request.seed = proof.seed;
-  HONE_ASSIGN(recheck.speed, tune::recheck_speed(provider->runtime(), request, status));
+  HONE_ASSIGN(recheck.speed, tune::recheck_speed(runtime, request, status));
   status.clear();
   return {};
 }
@@ -244,112 +194,6 @@ Status compile_again(RecheckOptions& options, Recheck& recheck) {
   return {};
 }
 
-std::string applied_text(const Recheck& recheck) {
-  if (!recheck.changed.empty())
-    return fmt::format("no: changed since the proof: {}", fmt::join(recheck.changed, ", "));
-  std::string text = fmt::format("{} files and the modules are those of the proof",
-                                 recheck.proof.applied.size() + 1);
-  if (!recheck.applied) return text + " (--compile asks the compiler)";
-  const Applied& applied = *recheck.applied;
-  if (!applied.failure.empty())
-    return "no: the program does not compile: " + output::in_one_line(applied.failure);
-  text = applied.same_compiler ? "the compiler of the proof" : "another compiler than the proof's";
-  if (applied.spec)
-    text += fmt::format(": {} of {} entries work", working_entries(*applied.spec),
-                        applied.spec->entries.size());
-  if (!applied.kernels.empty())
-    text += fmt::format(": {} of {} kernels are applied",
-                        std::ranges::count(applied.kernels, tune::ReplacedEffect::kApplied,
-                                           &tune::CheckedKernel::effect),
-                        applied.kernels.size());
-  if (!applied.spec && applied.kernels.empty())
-    text += applied.same_module ? " makes the same module" : " makes another module";
-  return (applied.holds() ? "" : "no: ") + text;
-}
-
-std::string correct_text(const Recheck& recheck) {
-  if (!recheck.can_run) return "not checked: files of the proof were changed";
-  if (!recheck.failure.empty())
-    return "no: it does not run: " + output::in_one_line(recheck.failure);
-  for (std::size_t i = 0; i < recheck.outputs.size(); ++i)
-    if (const measure::Comparison& output = recheck.outputs[i]; !output.right)
-      return fmt::format("no: result {}: {}", i, measure::describe(output));
-  double worst = 0;
-  for (const measure::Comparison& output : recheck.outputs)
-    worst = std::max(worst, output.worst_error);
-  return fmt::format("{} result{}, off by at most {:.3g}", recheck.outputs.size(),
-                     recheck.outputs.size() == 1 ? "" : "s", worst);
-}
-
-std::string faster_text(const Recheck& recheck) {
-  const std::optional<ProvedSpeed>& proved = recheck.proof.speed;
-  if (!recheck.speed) return recheck.no_speed.empty() ? "not measured" : recheck.no_speed;
-  const measure::PairedComparison& now = recheck.speed->comparison;
-  std::string text = fmt::format("{:.2f}x", 1 / now.ratio);
-  if (!now.too_few)
-    text += fmt::format(" [{:.2f}, {:.2f}]", 1 / now.interval.high, 1 / now.interval.low);
-  text += fmt::format(" in {} rounds; the proof says {:.2f}x [{:.2f}, {:.2f}]", now.rounds,
-                      proved->speedup, proved->low, proved->high);
-  if (recheck.speed->state == tune::SpeedState::kUndecided)
-    return fmt::format("undecided: {}; more time: --seconds", text);
-  return (recheck.speed->state == tune::SpeedState::kStillFaster ? "" : "no: ") + text;
-}
-
-nlohmann::json json_of(const Recheck& recheck, const RecheckOptions& options) {
-  const auto number = [](double value) {
-    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
-  };
-  nlohmann::json document{
-      {"folder", options.folder},
-      {"holds", recheck.holds()},
-      {"program", output::text_or_null(recheck.program)},
-      {"changed", recheck.changed},
-      {"correct", recheck.is_right()},
-      {"outputs", recheck.outputs},
-      {"failure", recheck.failure},
-      {"proved", recheck.proof.speed ? nlohmann::json(*recheck.proof.speed) : nlohmann::json()},
-      {"speed", nlohmann::json()},
-      {"not_measured", output::text_or_null(recheck.no_speed)},
-      {"applied", nlohmann::json()}};
-  if (recheck.speed) {
-    const measure::PairedComparison& now = recheck.speed->comparison;
-    document["speed"] = {{"state", tune::name_of(recheck.speed->state)},
-                         {"rounds", now.rounds},
-                         {"speedup", number(1 / now.ratio)},
-                         {"low", now.too_few ? nullptr : number(1 / now.interval.high)},
-                         {"high", now.too_few ? nullptr : number(1 / now.interval.low)}};
-  }
-  if (!recheck.applied) return document;
-  const Applied& applied = *recheck.applied;
-  nlohmann::json& row = document["applied"] = {{"holds", applied.holds()},
-                                               {"same_compiler", applied.same_compiler},
-                                               {"same_module", applied.same_module},
-                                               {"failure", applied.failure}};
-  if (applied.spec) row.update(effects_json(*applied.spec));
-  row["kernels"] = nlohmann::json::array();
-  for (const tune::CheckedKernel& each : applied.kernels)
-    row["kernels"].push_back({{"file", each.file.filename().string()},
-                              {"effect", tune::name_of(each.effect)},
-                              {"note", each.note}});
-  return document;
-}
-
-void print_recheck(const Recheck& recheck, const RecheckOptions& options) {
-  if (options.json) {
-    output::print_document(json_of(recheck, options));
-    return;
-  }
-  std::string text = fmt::format("{}: the proof {}\n", options.folder,
-                                 recheck.holds() ? "holds" : "does not hold");
-  text += fmt::format("  applied  {}\n", applied_text(recheck));
-  text += fmt::format("  correct  {}\n", correct_text(recheck));
-  text += fmt::format("  faster   {}\n", faster_text(recheck));
-  if (recheck.program.empty())
-    text += fmt::format("  note     '{}' is missing: --program compares another copy\n",
-                        recheck.proof.program.path);
-  fmt::print("{}", output::wrapped(text, output::screen_width(), "           "));
-}
-
 CommandResult recheck_folder(RecheckOptions& options) {
   HONE_TRY(read_flags(options.toolchain));
   if (!options.compiles && !options.toolchain.flags.empty())
@@ -362,15 +206,10 @@ CommandResult recheck_folder(RecheckOptions& options) {
                        options.toolchain.target);
   options.toolchain.target = proof.target;
   HONE_TRY(compare_files(options, recheck));
-  if (recheck.can_run) {
-    HONE_ASSIGN(const device::Place place, place_for(options, proof));
-    HONE_ASSIGN(const std::vector<device::LockFile> held, lease_here({&place, 1}));
-    HONE_ASSIGN(const StopSignal stop, StopSignal::install());
-    HONE_TRY(run_modules(options, place, stop.fd(), recheck));
-  }
+  if (recheck.can_run) HONE_TRY(run_modules(options, recheck));
   // A changed spec is not the proof's: whether it applies says nothing of that.
   if (options.compiles && recheck.changed.empty()) HONE_TRY(compile_again(options, recheck));
-  print_recheck(recheck, options);
+  print_recheck(recheck, options.folder, options.json);
   return recheck.holds() ? 0 : 1;
 }
 

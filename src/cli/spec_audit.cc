@@ -9,35 +9,25 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
-#include "device/cpu/machine_state.h"
 #include "output/json_text.h"
 #include "output/screen.h"
-#include "output/status_line.h"
 #include "output/table.h"
 #include "provider/iree/compile_worker.h"
+#include "session/comparison_session.h"
 #include "session/input_program.h"
 #include "session/out_folder.h"
 #include "session/places.h"
-#include "session/toolchain.h"
-#include "tune/services/session_steps.h"
 
 namespace hone::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct SpecAuditOptions {
-  ToolchainOptions toolchain;
-  tune::CompareOptions compare;
-  CoreOptions cores;
+struct SpecAuditOptions : ComparisonSessionOptions {
   std::string spec;  // or a folder of --out
   std::string program;
-  std::string device;
   std::string output;  // of the spec that is left; empty: it is not written
   bool times_same_code = false;
-  bool json = false;
-  bool quiet = false;
-  bool plain = false;
 };
 
 // The result, and what it is about.
@@ -102,26 +92,12 @@ Status choose_device(SpecAuditOptions& options, Audit& audit) {
   return {};
 }
 
-Status time_entries(SpecAuditOptions& options, const Toolchain& toolchain,
-                    const iree::IreeProvider& provider, const std::vector<int>& cores,
-                    Audit& audit) {
-  tune::CompareOptions& compare = options.compare;
-  compare.flags = audit.request.flags;
-  compare.reference_flags = reference_flags(options.toolchain);
-  compare.stop_fd = toolchain.stop_fd();
-  trial::RunnerService runner(make_runner(compare.stop_fd, toolchain.temporary()));
-  output::StatusLine status(
-      output::status_style(options.quiet, false, options.plain, options.json));
-  measure::NoiseOptions noise;
-  noise.comparison = compare.statistics;
-  HONE_TRY(tune::check_machine(runner, compare.place.address, noise, status));
-  device::cpu::MachineSampler sampler(cores);
-  const tune::CompareContext context{compare, provider, runner, status,
-                                     [&sampler] { return sampler.sample_in_detail(); }};
+Status time_entries(const SpecAuditOptions& options, ComparisonSession& session, Audit& audit) {
+  HONE_TRY(session.check_machine());
   const Status timed =
-      tune::time_entries(context, toolchain.compiler(),
+      tune::time_entries(session.context(), session.compiler(),
                          {audit.checked, audit.request, options.times_same_code}, audit.entries);
-  status.clear();
+  session.status().clear();
   return timed;
 }
 
@@ -267,25 +243,21 @@ CommandResult audit_spec(SpecAuditOptions& options) {
   std::error_code code;
   if (fs::is_directory(options.output, code))
     return input_error("'{}' is a folder; name a file: -o rest.mlir", options.output);
-  HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
   HONE_TRY(choose_device(options, audit));
-  std::vector<device::LockFile> held;
-  if (audit.not_measured.empty()) {
-    HONE_ASSIGN(held, lease_here({&options.compare.place, 1}));
-  }
-  HONE_ASSIGN(OpenedProgram opened,
-              open_program(options.toolchain, options.program, /*notes=*/!options.json));
-  const Toolchain& toolchain = opened.toolchain;
-  HONE_ASSIGN(const auto provider, make_provider(options.toolchain, toolchain.installation()));
+  HONE_ASSIGN(const auto session,
+              ComparisonSession::open(options, ComparisonSession::Needs::kCompiler,
+                                      audit.not_measured.empty()));
+  const Toolchain& toolchain = session->toolchain();
+  HONE_ASSIGN(InputProgram input, read_program(options.program, toolchain));
+  if (!options.json) print_notes_of(input);
   print_target_note(options.toolchain);
-  audit.request.flags = compile_flags(options.toolchain);
+  audit.request.flags = options.compare.flags;
   audit.request.program_path = options.program;
-  audit.request.program_bytes = std::move(opened.input.bytes);
+  audit.request.program_bytes = std::move(input.bytes);
   HONE_ASSIGN(audit.checked,
-              tune::check_spec(toolchain.compiler(), provider->specs(), audit.request));
+              tune::check_spec(session->compiler(), session->provider().specs(), audit.request));
   audit.entries = tune::entry_states(audit.checked);
-  if (audit.not_measured.empty())
-    HONE_TRY(time_entries(options, toolchain, *provider, cores, audit));
+  if (audit.not_measured.empty()) HONE_TRY(time_entries(options, *session, audit));
   HONE_TRY(write_rest(options, toolchain, audit));
   print_audit(options, toolchain, audit);
   return audit.all_help() ? 0 : 1;
@@ -297,27 +269,17 @@ void add_spec_audit_command(CLI::App& spec, Action& run) {
   const auto [command, options] = add_command<SpecAuditOptions>(
       spec, run, "audit", "Say of each entry of a spec whether it still helps; write those that do",
       audit_spec);
-  tune::CompareOptions& compare = options.compare;
   command.add_option("SPEC", options.spec, "tuning spec (.mlir, .mlirbc) or folder of --out")
       ->required();
   command.add_option("--program", options.program, "program of the spec (.mlir, .mlirbc, .onnx)")
       ->required();
   command.add_option("-o,--output", options.output, "write the entries that help to FILE");
-  add_toolchain_options(command, options.toolchain);
-  add_device_option(command, options.device);
-  add_core_options(command, options.cores);
-  add_positive_option(command, "--max-rounds", compare.most_rounds,
-                      "run each kernel at most N times");
-  add_default_option(command, "--find", compare.find,
-                     "add rounds until a difference of SHARE is found with 95 % power")
-      ->check(CLI::Range(0.006, 1.0));
-  add_default_option(command, "--alpha", compare.statistics.alpha,
-                     "significance level: allowed false-positive rate of all entries together")
-      ->check(CLI::Range(1e-6, 0.5));
-  add_default_option(command, "--seed", compare.seed, "seed of generated inputs and of the order");
+  add_comparison_options(command, options, "kernels",
+                         "significance level: allowed false-positive rate of all entries together");
+  add_default_option(command, "--seed", options.compare.seed,
+                     "seed of generated inputs and of the order");
   command.add_flag("--time-equal", options.times_same_code,
                    "time entries that equal the default too; their verdicts are false alarms");
-  add_screen_options(command, options);
   command.footer(
       "Exit code 1: an entry is dead, shadowed, ignored, illegal or wrong, equals the\n"
       "default, or is slower. Without the target's device, speed is not measured.");
