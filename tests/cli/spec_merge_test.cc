@@ -173,6 +173,34 @@ TEST_F(SpecMerge, NamesRepeatedAndConflictingEntriesAndTheProgramConfirmsTheRest
   EXPECT_EQ(text("again.mlir"), text("merged.mlir"));
 }
 
+// A file that iree-opt links of two specs without the default entry point.
+TEST_F(SpecMerge, WritesALinkedSpecAsOneThatOtherCommandsTake) {
+  std::string first = products_spec({{512, 32}, {256, 32}}), second = products_spec({{512, 64}});
+  write("two.mlir", "module @linked attributes {transform.with_named_sequence} {\n" +
+                        first.insert(6, " @first") + second.insert(6, " @second") + "}\n");
+  Command link;
+  link.arguments = {HONE_SOURCE_DIR "/.venv/bin/iree-opt", "--iree-codegen-link-tuning-specs",
+                    "two.mlir", "-o", "linked.mlir"};
+  link.folder = folder();
+  ASSERT_EQ(run_process(link, {}).value().exit_code, 0);
+  write("program.mlir", program_of({512, 256}));
+  const std::vector<std::string> on_program{"--program", "program.mlir", "--target", "x86-64"};
+  const auto check = [&](const std::string& spec) {
+    std::vector<std::string> arguments{"spec", "check", spec};
+    arguments.insert(arguments.end(), on_program.begin(), on_program.end());
+    return hone(arguments);
+  };
+  EXPECT_THAT(check("linked.mlir").err, HasSubstr("hone spec merge linked.mlir -o one.mlir"));
+  ASSERT_EQ(merge({"linked.mlir"}, {"-o", "one.mlir"}).exit_code, 0);
+  EXPECT_EQ(check("one.mlir").exit_code, 0);
+  const auto entries = entries_of("linked.mlir");
+  EXPECT_THAT(column(entries, "matcher"),
+              ElementsAre("second::@match_0", "first::@match_0", "first::@match_1"));
+  EXPECT_THAT(column(entries, "state"), ElementsAre("kept", "shadowed by 1", "kept"));
+  EXPECT_THAT(text("one.mlir"), AllOf(HasSubstr("distribution = [64, 64, 0]"),
+                                      HasSubstr("distribution = [32, 64, 0]")));
+}
+
 TEST_F(SpecMerge, JoinsFoldersWithKernelsAndFlags) {
   const std::string a =
       out_folder("out_a", products_spec({{512}}), "--iree-opt-level=O2\n", "kernel");
