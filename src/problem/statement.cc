@@ -79,6 +79,7 @@ constexpr auto kStatedLaunchFields = [](auto& statement, auto&& field) {
   field.or_default("bindings", statement.bindings);
   field.or_default("constants", statement.constants);
   field.when(!statement.layout.empty(), "layout", statement.layout);
+  field.when(!statement.target.empty(), "target", statement.target);
   field.when(!statement.why_not.empty(), "why_not", statement.why_not);
 };
 

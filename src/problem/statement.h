@@ -100,6 +100,7 @@ struct Statement {
   std::string entry;                // of the compiler's kernel
   int bindings = 0, constants = 0;  // that it is launched with
   std::string layout = {};          // of its launch, the compiler's attribute; empty: not known
+  std::string target = {};          // of its code, likewise; on a CPU only
   std::vector<StatedLoop> loops;
   // Operands: lhs and rhs of a contraction, and the rhs of each further product of that lhs, all
   // with the same strides; query, key, value and perhaps a mask of attention. The

@@ -15,9 +15,11 @@ Status take_first(std::string& bytes, Message& message, const char* what) {
 
 void give_blobs(PrepareRequest& request, Message& message) {
   message.blobs.push_back(std::move(request.source));
+  if (!request.statement.empty()) message.blobs.push_back(std::move(request.statement));
 }
 
 Status take_blobs(PrepareRequest& request, Message& message) {
+  if (message.blobs.size() > 1) request.statement = std::move(message.blobs[1]);
   return take_first(request.source, message, "dispatch's source");
 }
 

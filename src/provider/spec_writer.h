@@ -42,7 +42,7 @@ struct ReplacedExecutable {
 struct ReplacingKernel {
   std::string dispatch;  // whose kernel's place it takes
   std::string launch;    // its bindings and constants, in the form of problem::Statement::layout
-  std::string code;
+  std::string code;      // empty where the file holds what code is made of
 };
 
 // Facts about a compiler's spec files, the same for all of them.
@@ -82,9 +82,10 @@ class SpecWriter {
                                              const std::filesystem::path& file) const = 0;
 
   // Replaces the dispatch's own kernel by `code`, which has the form and the launch convention of
-  // the compiler's kernels. Fails if its programs cannot hold such a kernel.
+  // the compiler's kernels and was made of `payload`. Fails if its programs cannot hold such a
+  // kernel.
   virtual Result<ReplacedExecutable> replaced(const problem::Dispatch& dispatch,
-                                              const std::string& code,
+                                              const Payload& payload, const std::string& code,
                                               const problem::Launch& launch) const = 0;
   // Reads a file that replaced() has written. Returns an input error for any other file.
   virtual Result<ReplacingKernel> read_replaced(const std::string& text) const = 0;

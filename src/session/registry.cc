@@ -68,6 +68,7 @@ Result<std::unique_ptr<provider::ListProvider>> listed_gemms(const SessionOption
 constexpr RegisteredProvider kProviders[] = {
     {"iree", "the compiler's own kernels, for programs", iree::open_compile_worker},
     {"triton", "Triton's kernels, for GEMMs or beside IREE's", nullptr, listed_gemms},
+    {"vector", "hone's own kernels for CPUs, beside IREE's", nullptr},
     {"external", "your own kernels (--external), beside IREE's", external::open_compile_worker},
 };
 

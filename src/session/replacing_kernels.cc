@@ -6,6 +6,7 @@
 #include "problem/code_target.h"
 #include "provider/external/compile_worker.h"
 #include "provider/external/external_provider.h"
+#include "provider/iree/vector/vector_provider.h"
 #include "provider/triton/listed_gemms.h"
 #include "provider/triton/triton_provider.h"
 
@@ -78,12 +79,21 @@ Result<ReplacingTools> find_replacing(const SessionOptions& options,
                                       std::vector<std::string>& notes) {
   ReplacingTools tools;
   const bool asked = options.names_provider("triton");
+  const bool asked_vector = options.names_provider(iree::kVectorProvider);
   if (!options.searches) return tools;
   const device::Facts& facts = options.tuning.place().facts;
   const Result<triton::GemmDevice> device = triton::gemm_device_of(facts);
   const bool fits = options.tuning.traits().own_memory && device;
   if (!options.external.empty()) HONE_TRY(check_asked(options, "--external", fits));
   if (asked) HONE_TRY(check_asked(options, "--provider iree,triton", fits));
+  const bool on_cores = options.tuning.traits().runs_on_host;
+  if (asked_vector && !on_cores)
+    return input_error("--provider iree,vector: hone's own kernels are for CPUs; on a GPU, triton");
+  if (on_cores && options.tuning.configurations.empty() &&
+      (asked_vector || options.providers.empty())) {
+    HONE_ASSIGN(tools.cpu, host_cpu(options.toolchain));
+    return tools;
+  }
   // Configurations given with --config are IREE's.
   if (!fits || !options.tuning.configurations.empty()) return tools;
   HONE_ASSIGN(tools, tools_for(options, *device, facts.target));
@@ -114,6 +124,7 @@ Result<std::vector<std::unique_ptr<provider::Provider>>> replacing_providers(
   if (gpu)
     if (const auto device = triton::gemm_device(gpu->arch))
       providers.push_back(std::make_unique<triton::ReplacingProvider>(*device, ""));
+  if (!gpu) providers.push_back(std::make_unique<iree::VectorProvider>(problem::CpuTarget()));
   const std::int64_t shared_bytes = gpu ? gpu->workgroup_memory_bytes : 0;
   for (external::ExternalKernel& kernel : kernels)
     providers.push_back(
@@ -131,6 +142,10 @@ Result<std::vector<Replacing>> start_replacing(const ReplacingTools& tools,
     toolchain.compiler().add_replacing(std::string(provider->name()), *workers, std::move(flags));
     replacing.push_back({std::move(provider), std::move(workers)});
   };
+  if (tools.cpu) {
+    toolchain.compiler().add_replacing(std::string(iree::kVectorProvider));
+    replacing.push_back({std::make_unique<iree::VectorProvider>(*tools.cpu), nullptr});
+  }
   if (tools.triton) {
     HONE_ASSIGN(const provider::WorkerProgram program,
                 triton::worker_program(*tools.triton, std::filesystem::temp_directory_path()));

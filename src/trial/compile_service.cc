@@ -359,8 +359,10 @@ Result<std::vector<Status>> CompileService::prepare_each(
     const std::vector<DispatchToPrepare>& dispatches) {
   std::vector<std::pair<std::string, worker::Message>> servers;
   for (const DispatchToPrepare& each : dispatches)
-    servers.emplace_back(each.key,
-                         jobs::kPrepare.ask({each.flags, each.assemble_for, each.source}));
+    servers.emplace_back(
+        each.key,
+        jobs::kPrepare.ask({each.flags, each.assemble_for, each.source,
+                            own_kernels_.empty() ? "" : problem::statement_text(each.statement)}));
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.prepare_each(servers));
   std::vector<Status> statuses;
   for (std::size_t i = 0; i < servers.size(); ++i) {
@@ -400,6 +402,8 @@ Result<worker::JobId> CompileService::submit(const std::string& key,
 
 Status CompileService::send_replacing(worker::JobId id, const std::string& key,
                                       const provider::Payload& payload) {
+  if (own_kernels_.contains(payload.replacing))
+    return pool_.submit(key, id, jobs::kCompile.ask({payload}));
   const auto maker = std::ranges::find(replacing_, payload.replacing, &Replacing::provider);
   const auto stated = stated_.find(key);
   if (maker == replacing_.end() || stated == stated_.end())

@@ -153,6 +153,8 @@ class CompileService {
   // payload names `provider` (Payload::replacing), from the statement that prepare() was given.
   void add_replacing(std::string provider, worker::WorkerPool& pool,
                      std::vector<std::string> flags);
+  // Adds another provider whose candidates this service's own workers compile.
+  void add_replacing(std::string provider) { own_kernels_.insert(std::move(provider)); }
   // Submits a candidate of a prepared dispatch; without a payload, the compiler's default. Returns
   // the id that it finishes under, unique within this service. Candidates of several dispatches may
   // be outstanding.
@@ -250,6 +252,7 @@ class CompileService {
   CompiledPrograms compiled_;
   std::map<std::string, problem::Program> loaded_;  // by provider::key_of the job
   std::vector<Replacing> replacing_;
+  std::set<std::string> own_kernels_;     // names of providers
   std::map<std::string, Stated> stated_;  // by key
   std::function<std::optional<double>()> most_seconds_;
   worker::JobId last_job_ = 0;

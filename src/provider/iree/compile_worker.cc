@@ -9,6 +9,7 @@
 #include "provider/iree/program/prepared_dispatch.h"
 #include "provider/iree/program/program.h"
 #include "provider/iree/spec/tuning_spec.h"
+#include "provider/iree/vector/vector_provider.h"
 #include "provider/iree/whole_program.h"
 
 namespace hone::iree {
@@ -26,11 +27,13 @@ class IreeWorker : public provider::CompileWorker {
     HONE_ASSIGN(PreparedDispatch prepared,
                 PreparedDispatch::create(library_, dispatch.source, dispatch.flags));
     prepared_ = std::make_unique<PreparedDispatch>(std::move(prepared));
+    statement_ = problem::statement_from(dispatch.statement);
     return {};
   }
 
   tl::expected<jobs::Compiled, provider::Failure> compile(
       const std::optional<provider::Payload>& payload) override {
+    if (payload && is_vector_payload(*payload)) return compile_vectors(*payload);
     std::optional<Attributes> attributes;
     if (payload) attributes = payload->json.get<Attributes>();
     jobs::Compiled compiled;
@@ -55,6 +58,18 @@ class IreeWorker : public provider::CompileWorker {
       const ModuleKind kind = request.frontend_ir ? ModuleKind::kFrontendIr : ModuleKind::kProgram;
       return by(does, kind)(worker, request);
     };
+  }
+
+  tl::expected<jobs::Compiled, provider::Failure> compile_vectors(
+      const provider::Payload& payload) {
+    const auto text = vector_executable(statement_, payload, {});
+    if (!text)
+      return tl::unexpected(
+          provider::Failure{provider::FailureKind::kCompileError, text.error().message});
+    jobs::Compiled compiled;
+    HONE_ASSIGN(compiled.artifact, prepared_->compile_in_its_place(*text, &compiled.stages));
+    compiled.artifact.configured = payload.json.dump();
+    return compiled;
   }
 
   Result<std::string> revision() { return library_.revision(); }
@@ -115,6 +130,7 @@ class IreeWorker : public provider::CompileWorker {
 
   CompilerLibrary library_;
   std::unique_ptr<PreparedDispatch> prepared_;
+  std::optional<problem::Statement> statement_;  // of the prepared dispatch
 };
 
 provider::Outcome IreeWorker::once(provider::Message job) {

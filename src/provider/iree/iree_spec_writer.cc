@@ -9,6 +9,7 @@
 #include "provider/iree/compiler/attributes.h"
 #include "provider/iree/compiler/compiler_session.h"
 #include "provider/iree/spec/tuning_spec.h"
+#include "provider/iree/vector/vector_provider.h"
 #include "provider/ptx_kernel.h"
 
 namespace hone::iree {
@@ -140,6 +141,10 @@ std::vector<std::string> IreeSpecWriter::with_spec(std::vector<std::string> flag
 
 // Finds fields by text, since hone writes the file itself. The compiler checks their meaning.
 Result<provider::ReplacingKernel> IreeSpecWriter::read_replaced(const std::string& text) const {
+  if (const auto entry = between(text, "hal.executable.export public @", " ")) {
+    const auto layout = between(text, "layout(", ") count(");
+    if (layout) return provider::ReplacingKernel{*entry, *layout, {}};
+  }
   const auto dispatch = between(text, "sym_name = \"", "\"");
   const auto launch = between(text, "layout = ", ",\n");
   const auto code = between(text, "dense<\"0x", "\"");
@@ -175,8 +180,14 @@ Result<Variant> variant_of(const problem::Dispatch& dispatch, const std::string&
 }  // namespace
 
 Result<provider::ReplacedExecutable> IreeSpecWriter::replaced(const problem::Dispatch& dispatch,
+                                                              const provider::Payload& payload,
                                                               const std::string& code,
                                                               const problem::Launch& launch) const {
+  if (is_vector_payload(payload)) {
+    HONE_ASSIGN(std::string text,
+                vector_executable(dispatch.statement, payload, dispatch.executable));
+    return provider::ReplacedExecutable{dispatch.executable, std::move(text)};
+  }
   const std::string layout = dispatch.statement ? dispatch.statement->layout : "";
   if (layout.empty())
     return failure("how '{}' is launched is not stated: no kernel can take its place",

@@ -42,6 +42,7 @@ class IreeSpecWriter final : public provider::SpecWriter {
   // of IREE 3.13). Fails if the code has no such kernel, or if the dispatch does not state its
   // layout.
   Result<provider::ReplacedExecutable> replaced(const problem::Dispatch& dispatch,
+                                                const provider::Payload& payload,
                                                 const std::string& code,
                                                 const problem::Launch& launch) const override;
   Result<provider::ReplacingKernel> read_replaced(const std::string& text) const override;

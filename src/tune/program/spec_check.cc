@@ -225,7 +225,7 @@ class ReplacedCheck {
       return failure("the program does not compile with these kernels: {}",
                      compiled.error().message);
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
-      if (!fits(kernels_[i])) continue;
+      if (!fits(kernels_[i]) || codes_[i].empty()) continue;  // made with the program
       const auto held = provider_.device_code(*compiled, kernels_[i].dispatch);
       const std::string& name = kernels_[i].dispatch;
       if (held && provider::same_kernel(*held, codes_[i], name)) continue;

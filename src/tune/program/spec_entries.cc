@@ -54,7 +54,7 @@ Result<provider::ReplacedExecutable> file_of(const provider::ProgramProvider& pr
   if (!provider.specs().replaces_kernels())
     return failure("{} has no way to put a kernel in the place of '{}'", provider.name(),
                    tuned.dispatch->name);
-  return provider.specs().replaced(*tuned.dispatch, tuned.code, *tuned.launch);
+  return provider.specs().replaced(*tuned.dispatch, *tuned.payload, tuned.code, *tuned.launch);
 }
 
 // Launch sets of one kernel share an executable, and so one replacing kernel: the one that gains
@@ -71,7 +71,8 @@ void add_replaced(const provider::ProgramProvider& provider, const TunedDispatch
   });
   if (same == entries.end())
     entries.push_back({.tuned = &candidate, .verified = {&candidate}});
-  else if (same->tuned->code == candidate.code)
+  else if (same->tuned->code == candidate.code &&
+           (!candidate.code.empty() || same->tuned->payload == candidate.payload))
     same->verified.push_back(&candidate);
   else
     left_out.push_back({name, "another of its launches has another kernel in its place"});

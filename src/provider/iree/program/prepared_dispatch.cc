@@ -77,28 +77,33 @@ class Candidate {
  public:
   using Step = tl::expected<void, Failure>;
 
-  // `from_configured`: the candidate replaces what the compiler configured.
-  Candidate(const CompilerSession& session, const DispatchIr& dispatch, bool for_gpu,
-            bool from_configured)
+  // `module`: of the dispatch, or of another executable in its place. `from_configured`: it is what
+  // the compiler configured.
+  Candidate(const CompilerSession& session, const DispatchIr& dispatch, OwnedModule module,
+            bool for_gpu, bool from_configured = false)
       : session_(session),
         dispatch_(dispatch),
         ir_(session.api()),
         invocation_(session),
         root_(session, dispatch, ir_, invocation_, from_configured),
         for_gpu_(for_gpu),
-        from_configured_(from_configured) {
-    OwnedModule copy = from_configured ? dispatch.configured.clone() : dispatch.module.clone();
-    module_ = copy.get();
-    imported_ = invocation_.import(std::move(copy));
+        from_configured_(from_configured),
+        module_(module.get()),
+        imported_(invocation_.import(std::move(module))) {}
+
+  // Up to executable-configurations.
+  Step reach_configurations() {
+    if (!imported_) return compile_error(invocation_, "read the dispatch");
+    export_ = exports_in(ir_, module_).at(0);
+    return configure_all();
   }
 
-  // Up to executable-configurations; checks that the configuration is there.
+  // Likewise; checks that the configuration is there.
   Step configure(const std::optional<Attributes>& wanted, Artifact& artifact) {
     if (!imported_) return compile_error(invocation_, "read the dispatch");
     export_ = exports_in(ir_, module_).at(0);
     if (wanted) HONE_TRY(root_.annotate(export_, *wanted));
-    if (!from_configured_ && !invocation_.run(kExecutableSources, kExecutableConfigurations))
-      return compile_error(invocation_, "configure the dispatch");
+    HONE_TRY(configure_all());
     const MlirOperation function = function_of(ir_, export_);
     for (const MlirOperation constraints : constraint_operations(ir_, function))
       session_.api().mlirOperationDestroy(constraints);
@@ -144,6 +149,12 @@ class Candidate {
   }
 
  private:
+  Step configure_all() {
+    if (!from_configured_ && !invocation_.run(kExecutableSources, kExecutableConfigurations))
+      return compile_error(invocation_, "configure the dispatch");
+    return {};
+  }
+
   // A GPU's kernel is taken out of IREE's container, since it is launched without IREE's runtime.
   static Step unwrap(Artifact& artifact) {
     auto kernel = gpu_kernel(artifact.code, artifact.launch.ordinal);
@@ -170,11 +181,24 @@ class Candidate {
   Ir ir_;
   Invocation invocation_;
   RootConfiguration root_;
-  MlirOperation module_, export_;
-  bool imported_ = false;
   bool for_gpu_ = false;
   bool from_configured_ = false;
+  MlirOperation module_, export_ = {};
+  bool imported_ = false;
 };
+
+// Translates what is configured, and generates code.
+tl::expected<Artifact, Failure> finish(Candidate& candidate, Artifact artifact,
+                                       provider::CompileStages* times, Stopwatch stopwatch) {
+  provider::CompileStages spent;
+  spent.configure = stopwatch.lap();
+  HONE_TRY(candidate.translate(artifact));
+  spent.translate = stopwatch.lap();
+  HONE_TRY(candidate.serialize(artifact));
+  spent.serialize = stopwatch.lap();
+  if (times != nullptr) *times = spent;
+  return artifact;
+}
 
 }  // namespace
 
@@ -208,21 +232,31 @@ const Attributes& PreparedDispatch::default_configuration() const {
 
 tl::expected<Artifact, Failure> PreparedDispatch::compile(
     const std::optional<Attributes>& configuration, provider::CompileStages* times) {
-  provider::CompileStages spent;
-  Stopwatch stopwatch;
+  const Stopwatch stopwatch;
+  const DispatchIr& dispatch = state_->dispatch;
+  const bool from_configured = configuration && (dispatch.decomposed || dispatch.batch_restored ||
+                                                 !configuration->surrounding_configs.empty());
+  Candidate candidate(state_->session, dispatch,
+                      (from_configured ? dispatch.configured : dispatch.module).clone(),
+                      state_->for_gpu, from_configured);
   Artifact artifact;
-  Candidate candidate(
-      state_->session, state_->dispatch, state_->for_gpu,
-      configuration && (state_->dispatch.decomposed || state_->dispatch.batch_restored ||
-                        !configuration->surrounding_configs.empty()));
   HONE_TRY(candidate.configure(configuration, artifact));
-  spent.configure = stopwatch.lap();
-  HONE_TRY(candidate.translate(artifact));
-  spent.translate = stopwatch.lap();
-  HONE_TRY(candidate.serialize(artifact));
-  spent.serialize = stopwatch.lap();
-  if (times != nullptr) *times = spent;
-  return artifact;
+  return finish(candidate, std::move(artifact), times, stopwatch);
+}
+
+tl::expected<Artifact, Failure> PreparedDispatch::compile_in_its_place(
+    const std::string& executable, provider::CompileStages* times) {
+  const Stopwatch stopwatch;
+  std::optional<OwnedModule> module;
+  {
+    Invocation reader(state_->session);
+    if (!reader.parse("kernel", state_->session.keep(executable)))
+      return compile_error(reader, "read the kernel");
+    module = reader.take_module();
+  }
+  Candidate candidate(state_->session, state_->dispatch, *std::move(module), state_->for_gpu);
+  HONE_TRY(candidate.reach_configurations());
+  return finish(candidate, {}, times, stopwatch);
 }
 
 }  // namespace hone::iree

@@ -32,6 +32,11 @@ class PreparedDispatch {
   tl::expected<provider::Artifact, provider::Failure> compile(
       const std::optional<Attributes>& configuration, provider::CompileStages* times = nullptr);
 
+  // Compiles another executable in the place of the dispatch's: the text of a module whose one
+  // export has its layout and a constant number of workgroups. Failures and `times`: as compile().
+  tl::expected<provider::Artifact, provider::Failure> compile_in_its_place(
+      const std::string& executable, provider::CompileStages* times = nullptr);
+
   // The compiler's default configuration; empty if it configures no root operation.
   const Attributes& default_configuration() const;
 

@@ -114,6 +114,16 @@ problem::Statement statement_of(const Ir& ir, const Part& part, const Sizes& ker
   return stated;
 }
 
+// States a CPU's dispatch for hone's own kernels, which are products and convolutions.
+std::optional<problem::Statement> product_of(const Ir& ir, const Part& part, const Sizes& kernel) {
+  problem::Statement stated = statement_of(ir, part, kernel);
+  if (!stated.why_not.empty() || !stated.contracts() || part.exports > 1) return std::nullopt;
+  const MlirOperation variant =
+      ir.api().mlirOperationGetParentOperation(part.read.export_operation);
+  stated.target = ir.text(ir.attribute(variant, "target"));
+  return stated;
+}
+
 // Describes a dispatch as launched in one of its launch sets.
 Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const CallGraph& calls,
                   const OpenSizes& open, bool cpu) {
@@ -158,7 +168,7 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Ca
     dispatch.bindings = std::move(*bindings);
   else
     dispatch.not_tunable = bindings.error().message;
-  if (!cpu) dispatch.statement = statement_of(ir, part, kernel);
+  dispatch.statement = cpu ? product_of(ir, part, kernel) : statement_of(ir, part, kernel);
   if (dispatch.not_tunable.empty() || (cpu && read.encoded))
     dispatch.not_tunable = why_not_tunable(dispatch, part, set, open, cpu);
   return dispatch;
