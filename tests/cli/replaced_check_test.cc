@@ -30,7 +30,7 @@ class ReplacedCheck : public HoneCommand {
     const auto file =
         iree::IreeSpecWriter("", "", iree::kCudaSpecFlag)
             .replaced(
-                dispatch,
+                dispatch, {},
                 fmt::format(
                     ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry {}(.param .u64 "
                     "a, .param .u64 b, .param .u64 c)\n{{\nret;\n}}\n",

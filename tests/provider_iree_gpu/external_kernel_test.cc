@@ -67,7 +67,7 @@ TEST(ExternalKernels, AreWhatTheProgramHolds) {
   EXPECT_THAT(launch.grid, ElementsAre(1, 64, 1));  // 48 columns are less than 64 threads
   EXPECT_THAT(launch.block, ElementsAre(64, 1, 1));
   const IreeSpecWriter specs("", "", kCudaSpecFlag);
-  const auto file = specs.replaced(replaced, made->artifact.code, launch);
+  const auto file = specs.replaced(replaced, {}, made->artifact.code, launch);
   ASSERT_TRUE(file) << file.error().message;
   const TemporaryFolder folder = TemporaryFolder::create("hone-test-").value();
   ASSERT_TRUE(write_file_atomically(folder.path() / (file->executable + ".mlir"), file->text));

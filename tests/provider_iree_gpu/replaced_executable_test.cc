@@ -42,7 +42,7 @@ problem::Dispatch dispatch() {
 // In a process of its own: the flag is one that a process keeps.
 TEST(ReplacedExecutable, IsWhatTheProgramHolds) {
   const problem::Dispatch replaced = dispatch();
-  const auto file = specs().replaced(replaced, kernel(replaced.name), launch());
+  const auto file = specs().replaced(replaced, {}, kernel(replaced.name), launch());
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->executable, "main_dispatch_0");
   const TemporaryFolder folder = TemporaryFolder::create("hone-test-").value();
@@ -78,7 +78,7 @@ TEST(ReplacedExecutable, LeavesTheOptimizationLevelAsItIs) {
 
 TEST(ReplacedExecutable, CanBeReadBack) {
   const problem::Dispatch replaced = dispatch();
-  const auto file = specs().replaced(replaced, kernel(replaced.name), launch());
+  const auto file = specs().replaced(replaced, {}, kernel(replaced.name), launch());
   ASSERT_TRUE(file) << file.error().message;
   const auto read = specs().read_replaced(file->text);
   ASSERT_TRUE(read) << read.error().message;
@@ -91,11 +91,11 @@ TEST(ReplacedExecutable, CanBeReadBack) {
 
 TEST(ReplacedExecutable, RefusesWhatIsNotTheDispatchsKernel) {
   const problem::Dispatch replaced = dispatch();
-  EXPECT_THAT(specs().replaced(replaced, kernel("another"), launch()).error().message,
+  EXPECT_THAT(specs().replaced(replaced, {}, kernel("another"), launch()).error().message,
               HasSubstr("has no kernel of that name"));
   problem::Dispatch unstated = replaced;
   unstated.statement.reset();
-  EXPECT_THAT(specs().replaced(unstated, kernel(replaced.name), launch()).error().message,
+  EXPECT_THAT(specs().replaced(unstated, {}, kernel(replaced.name), launch()).error().message,
               HasSubstr("is not stated"));
 }
 

@@ -58,7 +58,7 @@ TEST(ReplacedAttention, IsWhatTheProgramHolds) {
               HasSubstr("_memory0[" + std::to_string(16 * (3 * 128 * (64 + 2) + 1) * 4) + "];"));
 
   const iree::IreeSpecWriter specs("", "", iree::kCudaSpecFlag);
-  const auto file = specs.replaced(dispatch, compiled->code, launch);
+  const auto file = specs.replaced(dispatch, {}, compiled->code, launch);
   ASSERT_TRUE(file) << file.error().message;
   const TemporaryFolder folder = TemporaryFolder::create("hone-test-").value();
   ASSERT_TRUE(write_file_atomically(folder.path() / (file->executable + ".mlir"), file->text));

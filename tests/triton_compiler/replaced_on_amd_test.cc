@@ -73,7 +73,7 @@ TEST(ReplacedOnAmd, AProductWithScratchMemoryIsRunByIreesRuntime) {
   EXPECT_EQ(compiled->launch.shared_bytes, 0u) << "it has a fixed size in the code";
 
   const iree::IreeSpecWriter specs("", "gfx942", iree::kSpecFlag);
-  const auto file = specs.replaced(dispatch, compiled->code, compiled->launch);
+  const auto file = specs.replaced(dispatch, {}, compiled->code, compiled->launch);
   ASSERT_TRUE(file) << file.error().message;
   const auto read = specs.read_replaced(file->text);
   ASSERT_TRUE(read) << read.error().message;

@@ -70,7 +70,12 @@ Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& d
   const double launches = std::max(1, dispatch.launches_per_call);
   // Expected gain: the default's time beyond its arithmetic at the device's peak.
   // kLeastExpectedGain is the share that tuning may gain in any case.
-  const double gain = std::max(plan::kLeastExpectedGain * launch, launch - bench.seconds_at_peak());
+  double least = bench.seconds_at_peak();
+  // Where time is dealt out by what dispatches take at best, a dispatch without a known peak gets
+  // its estimate: several products in one, attention.
+  if (least == 0 && !context.options.traits().compiling_disturbs)
+    least = estimated_weight(context, dispatch).share / launches;
+  const double gain = std::max(plan::kLeastExpectedGain * launch, launch - least);
   // Where compiling does not disturb, the reference is computed while another dispatch is searched.
   const bool waits_for_reference =
       context.options.traits().compiling_disturbs && !measure::has_exact_reference(dispatch);
