@@ -62,8 +62,10 @@ TEST(VectorKernel, AFilterThatLiesApartIsPacked) {
   ASSERT_TRUE(kernel) << kernel.error().message;
   EXPECT_EQ(kernel->packed, 1u);
   EXPECT_THAT(kernel->along.strides, ElementsAre(0, 45, 1));
-  const auto space = VectorProvider(problem::CpuTarget{.vector_bits = 512, .vector_registers = 32})
-                         .space_of(dispatch);
+  problem::CpuTarget target;
+  target.vector_bits = 512;
+  target.vector_registers = 32;
+  const auto space = VectorProvider(target).space_of(dispatch);
   ASSERT_TRUE(space) << space.error().message;
   const auto index = space->knob_index("rows_first");
   EXPECT_THAT(space->narrowed(*index), ElementsAre(1));

@@ -318,7 +318,7 @@ class FakeProvider : public provider::ProgramProvider,
     return flags;
   }
   Result<provider::ReplacedExecutable> replaced(const problem::Dispatch& dispatch,
-                                                const std::string& code,
+                                                const provider::Payload&, const std::string& code,
                                                 const problem::Launch&) const override {
     return provider::ReplacedExecutable{dispatch.executable, code};
   }
