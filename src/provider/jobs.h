@@ -22,7 +22,7 @@ struct PrepareRequest {
   // The GPU ("sm_90") that the workers assemble PTX for, where they find ptxas.
   std::string assemble_for = {};
   std::string source = {};  // of the dispatch: a blob
-  // What it computes (problem::statement_text), for workers that also write kernels: a second blob.
+  // Statement of it (problem::statement_text), for workers that also write kernels: a second blob.
   std::string statement = {};
 
   static void fields(auto& request, auto&& field) {

@@ -46,7 +46,13 @@ func.func @product(%a: tensor<13x27xf32>, %b: tensor<27x31xf32>, %r: tensor<13x3
   %e = tensor.empty() : tensor<13x31xf32>
   %f = linalg.fill ins(%z : f32) outs(%e : tensor<13x31xf32>) -> tensor<13x31xf32>
   %c = linalg.matmul ins(%a, %b : tensor<13x27xf32>, tensor<27x31xf32>) outs(%f : tensor<13x31xf32>) -> tensor<13x31xf32>
-  %s = linalg.add ins(%c, %r : tensor<13x31xf32>, tensor<13x31xf32>) outs(%e : tensor<13x31xf32>) -> tensor<13x31xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>,
+      affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+    ins(%c, %r : tensor<13x31xf32>, tensor<13x31xf32>) outs(%e : tensor<13x31xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %t = arith.addf %i, %j : f32
+    linalg.yield %t : f32
+  } -> tensor<13x31xf32>
   return %s : tensor<13x31xf32>
 }
 )mlir";

@@ -90,6 +90,8 @@ class FlagSearch {
     if (!base_.empty()) {
       found_.bases.front() = set_of(fastest_on_base(alone));
       HONE_TRY(add_rival_of_regions());
+    } else {
+      add_rival_of_layouts();
     }
     return std::move(found_);
   }
@@ -286,6 +288,24 @@ class FlagSearch {
     const std::size_t rival = parts.empty() ? best_[kUntiled] : *place_of(parts);
     if (found_.trials[rival].failure.empty()) found_.bases.push_back(set_of(rival));
     return {};
+  }
+
+  // Adds the best set with another layout where other providers' kernels may replace the compiler's
+  // on this host: it makes scalar code of some convolutions there, and vectors of the replacements.
+  void add_rival_of_layouts() {
+    if (!context_.options.traits().runs_on_host || context_.replacing.empty()) return;
+    const auto changes_layout = [&](std::size_t trial) {
+      return std::ranges::any_of(sets_[trial], [&](std::size_t choice) {
+        return choices_[choice].changes == provider::DispatchChange::kLayouts;
+      });
+    };
+    std::optional<std::size_t> rival;
+    for (std::size_t trial = 1; trial < sets_.size(); ++trial)
+      if (found_.trials[trial].ratio && is_of(kUntiled, sets_[trial]) && changes_layout(trial) &&
+          ratio_of(trial) <
+              (rival ? ratio_of(*rival) : plan::kLayoutMayWin * ratio_of(best_[kUntiled])))
+        rival = trial;
+    if (rival && *rival != best_[kUntiled]) found_.bases.push_back(set_of(*rival));
   }
 
   // The fused base, with the other choice that makes it fastest if one does.
