@@ -321,9 +321,10 @@ CommandResult tune_program(TuneOptions options) {
   HONE_TRY(take_starter_spec(options));
   // A shard that measures searches what was not compiled for it.
   const bool is_whole = !options.tuning.part.is_shard();
-  if (options.compile_only && is_whole && options.names_provider("triton"))
-    return input_error(
-        "--compile-only compiles IREE's own kernels: leave out --provider iree,triton");
+  for (const char* const other : {"triton", "vector"})
+    if (options.compile_only && is_whole && options.names_provider(other))
+      return input_error("--compile-only compiles IREE's own kernels: leave out --provider iree,{}",
+                         other);
   if (options.compile_only && is_whole) return compile_program(options);
   if (options.measure_only && is_whole) return measure_program(std::move(options));
   if (options.compile_only) HONE_TRY(check_code_travels(options));

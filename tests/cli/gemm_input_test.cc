@@ -143,7 +143,7 @@ TEST_F(GemmInput, WhoseKernelsIsSaidByNames) {
   EXPECT_EQ(refusal({program, "--provider", "iree,library", "--no-baselines"}),
             "hone: --provider iree,library and --no-baselines exclude each other\n");
   EXPECT_THAT(refusal({program, "--provider", "iree,tritton"}),
-              HasSubstr("tritton not in {iree,triton,external,library}"));
+              HasSubstr("tritton not in {iree,triton,vector,external,library}"));
 }
 
 TEST_F(GemmInput, WhatIsCheckedWithoutTuningIsAResultFile) {

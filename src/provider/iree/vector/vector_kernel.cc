@@ -17,6 +17,7 @@ using problem::StatedValue;
 using problem::Statement;
 
 constexpr std::int64_t kFewestLanes = 4;
+constexpr std::int64_t kMostStepsPacked = kStackBytes / kElementBytes / 8;  // for AVX2's 8 lanes
 
 // Whether MLIR's operation on scalars is one on vectors too, with the same type of all operands.
 bool has_vector_form(ScalarKind kind) {
@@ -191,6 +192,10 @@ Result<VectorKernel> vector_kernel(const Statement& stated) {
   const auto moves = [&](const KernelLoop& loop) { return loop.strides[*kernel.packed] != 0; };
   if (kernel.packed && (moves(kernel.rows) || std::ranges::any_of(kernel.outer, moves)))
     return input_error("an operand lies apart along its results, and differs between rows");
+  if (kernel.packed && kernel.reduced_steps() > kMostStepsPacked)
+    return input_error(
+        "an operand lies apart along its results, and a copy for {} steps is too large",
+        kernel.reduced_steps());
   return kernel;
 }
 

@@ -11,6 +11,10 @@
 
 namespace hone::iree {
 
+// Limit of a kernel's memory on the stack: --iree-llvmcpu-stack-allocation-limit, its default.
+inline constexpr std::int64_t kStackBytes = 32768;
+inline constexpr std::int64_t kElementBytes = 4;  // of an f32
+
 // Loop of a kernel, and how many elements each use moves along it.
 struct KernelLoop {
   std::int64_t size = 1;

@@ -18,8 +18,6 @@ using space::Value;
 constexpr const char* kKnobs = "vector";  // of a payload
 constexpr const char* kKnobNames[] = {"lanes",      "vectors", "rows",        "steps",
                                       "rows_first", "groups",  "groups_along"};
-constexpr std::int64_t kBytes = 4;             // of an f32
-constexpr std::int64_t kStackBytes = 32768;    // --iree-llvmcpu-stack-allocation-limit, its default
 constexpr std::int64_t kMostWrittenOut = 27;   // steps: those of a 3x3x3 filter of one channel
 constexpr std::int64_t kMostOperations = 512;  // multiply-adds that are written out
 constexpr std::int64_t kMostGroups = 16;       // for each core
@@ -67,13 +65,13 @@ class Estimate {
       const bool is_vector = kernel_.is_vector(operand);
       loads += rows * static_cast<double>(is_vector ? knobs.vectors : 1);
       if (is_vector && kernel_.rows.strides[operand] == 0)
-        vectors_read += static_cast<double>(knobs.width() * kBytes);
+        vectors_read += static_cast<double>(knobs.width() * kElementBytes);
     }
     const double widest = target_.vector_bits / 32.0;
     // Two multiply-adds begin in a cycle, each takes four; a wider vector may be done in halves.
     const double operations =
         sums * std::max(0.5, 0.75 * static_cast<double>(knobs.lanes) / widest);
-    const auto panel = static_cast<double>(kernel_.reduced_steps() * kBytes *
+    const auto panel = static_cast<double>(kernel_.reduced_steps() * kElementBytes *
                                            (knobs.rows_first ? knobs.width() : kernel_.along.size));
     const double bandwidth = panel <= static_cast<double>(target_.l1d_bytes) / 2  ? 64
                              : panel <= static_cast<double>(target_.l2_bytes) / 2 ? 24
@@ -160,7 +158,7 @@ Result<space::Space> VectorProvider::space_of(const problem::Dispatch& dispatch)
                   {groups, groups_along});
   if (kernel.packed)
     builder.require("stack", "a copy of {} columns for {} steps does not fit on the stack",
-                    width * reduced <= kStackBytes / kBytes, {width, reduced});
+                    width * reduced <= kStackBytes / kElementBytes, {width, reduced});
   if (kernel.in_place)
     builder.require("once", "it writes what it reads, so that tiles must divide {} and {}",
                     euclidean_mod(kernel.rows.size, rows) == 0 && euclidean_mod(along, width) == 0,
