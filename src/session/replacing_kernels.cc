@@ -1,5 +1,6 @@
 #include "session/replacing_kernels.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/file.h"
@@ -92,6 +93,7 @@ Result<ReplacingTools> find_replacing(const SessionOptions& options,
   if (on_cores && options.tuning.configurations.empty() &&
       (asked_vector || options.providers.empty())) {
     HONE_ASSIGN(tools.cpu, host_cpu(options.toolchain));
+    tools.cpu->cores = std::max(1, static_cast<int>(options.tuning.place().address.cores.size()));
     return tools;
   }
   // Configurations given with --config are IREE's.

@@ -18,9 +18,9 @@ class Tune : public HoneCommand {
   // A quarter of the budget, 5 s, is the most that telling finalists apart takes.
   std::vector<std::string> quick(const std::string& program, int candidates,
                                  const std::string& budget = "14s") const {
-    return {"tune",       program, "--candidates", std::to_string(candidates),
-            "--budget",   budget,  "--threads",    "1",
-            "--no-flags", "--json"};
+    return {"tune",       program,  "--candidates", std::to_string(candidates),
+            "--budget",   budget,   "--threads",    "1",
+            "--no-flags", "--json", "--provider",   "iree"};
   }
   // Without hone, as its user would, also where the default is the best.
   void repeat_proof(const nlohmann::json& result) const {

@@ -192,7 +192,7 @@ class DispatchTuner {
                                       : as_shipped(std::move(tuned));
     if (tuned.replaces()) {
       HONE_ASSIGN(provider::Artifact kernel, bench_.artifact(*selection.winner));
-      if (!traits().runs_on_host) tuned.code = std::move(kernel.code);
+      tuned.code = std::move(kernel.code);
       tuned.launch = std::move(kernel.launch);
     } else if (!traits().runs_on_host && !tried.of->is_compiled()) {
       HONE_ASSIGN(tuned.payload, payload_in_spec(context_, bench_, dispatch_, *tuned.payload));

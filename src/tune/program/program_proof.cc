@@ -121,6 +121,7 @@ class Proof {
       if (entry.tuned->code.empty()) continue;
       const std::string& name = entry.name();
       const auto code = context_.programs->device_code(module, name);
+      if (!code && context_.options.traits().runs_on_host) continue;  // made with the program
       const bool same = code && provider::same_kernel(*code, entry.tuned->code, name);
       HONE_TRY(context_.store.log_event(
           "shipped code", fmt::format("{}: {}", name, same ? "as measured" : "other code")));

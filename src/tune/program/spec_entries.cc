@@ -71,8 +71,7 @@ void add_replaced(const provider::ProgramProvider& provider, const TunedDispatch
   });
   if (same == entries.end())
     entries.push_back({.tuned = &candidate, .verified = {&candidate}});
-  else if (same->tuned->code == candidate.code &&
-           (!candidate.code.empty() || same->tuned->payload == candidate.payload))
+  else if (same->tuned->code == candidate.code)
     same->verified.push_back(&candidate);
   else
     left_out.push_back({name, "another of its launches has another kernel in its place"});
