@@ -7,6 +7,7 @@
 #include "measure/verification.h"
 #include "output/json_text.h"
 #include "provider/iree/iree_provider.h"
+#include "provider/iree/vector/vector_provider.h"
 #include "session/toolchain.h"
 #include "space/configuration.h"
 #include "store/store.h"
@@ -112,10 +113,24 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// Returns a script that reproduces the candidate. It holds texts of the store and a user will run
-// it, so every word is quoted.
-Result<std::string> reproduce_text(const store::CandidateDetails& details, bool has_spec,
-                                   bool has_code) {
+// Parses JSON of the store; null if somebody else wrote something else there.
+nlohmann::json parsed(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? nlohmann::json() : json;
+}
+
+// Returns the kernel of a candidate that hone wrote itself; empty for any other.
+Result<std::string> own_kernel(const store::CandidateDetails& details) {
+  if (details.candidate.provider != iree::kVectorProvider) return std::string();
+  HONE_ASSIGN(const problem::Dispatch dispatch, trial::dispatch_from(details.dispatch));
+  return iree::vector_executable(dispatch.statement,
+                                 iree::vector_payload(parsed(details.candidate.configuration)), "");
+}
+
+// Returns a script that reproduces the candidate, of `file`. It holds texts of the store and a user
+// will run it, so every word is quoted.
+Result<std::string> reproduce_text(const store::CandidateDetails& details, std::string_view file,
+                                   bool has_spec, bool has_code) {
   HONE_ASSIGN(const problem::Dispatch dispatch, trial::dispatch_from(details.dispatch));
   HONE_ASSIGN(const std::vector<std::string> flags, tune::flags_in(details.build));
   std::string quoted;
@@ -123,7 +138,7 @@ Result<std::string> reproduce_text(const store::CandidateDetails& details, bool 
   HONE_ASSIGN(const auto provider, provider_of(details));
   const bool gpu = gpu_of(details).has_value();
   std::string text = fmt::format(
-      "#!/bin/sh\n# {}, candidate {}: {}\n# {}\niree-compile dispatch.mlir{} "
+      "#!/bin/sh\n# {}, candidate {}: {}\n# {}\niree-compile {}{} "
       "--compile-from=executable-sources{} {}\n",
       one_line(details.dispatch.name), details.candidate.id,
       one_line(details.candidate.configuration),
@@ -132,7 +147,7 @@ Result<std::string> reproduce_text(const store::CandidateDetails& details, bool 
                    "measured."
                  : "Compiles the dispatch with this configuration. The code that was measured is "
                    "somebody else's: hone show --trust writes it too.",
-      quoted, has_spec ? " " + provider->specs().flag_of("tuning_spec.mlir") : "",
+      file, quoted, has_spec ? " " + provider->specs().flag_of("tuning_spec.mlir") : "",
       gpu ? "--compile-to=hal --iree-hal-dump-executable-binaries-to=binaries -o /dev/null"
           : "-o dispatch.vmfb");
   if (gpu || !has_code) return text;
@@ -152,12 +167,6 @@ Result<std::string> reproduce_text(const store::CandidateDetails& details, bool 
     text += fmt::format(" --binding={}{}", problem::to_string(binding.type),
                         binding.access == problem::Access::kWriteOnly ? "" : "=1");
   return text + "\n";
-}
-
-// Parses JSON of the store; null if somebody else wrote something else there.
-nlohmann::json parsed(const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return json.is_discarded() ? nlohmann::json() : json;
 }
 
 nlohmann::json json_of(const store::CandidateDetails& details) {
@@ -241,8 +250,10 @@ Status write_folder(const ShowOptions& options, store::Store& store,
                     const store::CandidateDetails& details) {
   HONE_TRY(write_file_atomically(options.out / "dispatch.mlir", details.dispatch.source));
   HONE_TRY(output::write_json(options.out / "candidate.json", json_of(details)));
+  HONE_ASSIGN(const std::string kernel, own_kernel(details));
+  if (!kernel.empty()) HONE_TRY(write_file_atomically(options.out / "kernel.mlir", kernel));
   bool has_code = false;
-  if (details.artifact && details.candidate.provider == "iree") {
+  if (details.artifact && (details.candidate.provider == "iree" || !kernel.empty())) {
     HONE_ASSIGN(has_code, store.is_own(options.candidate));
     has_code = has_code || options.trust;
   }
@@ -258,7 +269,9 @@ Status write_folder(const ShowOptions& options, store::Store& store,
     HONE_ASSIGN(const std::string text, configured_text(options, details, !spec.empty()));
     HONE_TRY(write_file_atomically(options.out / "configured.mlir", text));
   }
-  HONE_ASSIGN(const std::string reproduce, reproduce_text(details, !spec.empty(), has_code));
+  HONE_ASSIGN(const std::string reproduce,
+              reproduce_text(details, kernel.empty() ? "dispatch.mlir" : "kernel.mlir",
+                             !spec.empty(), has_code));
   return write_file_atomically(options.out / "reproduce.sh", reproduce);
 }
 

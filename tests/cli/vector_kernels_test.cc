@@ -89,6 +89,13 @@ TEST_F(VectorKernels, AreRightForOddSizes) {
   EXPECT_GE(in_store("SELECT count(*) FROM verification, artifact USING (identity), candidate "
                      "ON candidate.id = candidate_id WHERE provider = 'vector'"),
             12);
+  const std::int64_t shown = in_store("SELECT min(id) FROM candidate WHERE provider = 'vector'");
+  ASSERT_EQ(hone({"show", std::to_string(shown), "--out", "shown"}).exit_code, 0);
+  EXPECT_NE(read_file(folder() / "shown/kernel.mlir").value_or("").find("vector.fma"),
+            std::string::npos);
+  EXPECT_NE(
+      read_file(folder() / "shown/reproduce.sh").value_or("").find("iree-compile kernel.mlir"),
+      std::string::npos);
 }
 
 TEST_F(VectorKernels, ShipAsFilesThatTheCompilerTakesAlone) {

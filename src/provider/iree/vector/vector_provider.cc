@@ -95,6 +95,13 @@ class Estimate {
 
 }  // namespace
 
+provider::Payload vector_payload(nlohmann::json knobs) {
+  provider::Payload payload;
+  payload.json[kKnobs] = std::move(knobs);
+  payload.replacing = kVectorProvider;
+  return payload;
+}
+
 bool is_vector_payload(const provider::Payload& payload) {
   return payload.json.is_object() && payload.json.contains(kKnobs);
 }
@@ -169,10 +176,7 @@ Result<space::Space> VectorProvider::space_of(const problem::Dispatch& dispatch)
 Result<provider::Payload> VectorProvider::payload_of(
     const problem::Dispatch&, const space::Space& space,
     const space::Configuration& configuration) const {
-  provider::Payload payload;
-  payload.json[kKnobs] = space::values_by_name(space, configuration);
-  payload.replacing = name();
-  return payload;
+  return vector_payload(space::values_by_name(space, configuration));
 }
 
 std::function<double(const space::Configuration&)> VectorProvider::prior(

@@ -17,6 +17,8 @@ namespace hone::iree {
 // Payload::replacing of these kernels.
 inline constexpr std::string_view kVectorProvider = "vector";
 
+// Makes the payload of a configuration: {knob: value}.
+provider::Payload vector_payload(nlohmann::json knobs);
 // Whether a payload is of a vector kernel. Workers are not told Payload::replacing.
 bool is_vector_payload(const provider::Payload& payload);
 
