@@ -49,12 +49,14 @@ bool same_views(const std::vector<problem::Binding>& a, const std::vector<proble
 
 Result<provider::ReplacedExecutable> file_of(const provider::ProgramProvider& provider,
                                              const TunedDispatch& tuned) {
-  if (!tuned.launch)
+  // A near tie of another provider has neither; its payload may be enough.
+  if (!tuned.launch && !tuned.code.empty())
     return failure("how the kernel of '{}' is launched is not known", tuned.dispatch->name);
   if (!provider.specs().replaces_kernels())
     return failure("{} has no way to put a kernel in the place of '{}'", provider.name(),
                    tuned.dispatch->name);
-  return provider.specs().replaced(*tuned.dispatch, *tuned.payload, tuned.code, *tuned.launch);
+  return provider.specs().replaced(*tuned.dispatch, *tuned.payload, tuned.code,
+                                   tuned.launch.value_or(problem::Launch()));
 }
 
 // Launch sets of one kernel share an executable, and so one replacing kernel: the one that gains
