@@ -55,6 +55,11 @@ Status read_audited(SpecAuditOptions& options, Audit& audit) {
     HONE_ASSIGN(audit.request.spec_bytes, read_file(options.spec));
   } else {
     HONE_ASSIGN(OutFolder folder, read_out_folder(options.spec));
+    if (folder.spec.empty() && !folder.kernels.empty())
+      return input_error(
+          "'{0}' has kernels and no tuning spec, and kernels are not audited: is it "
+          "still faster? hone recheck {0}",
+          options.spec);
     if (folder.spec.empty())
       return input_error("'{}' has no tuning spec: its {} names none", options.spec, kFlagsName);
     if (!folder.kernels.empty())

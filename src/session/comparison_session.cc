@@ -1,5 +1,7 @@
 #include "session/comparison_session.h"
 
+#include "provider/iree/vector/vector_provider.h"
+
 namespace hone::session {
 
 Result<std::unique_ptr<ComparisonSession>> ComparisonSession::open(
@@ -21,23 +23,32 @@ Result<std::unique_ptr<ComparisonSession>> ComparisonSession::open(
     HONE_ASSIGN(installation, iree::find_installation(options.toolchain.iree));
   }
   HONE_ASSIGN(auto provider, make_provider(options.toolchain, installation));
+  std::unique_ptr<provider::Provider> beside;
+  if (needs == Needs::kCompiler && compare.place.traits.runs_on_host) {
+    HONE_ASSIGN(const problem::CpuTarget cpu, host_cpu(options.toolchain));
+    beside = std::make_unique<iree::VectorProvider>(cpu);
+    toolchain.compiler().add_replacing(std::string(beside->name()));
+  }
   compare.flags = compile_flags(options.toolchain);
   compare.own_flags = options.toolchain.flags;
   compare.reference_flags = reference_flags(options.toolchain);
   compare.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
   compare.stop_fd = toolchain.stop_fd();
-  return std::unique_ptr<ComparisonSession>(new ComparisonSession(
-      options, std::move(held), std::move(toolchain), std::move(provider), cores));
+  return std::unique_ptr<ComparisonSession>(
+      new ComparisonSession(options, std::move(held), std::move(toolchain), std::move(provider),
+                            std::move(beside), cores));
 }
 
 ComparisonSession::ComparisonSession(const ComparisonSessionOptions& options,
                                      std::vector<device::LockFile> held, Toolchain toolchain,
                                      std::unique_ptr<iree::IreeProvider> provider,
+                                     std::unique_ptr<provider::Provider> beside,
                                      const std::vector<int>& cores)
     : options_(options),
       held_(std::move(held)),
       toolchain_(std::move(toolchain)),
       provider_(std::move(provider)),
+      beside_(std::move(beside)),
       runner_(make_runner(toolchain_.stop_fd(), toolchain_.temporary())),
       sampler_(cores) {}
 
@@ -48,8 +59,12 @@ output::StatusLine& ComparisonSession::status() {
 }
 
 tune::CompareContext ComparisonSession::context() {
-  return {options_.compare, *provider_, runner_, status(),
-          [this] { return sampler_.sample_in_detail(); }};
+  return {options_.compare,
+          *provider_,
+          runner_,
+          status(),
+          [this] { return sampler_.sample_in_detail(); },
+          beside_.get()};
 }
 
 Result<tune::MachineCheck> ComparisonSession::check_machine() {

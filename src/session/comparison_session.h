@@ -50,12 +50,13 @@ class ComparisonSession {
  private:
   ComparisonSession(const ComparisonSessionOptions& options, std::vector<device::LockFile> held,
                     Toolchain toolchain, std::unique_ptr<iree::IreeProvider> provider,
-                    const std::vector<int>& cores);
+                    std::unique_ptr<provider::Provider> beside, const std::vector<int>& cores);
 
   const ComparisonSessionOptions& options_;
   std::vector<device::LockFile> held_;
   Toolchain toolchain_;
   std::unique_ptr<iree::IreeProvider> provider_;
+  std::unique_ptr<provider::Provider> beside_;  // hone's own kernels, on a CPU
   trial::RunnerService runner_;
   std::optional<output::StatusLine> status_;
   device::cpu::MachineSampler sampler_;

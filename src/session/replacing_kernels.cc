@@ -14,6 +14,10 @@
 namespace hone::session {
 namespace {
 
+tl::unexpected<Error> configurations_are_irees(const std::string& option) {
+  return input_error("{}: configurations that are given by hand (--config) are IREE's own", option);
+}
+
 // Returns an input error that names `option`, if this session cannot use replacing kernels.
 Status check_asked(const SessionOptions& options, const std::string& option, bool fits) {
   if (!fits)
@@ -21,9 +25,7 @@ Status check_asked(const SessionOptions& options, const std::string& option, boo
         "{}: such kernels replace IREE's on GPUs only; give --device cuda:0 or hip:0, or "
         "--compile-only and --target sm_90",
         option);
-  if (!options.tuning.configurations.empty())
-    return input_error("{}: configurations that are given by hand (--config) are IREE's own",
-                       option);
+  if (!options.tuning.configurations.empty()) return configurations_are_irees(option);
   return {};
 }
 
@@ -80,7 +82,6 @@ Result<ReplacingTools> find_replacing(const SessionOptions& options,
                                       std::vector<std::string>& notes) {
   ReplacingTools tools;
   const bool asked = options.names_provider("triton");
-  const bool asked_vector = options.names_provider(iree::kVectorProvider);
   if (!options.searches) return tools;
   const device::Facts& facts = options.tuning.place().facts;
   const Result<triton::GemmDevice> device = triton::gemm_device_of(facts);
@@ -88,16 +89,20 @@ Result<ReplacingTools> find_replacing(const SessionOptions& options,
   if (!options.external.empty()) HONE_TRY(check_asked(options, "--external", fits));
   if (asked) HONE_TRY(check_asked(options, "--provider iree,triton", fits));
   const bool on_cores = options.tuning.traits().runs_on_host;
+  const bool given = !options.tuning.configurations.empty();
+  const bool asked_vector = options.names_provider(iree::kVectorProvider);
   if (asked_vector && !on_cores)
     return input_error("--provider iree,vector: hone's own kernels are for CPUs; on a GPU, triton");
-  if (on_cores && options.tuning.configurations.empty() &&
+  if (asked_vector && given) return configurations_are_irees("--provider iree,vector");
+  // Rules that are audited are of IREE's spaces.
+  if (on_cores && !given && options.toolchain.audited_rule.empty() &&
       (asked_vector || options.providers.empty())) {
     HONE_ASSIGN(tools.cpu, host_cpu(options.toolchain));
     tools.cpu->cores = std::max(1, static_cast<int>(options.tuning.place().address.cores.size()));
     return tools;
   }
   // Configurations given with --config are IREE's.
-  if (!fits || !options.tuning.configurations.empty()) return tools;
+  if (!fits || given) return tools;
   HONE_ASSIGN(tools, tools_for(options, *device, facts.target));
   if (!asked && !options.providers.empty()) return tools;
   auto installation = triton::find_installation(options.gemms.triton);

@@ -26,7 +26,7 @@ func.func @convolution(%x: tensor<1x9x11x5xf32>, %w: tensor<3x3x5x19xf32>, %b: t
   } -> tensor<1x7x9x19xf32>
   return %r : tensor<1x7x9x19xf32>
 }
-func.func @depthwise(%x: tensor<15x15x33xf32>, %w: tensor<33x3x3xf32>) -> tensor<7x7x33xf32> {
+func.func @"depth wise-1"(%x: tensor<15x15x33xf32>, %w: tensor<33x3x3xf32>) -> tensor<7x7x33xf32> {
   %z = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<7x7x33xf32>
   %f = linalg.fill ins(%z : f32) outs(%e : tensor<7x7x33xf32>) -> tensor<7x7x33xf32>
@@ -98,13 +98,28 @@ TEST_F(VectorKernels, AreRightForOddSizes) {
       std::string::npos);
 }
 
+// A compiler that makes them anew is checked on them too.
+TEST_F(VectorKernels, AreCheckedWithTheCompilerThatMakesThem) {
+  const std::string program = write("odd.mlir", kOdd);
+  const Ran ran = hone({"tune", program, "--dispatch", "*wise-1*", "--threads", "1", "--no-flags",
+                        "--no-program", "--no-baselines", "--quiet", "--budget", "5s"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  ASSERT_GE(in_store("SELECT count(*) FROM selection, candidate ON candidate.id = winner_id "
+                     "WHERE provider = 'vector'"),
+            1);
+  const nlohmann::json checked = json({"check", "hone.db", "--threads", "1", "--json"});
+  ASSERT_EQ(checked.at("codes").size(), 2u) << checked;
+  for (const nlohmann::json& code : checked.at("codes"))
+    EXPECT_EQ(code.at("outcome"), "same code") << code;
+}
+
 TEST_F(VectorKernels, ShipAsFilesThatTheCompilerTakesAlone) {
   const std::string program = write("odd.mlir", kOdd);
   const Ran ran =
-      hone({"tune", program, "--dispatch", "*depthwise*", "--function", "depthwise", "--threads",
+      hone({"tune", program, "--dispatch", "*wise-1*", "--function", "depth wise-1", "--threads",
             "1", "--no-flags", "--no-baselines", "--quiet", "--budget", "6s", "--out", "out"});
   ASSERT_EQ(ran.exit_code, 0) << ran.out << ran.err;
-  const auto kernel = read_file(folder() / "out/kernels/depthwise_dispatch_0.mlir");
+  const auto kernel = read_file(folder() / "out/kernels/depth wise-1_dispatch_0.mlir");
   ASSERT_TRUE(kernel) << ran.out << ran.err;
   EXPECT_NE(kernel->find("vector.fma"), std::string::npos);
   Command check;

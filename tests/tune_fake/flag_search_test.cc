@@ -51,6 +51,7 @@ class FlagSearch : public FakeSession {
     trial::RunnerService runner(std::make_unique<test::FakeRunner>(log));
     Context context{options_, provider_, compiler, runner, store_, observer_};
     context.programs = &provider_;
+    if (others_replace_) context.replacing = {&provider_};
     if (begins_early_) HONE_TRY(begin_to_judge_fusion(context, "a program", request.given));
     if (compile_seconds_) context.state->deadline.compiled(*compile_seconds_);
     if (call_seconds_) context.state->deadline.called(*call_seconds_);
@@ -84,7 +85,8 @@ class FlagSearch : public FakeSession {
   SilentObserver observer_;
   ProviderWithFlags provider_;
   test::FakePool pool_{2};
-  bool begins_early_ = false;  // before the program itself is split
+  bool others_replace_ = false;  // there are other providers' kernels
+  bool begins_early_ = false;    // before the program itself is split
   // Of the unmodified program; none: as long as it takes.
   std::optional<double> compile_seconds_, call_seconds_;
   bool narrow_ = false;  // the program computes in f16
@@ -201,6 +203,28 @@ TEST_F(FlagSearch, FindsBlocksToTuneWhereTheyAreNearWhatHasNone) {
   EXPECT_THAT(bases(), testing::ElementsAre("blocks + fusion"));
   provider_.choices[0].flags = {times("1.1", "-by-blocks")};
   EXPECT_THAT(bases(), testing::ElementsAre("generic + fusion"));
+}
+
+// Under another layout the compiler's own code may be slow only until other kernels replace it.
+TEST_F(FlagSearch, TunesAnotherLayoutTooWhereKernelsAreReplaced) {
+  provider_.choices = {choice("fast", "speed", times("0.8")),
+                       choice("layout", "layout", times("1.2", "-by-layout"))};
+  provider_.choices[1].changes = provider::DispatchChange::kLayouts;
+  const auto bases = [&] {
+    std::vector<std::string> names;
+    const auto found = search({.for_tuning = true});
+    EXPECT_TRUE(found) << found.error().message;
+    if (found)
+      for (const FlagSet& base : found->bases) names.push_back(base.name);
+    return names;
+  };
+  EXPECT_THAT(bases(), testing::ElementsAre("fast"));
+  others_replace_ = true;
+  EXPECT_THAT(bases(), testing::ElementsAre("fast", "fast + layout"));
+  provider_.choices[1].flags = {times("2.5", "-by-layout")};
+  EXPECT_THAT(bases(), testing::ElementsAre("fast"));
+  provider_.choices[1].flags = {times("0.9", "-by-layout")};
+  EXPECT_THAT(bases(), testing::ElementsAre("fast + layout"));
 }
 
 provider::FlagChoice fused(const std::string& name, const std::string& more) {

@@ -141,7 +141,7 @@ std::vector<std::string> IreeSpecWriter::with_spec(std::vector<std::string> flag
 
 // Finds fields by text, since hone writes the file itself. The compiler checks their meaning.
 Result<provider::ReplacingKernel> IreeSpecWriter::read_replaced(const std::string& text) const {
-  if (const auto entry = between(text, "hal.executable.export public @", " ")) {
+  if (const auto entry = between(text, "hal.executable.export public @\"", "\"")) {
     const auto layout = between(text, "layout(", ") count(");
     if (layout) return provider::ReplacingKernel{*entry, *layout, {}};
   }
@@ -196,7 +196,7 @@ Result<provider::ReplacedExecutable> IreeSpecWriter::replaced(const problem::Dis
   // The attributes that say how it is launched have no place in the short form of the export.
   std::string text = fmt::format(
       R"mlir(// In the place of {name}.
-hal.executable private @{executable} {{
+hal.executable private @"{executable}" {{
   hal.executable.variant public @{variant} target(<{target}>) objects([
     #hal.executable.object<{{path = "{executable}.{ending}", data = dense<"0x{code}"> : vector<{bytes}xi8>}}>
   ]) {{

@@ -131,7 +131,7 @@ class CompilerChecker {
       return {};
     }
     HONE_ASSIGN(const store::CandidateRow row, store_.candidate(id));
-    if (row.provider != context_.provider.name()) {
+    if (context_.maker(row.provider) == nullptr) {
       each.checked.reason = "a kernel of " + row.provider + ", which this compiler does not make";
       return {};
     }
@@ -144,7 +144,11 @@ class CompilerChecker {
     std::vector<std::string> flags = std::move(recipe->flags);
     const std::vector<std::string>& own = context_.options.own_flags;
     flags.insert(flags.end(), own.begin(), own.end());
-    each.job = {fmt::format("{}#{}", problem::fingerprint(now), id), now.source, std::move(flags)};
+    each.job = {fmt::format("{}#{}", problem::fingerprint(now), id),
+                now.source,
+                std::move(flags),
+                {},
+                now.statement};
     each.payload = std::move(recipe->payload);
     return {};
   }

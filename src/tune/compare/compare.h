@@ -94,6 +94,14 @@ struct CompareContext {
   Observer& observer;
   // Returns the machine's state since the previous call, for what runs outside the runner.
   std::function<device::MachineState()> machine_state;
+  // Another provider whose kernels the same compiler makes; null: none.
+  const provider::Provider* beside = nullptr;
+
+  // The provider of this name, where this compiler makes its kernels; else null.
+  const provider::Provider* maker(std::string_view name) const {
+    if (name == provider.name()) return &provider;
+    return beside != nullptr && name == beside->name() ? beside : nullptr;
+  }
 };
 
 // Errors of the functions below: kInput for the user's mistakes, kInterrupted when told to stop,

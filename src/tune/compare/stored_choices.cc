@@ -49,7 +49,8 @@ Result<std::vector<StoredChoice>> stored_choices(store::Store& store,
 Result<Recipe> recipe_of(const CompareContext& context, store::Store& store, store::Id candidate,
                          const problem::Dispatch& dispatch) {
   HONE_ASSIGN(const store::CandidateDetails details, store.details(candidate));
-  if (details.candidate.provider != context.provider.name())
+  const provider::Provider* const maker = context.maker(details.candidate.provider);
+  if (maker == nullptr)
     return input_error(
         "the code of '{}' in '{}' was compiled by {} and not by you: tune it here, or say --trust "
         "to load it",
@@ -58,12 +59,12 @@ Result<Recipe> recipe_of(const CompareContext& context, store::Store& store, sto
   HONE_ASSIGN(recipe.flags,
               flags_to_compile_with(details.build, context.options.own_flags, context.provider));
   if (details.candidate.configuration == store::kDefaultConfiguration) return recipe;
-  HONE_ASSIGN(const space::Space space, context.provider.space_of(dispatch));
+  HONE_ASSIGN(const space::Space space, maker->space_of(dispatch));
   HONE_ASSIGN(const space::Configuration configuration,
               space::configuration_from_json(
                   space, nlohmann::ordered_json::parse(details.candidate.configuration, nullptr,
                                                        /*allow_exceptions=*/false)));
-  HONE_ASSIGN(recipe.payload, context.provider.payload_of(dispatch, space, configuration));
+  HONE_ASSIGN(recipe.payload, maker->payload_of(dispatch, space, configuration));
   return recipe;
 }
 
@@ -82,7 +83,8 @@ Result<provider::Artifact> StoredCodes::of(store::Store& store, store::Id candid
   HONE_ASSIGN(
       std::vector<provider::Artifact> compiled,
       compile_ways(
-          *compiler_, {problem::fingerprint(dispatch), dispatch.source, recipe.flags},
+          *compiler_,
+          {problem::fingerprint(dispatch), dispatch.source, recipe.flags, {}, dispatch.statement},
           {{fmt::format("'{}' of '{}'", dispatch.name, store.path().string()), recipe.payload}}));
   return std::move(compiled.front());
 }

@@ -16,7 +16,6 @@ using problem::StatedUse;
 using problem::StatedValue;
 using problem::Statement;
 
-constexpr std::int64_t kFewestLanes = 4;
 constexpr std::int64_t kMostStepsPacked = kStackBytes / kElementBytes / 8;  // for AVX2's 8 lanes
 
 // Whether MLIR's operation on scalars is one on vectors too, with the same type of all operands.
@@ -189,6 +188,9 @@ Result<VectorKernel> vector_kernel(const Statement& stated) {
     return input_error("no operand of it lies side by side with its results");
   kernel.rows = take_rows(kernel);
   kernel.in_place = is_in_place(kernel);
+  for (const StatedUse& use : kernel.uses)
+    if (std::ranges::any_of(use.strides, [](std::int64_t stride) { return stride < 0; }))
+      return input_error("it walks a buffer backwards");
   const auto moves = [&](const KernelLoop& loop) { return loop.strides[*kernel.packed] != 0; };
   if (kernel.packed && (moves(kernel.rows) || std::ranges::any_of(kernel.outer, moves)))
     return input_error("an operand lies apart along its results, and differs between rows");

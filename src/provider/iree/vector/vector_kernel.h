@@ -14,6 +14,7 @@ namespace hone::iree {
 // Limit of a kernel's memory on the stack: --iree-llvmcpu-stack-allocation-limit, its default.
 inline constexpr std::int64_t kStackBytes = 32768;
 inline constexpr std::int64_t kElementBytes = 4;  // of an f32
+inline constexpr std::int64_t kFewestLanes = 4;   // of a vector
 
 // Loop of a kernel, and how many elements each use moves along it.
 struct KernelLoop {

@@ -22,9 +22,25 @@ constexpr std::int64_t kMostWrittenOut = 27;   // steps: those of a 3x3x3 filter
 constexpr std::int64_t kMostOperations = 512;  // multiply-adds that are written out
 constexpr std::int64_t kMostGroups = 16;       // for each core
 
-Result<VectorKernel> kernel_of(const problem::Dispatch& dispatch) {
+// Lanes of the widest vector and of half of it, as far as the loop has them.
+std::vector<Value> lane_counts(std::int64_t along, const problem::CpuTarget& target) {
+  std::vector<Value> counts;
+  for (Value lanes = target.vector_bits / 32; lanes >= kFewestLanes; lanes /= 2)
+    if (lanes <= along && counts.size() < 2) counts.push_back(lanes);
+  return counts;
+}
+
+// Returns a kernel that has configurations on the target.
+Result<VectorKernel> kernel_of(const problem::Dispatch& dispatch,
+                               const problem::CpuTarget& target) {
   HONE_ASSIGN(const problem::Statement* const stated, problem::stated(dispatch.statement));
-  return vector_kernel(*stated);
+  HONE_ASSIGN(VectorKernel kernel, vector_kernel(*stated));
+  const std::vector<Value> lanes = lane_counts(kernel.along.size, target);
+  if (lanes.empty()) return input_error("this CPU has no vectors of {} f32", kFewestLanes);
+  if (kernel.in_place && kernel.along.size % lanes.back() != 0)
+    return input_error("it writes what it reads, and no vector divides {} results",
+                       kernel.along.size);
+  return kernel;
 }
 
 // Returns the values that are at most `most`.
@@ -33,11 +49,9 @@ std::vector<Value> up_to(std::int64_t most, std::vector<Value> values) {
   return values;
 }
 
-std::vector<Value> group_counts(std::int64_t cores, std::int64_t most) {
-  std::set<Value> counts{1};
-  for (std::int64_t count = cores; count <= kMostGroups * cores; count *= 2)
-    if (count <= most) counts.insert(count);
-  return {counts.begin(), counts.end()};
+// The same on any number of cores, so that a stored configuration stays one.
+std::vector<Value> group_counts(std::int64_t most) {
+  return up_to(most, {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512});
 }
 
 VectorKnobs knobs_from(const std::map<std::string, Value>& values) {
@@ -116,22 +130,21 @@ Result<std::string> vector_executable(const std::optional<problem::Statement>& s
   for (const char* const name : kKnobNames)
     if (!values->contains(name))
       return input_error("this configuration of a vector kernel has no '{}'", name);
-  return vector_module(executable.empty() ? "public @" + stated->entry : "private @" + executable,
+  return vector_module(executable.empty() ? fmt::format("public @\"{}\"", stated->entry)
+                                          : fmt::format("private @\"{}\"", executable),
                        kernel, knobs_from(*values));
 }
 
 std::string VectorProvider::why_no_space(const problem::Dispatch& dispatch) const {
-  const Result<VectorKernel> kernel = kernel_of(dispatch);
+  const Result<VectorKernel> kernel = kernel_of(dispatch, target_);
   return kernel ? std::string() : kernel.error().message;
 }
 
 Result<space::Space> VectorProvider::space_of(const problem::Dispatch& dispatch) const {
-  HONE_ASSIGN(const VectorKernel kernel, kernel_of(dispatch));
+  HONE_ASSIGN(const VectorKernel kernel, kernel_of(dispatch, target_));
   const std::int64_t along = kernel.along.size, reduced = kernel.reduced_steps();
   space::SpaceBuilder builder;
-  std::vector<Value> widths;
-  for (std::int64_t lanes = target_.vector_bits / 32; lanes >= 4; lanes /= 2)
-    if (lanes <= along && widths.size() < 2) widths.push_back(lanes);
+  const std::vector<Value> widths = lane_counts(along, target_);
   const Expression lanes = builder.knob("lanes", "elements of a vector", widths);
   const Expression vectors = builder.knob("vectors", "vectors of a tile, side by side",
                                           up_to(along / widths.back(), {1, 2, 3, 4, 6, 8}));
@@ -146,23 +159,25 @@ Result<space::Space> VectorProvider::space_of(const problem::Dispatch& dispatch)
                                         std::vector<Value>(unrolled.begin(), unrolled.end()));
   builder.knob("rows_first", "whether a workgroup walks its rows before the next vectors",
                kernel.packed ? std::vector<Value>{1} : std::vector<Value>{0, 1});
-  const Expression groups =
-      builder.knob("groups", "most workgroups that share the rows",
-                   group_counts(target_.cores, kernel.rows.size * kernel.outer_steps()));
+  const Expression groups = builder.knob("groups", "most workgroups that share the rows",
+                                         group_counts(kernel.rows.size * kernel.outer_steps()));
   const Expression groups_along =
       builder.knob("groups_along", "most workgroups that share the vectors",
-                   group_counts(target_.cores, along / widths.back()));
+                   group_counts(along / widths.back()));
   const Expression width = lanes * vectors, sums = rows * vectors;
+  const std::int64_t most_groups =
+      kernel.rows.size * kernel.outer_steps() * std::max<std::int64_t>(1, along / widths.back());
+  const std::int64_t fewest = std::min<std::int64_t>({2, target_.cores, most_groups});
   builder.require("fits", "a tile of {} columns does not fit into {}", width <= along,
                   {width, along});
   builder.require("registers", "{} sums and the vectors of a step need registers; there are {}",
                   sums + vectors + 1 <= target_.vector_registers, {sums, target_.vector_registers});
   builder.require("written_out", "at most {} multiply-adds are written out",
                   sums * steps <= kMostOperations, {kMostOperations});
-  builder.require("cores", "{} x {} workgroups are too few or too many for the cores",
-                  groups * groups_along >= std::min<std::int64_t>(target_.cores, 2) &&
-                      groups * groups_along <= kMostGroups * target_.cores,
-                  {groups, groups_along});
+  builder.require(
+      "cores", "{} x {} workgroups are too few or too many for the cores",
+      groups * groups_along >= fewest && groups * groups_along <= kMostGroups * target_.cores,
+      {groups, groups_along});
   if (kernel.packed)
     builder.require("stack", "a copy of {} columns for {} steps does not fit on the stack",
                     width * reduced <= kStackBytes / kElementBytes, {width, reduced});

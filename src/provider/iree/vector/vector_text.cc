@@ -53,8 +53,8 @@ class KernelText {
   // The body of the function.
   std::string body() {
     make_reads();
-    const Range tiles = share("x", tiles_.chunk, tiles_.tiles);
-    const Range along = share("y", tiles_.chunk_along, tiles_.along);
+    const Range tiles = share(0, tiles_.chunk, tiles_.tiles);
+    const Range along = share(1, tiles_.chunk_along, tiles_.along);
     if (knobs_.rows_first) {
       begin_for("v", along);
       if (kernel_.packed) pack(*kernel_.packed);
@@ -116,9 +116,9 @@ class KernelText {
   }
 
   // The tiles of this workgroup.
-  Range share(const char* dimension, std::int64_t chunk, std::int64_t all) {
+  Range share(int dimension, std::int64_t chunk, std::int64_t all) {
     if (chunk >= all) return {number(0), number(all)};
-    const std::string id = value("hal.interface.workgroup.id[{}] : index", dimension[0] - 'x');
+    const std::string id = value("hal.interface.workgroup.id[{}] : index", dimension);
     const std::string begin = product(id, chunk);
     return {begin, value("arith.minsi {}, {} : index", sum(begin, number(chunk)), number(all))};
   }
@@ -442,14 +442,14 @@ std::string vector_module(const std::string& symbol, const VectorKernel& kernel,
 module {{
 hal.executable {symbol} {{
 hal.executable.variant public @{variant} target({target}) {{
-hal.executable.export public @{entry} ordinal(0) layout({layout}) count(%device: !hal.device) -> (index, index, index) {{
+hal.executable.export public @"{entry}" ordinal(0) layout({layout}) count(%device: !hal.device) -> (index, index, index) {{
 %x = arith.constant {x} : index
 %y = arith.constant {y} : index
 %z = arith.constant 1 : index
 hal.return %x, %y, %z : index, index, index
 }}
 builtin.module {{
-{globals}func.func @{entry}() attributes {{translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<Default>>}} {{
+{globals}func.func @"{entry}"() attributes {{translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<Default>>}} {{
 {body}}}
 }}
 }}

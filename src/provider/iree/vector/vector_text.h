@@ -32,9 +32,9 @@ struct VectorTiles {
 VectorTiles tiles_of(const VectorKernel& kernel, const VectorKnobs& knobs);
 
 // Returns a module with one executable, for the statement's target. Its export is called as the
-// statement's entry. `symbol`: the executable's visibility and name, "private @conv_dispatch_0".
-// The knobs must be of the kernel's space. The last tile of a loop that tiles do not divide begins
-// earlier, so that it covers part of the tile before once more.
+// statement's entry. `symbol`: the executable's visibility and name, "private
+// @\"conv_dispatch_0\"". The knobs must be of the kernel's space. The last tile of a loop that
+// tiles do not divide begins earlier, so that it covers part of the tile before once more.
 std::string vector_module(const std::string& symbol, const VectorKernel& kernel,
                           const VectorKnobs& knobs);
 
